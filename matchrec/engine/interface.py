@@ -1,0 +1,60 @@
+"""What an engine is asked and what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from matchrec.engine.match import Matches
+from matchrec.engine.partitions import Partitions
+from matchrec.nfa.program import Program
+from matchrec.plan.clauses import AfterMatchSkip
+from matchrec.plan.glue import Glue
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """When a row may be mapped to a variable: both parts must be true; an absent part is true.
+
+    row_condition: index of a row condition (a bit of `Partitions.satisfied`).
+    glue: what depends on the run.
+    """
+
+    row_condition: int | None = None
+    glue: Glue | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One compiled query, as an engine sees it.
+
+    variables: names by id; conditions: by id. members: variable ids of every union variable and of
+    every primary one, by name. Picklable.
+    """
+
+    program: Program
+    variables: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    members: dict[str, frozenset[int]]
+    after_match: AfterMatchSkip = AfterMatchSkip()
+
+    @property
+    def looks_only_at_data(self) -> bool:
+        """Whether no condition depends on the run."""
+        return all(condition.glue is None for condition in self.conditions)
+
+
+class Engine(Protocol):
+    """A matching algorithm. Immutable: all mutable state belongs to one search."""
+
+    name: str
+
+    def supports(self, task: Task) -> str | None:
+        """None, or the sentence that says why this engine cannot run the task."""
+
+    def search(self, task: Task, partitions: Partitions) -> Iterator[Matches]:
+        """All matches, in chunks of bounded size, in order of partition, then of match number.
+
+        Raises SkipError-like `RunFailure` (see `match`) for what only the rows can show.
+        """

@@ -1,0 +1,36 @@
+"""Partitions: what an engine sees of the data, sorted columns of many partitions in flat arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+WordArray = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """Whole partitions, one after the other, each in its order.
+
+    starts: int64[p + 1], row position of each partition's first row, then the number of rows n.
+    satisfied: uint64[n, w], bit c of a row (word c // 64) says that row condition c is true there.
+    integers, floats: int64[a, n] and float64[b, n], the columns that glue reads.
+    integers_valid, floats_valid: bool[a, n] and bool[b, n], false where the value is NULL.
+    """
+
+    starts: IntArray
+    satisfied: WordArray
+    integers: IntArray
+    floats: FloatArray
+    integers_valid: BoolArray
+    floats_valid: BoolArray
+
+    @property
+    def rows(self) -> int:
+        """The number of rows n."""
+        return int(self.starts[-1])

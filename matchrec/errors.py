@@ -1,0 +1,94 @@
+"""Every error that a user of matchrec can meet, and all of its wording.
+
+One named constructor per situation; callers never word a message themselves. A message says what is
+wrong and in which clause, where (with carets), what is known, and what to write instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Self
+
+from matchrec.source import Source, Span
+
+
+class MatchRecognizeError(ValueError):
+    """A query that matchrec cannot run, with the place and the cure.
+
+    message: what is wrong, one sentence. spans: where, in the query's text; empty without a text.
+    notes: what is known. hint: what to write instead. source: the query, once it is known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *spans: Span | None,
+        notes: tuple[str, ...] = (),
+        hint: str | None = None,
+        source: Source | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.spans = tuple(span for span in spans if span is not None)
+        self.notes = notes
+        self.hint = hint
+        self.source = source
+
+    @property
+    def span(self) -> Span | None:
+        """Where the error is, or None where there is no text."""
+        return self.spans[0] if self.spans else None
+
+    def located(self, source: Source) -> Self:
+        """The same error, which now can show its line; the innermost source wins."""
+        self.source = self.source or source
+        return self
+
+    def __str__(self) -> str:
+        excerpts = [self.source.excerpt(span) for span in self.spans] if self.source else []
+        notes = [f"  {note}" for note in (*self.notes, *([self.hint] if self.hint else []))]
+        return "\n".join([self.message, *excerpts, *notes])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.message, self.spans, self.notes, self.hint, self.source)
+
+
+def _rebuild(
+    kind: type[MatchRecognizeError],
+    message: str,
+    spans: tuple[Span, ...],
+    notes: tuple[str, ...],
+    hint: str | None,
+    source: Source | None,
+) -> MatchRecognizeError:
+    return kind(message, *spans, notes=notes, hint=hint, source=source)
+
+
+class MatchRecognizeParseError(MatchRecognizeError):
+    """The text is not of the clause's grammar."""
+
+
+class MatchRecognizePlanError(MatchRecognizeError):
+    """The clause is well formed and means nothing: an unknown name, a forbidden combination."""
+
+
+class MatchRecognizeUnsupportedError(MatchRecognizeError):
+    """The clause means something that matchrec does not do."""
+
+
+class MatchRecognizeRunError(MatchRecognizeError):
+    """Only the rows could show it; names the partition and the row."""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a sentence lists them."""
+    return ", ".join(names) or "none"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was probably meant to be, or None."""
+    known = list(known)
+    folded = {candidate.upper(): candidate for candidate in known}
+    close = get_close_matches(name.upper(), list(folded), n=1, cutoff=0.6)
+    return folded[close[0]] if close else None

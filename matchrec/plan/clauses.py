@@ -1,0 +1,87 @@
+"""The small parts of a match plan: sorting, rows per match, where to go on, union variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from matchrec.plan.expression import Scalar
+from matchrec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class RowExpression:
+    """Spark SQL over one row of the input, and where it was written."""
+
+    text: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SortItem:
+    """One ORDER BY key. nulls_first None: Spark's default, first when ascending."""
+
+    expression: RowExpression
+    descending: bool = False
+    nulls_first: bool | None = None
+
+
+class RowsPerMatch(Enum):
+    """Which rows come out for a match, an empty match and an unmatched row."""
+
+    ONE_ROW = "ONE ROW PER MATCH"
+    ALL_ROWS_SHOW_EMPTY = "ALL ROWS PER MATCH SHOW EMPTY MATCHES"
+    ALL_ROWS_OMIT_EMPTY = "ALL ROWS PER MATCH OMIT EMPTY MATCHES"
+    ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS"
+
+
+class SkipTo(Enum):
+    """Where the search goes on after a non-empty match."""
+
+    NEXT_ROW = "TO NEXT ROW"
+    PAST_LAST_ROW = "PAST LAST ROW"
+    FIRST = "TO FIRST"
+    LAST = "TO LAST"
+
+
+@dataclass(frozen=True, slots=True)
+class AfterMatchSkip:
+    """AFTER MATCH SKIP; `variable` (primary or union) is set for FIRST and LAST only."""
+
+    to: SkipTo = SkipTo.PAST_LAST_ROW
+    variable: str | None = None
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """`WITHIN interval`: the match's last row lies less than this after its first."""
+
+    interval: RowExpression
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """A union variable: `name` stands for the rows of any of `members`, primary variables."""
+
+    name: str
+    members: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A row may be mapped to `variable` only where `condition` is true."""
+
+    variable: str
+    condition: Scalar
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """An output column computed from a match."""
+
+    name: str
+    value: Scalar
+    span: Span | None = field(default=None, compare=False)

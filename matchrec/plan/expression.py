@@ -1,0 +1,146 @@
+"""A scalar expression over a match: Spark SQL text with references to rows taken out of it.
+
+`LAST(A.price) * 1.1 > PREV(price)` is the text `? * 1.1 > ?` with two references. Whatever stands
+between the references is Spark's to evaluate; what a reference reads is the engine's to find.
+An expression whose structure may matter while matching is a tree of operations over such texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from matchrec.source import Span
+
+
+class Semantics(Enum):
+    """How much of the match an expression sees: the rows so far, or all of them."""
+
+    RUNNING = "RUNNING"
+    FINAL = "FINAL"
+
+
+class End(Enum):
+    """The end of the match from which logical navigation counts."""
+
+    FIRST = "FIRST"
+    LAST = "LAST"
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """Which row to read: a logical step among mapped rows, then a physical one from there.
+
+    variable: the primary or union variable whose rows count; None is the universal variable.
+    logical_offset: how many of its rows lie between `end` and the row. Never negative.
+    physical_offset: rows to go on from there, negative for PREV, positive for NEXT.
+    Source: ISO/IEC 19075-5, row pattern navigation operations.
+    """
+
+    variable: str | None = None
+    end: End = End.LAST
+    logical_offset: int = 0
+    physical_offset: int = 0
+    semantics: Semantics = Semantics.RUNNING
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReference:
+    """The value of `argument`, Spark SQL over one row, on the row that `navigation` finds."""
+
+    navigation: Navigation
+    argument: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate over the rows mapped to one variable (None: universal), running or final.
+
+    function: lower-case name. arguments: Spark SQL over one row, none for `count(*)`.
+    condition: of a FILTER (WHERE ...), Spark SQL over one row.
+    """
+
+    function: str
+    variable: str | None
+    arguments: tuple[str, ...]
+    semantics: Semantics = Semantics.RUNNING
+    distinct: bool = False
+    condition: str | None = None
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """CLASSIFIER(U): the primary variable to which the row found by `navigation` is mapped."""
+
+    navigation: Navigation
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchNumber:
+    """MATCH_NUMBER(): counts the matches of a partition from 1, empty ones included."""
+
+    span: Span | None = field(default=None, compare=False)
+
+
+Reference = ColumnReference | Aggregate | Classifier | MatchNumber
+Piece = str | Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it."""
+
+    pieces: tuple[Piece, ...]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation whose operands are known apart: `a AND b`, `a + b`, `abs(a)`.
+
+    operator: upper-case operator or function name, e.g. AND OR NOT = <> < <= > >= <=> + - * / % DIV
+    BETWEEN, `IS NULL`, `IS NOT NULL`, IN, LIKE, ||, `NEG`, ABS, COALESCE. A parenthesised expression
+    is the expression itself with the parentheses in `pieces`.
+    pieces: the exact text of the whole operation, references as holes.
+    """
+
+    operator: str
+    operands: tuple[Scalar, ...]
+    pieces: tuple[Piece, ...]
+    span: Span = field(compare=False)
+
+
+Scalar = Term | Operation
+
+
+def references(scalar: Scalar) -> tuple[Reference, ...]:
+    """The references of an expression in the order in which they are written, repeats included."""
+    return tuple(piece for piece in scalar.pieces if not isinstance(piece, str))
+
+
+def render(scalar: Scalar, write: Callable[[Reference], str]) -> str:
+    """The text of an expression with each reference written by `write`."""
+    return "".join(piece if isinstance(piece, str) else write(piece) for piece in scalar.pieces)
+
+
+def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
+    """The expression and all operands below it, parents first."""
+    yield scalar
+    if isinstance(scalar, Operation):
+        for operand in scalar.operands:
+            yield from subexpressions(operand)
+
+
+def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
+    """The same reference, seen with running or final semantics."""
+    match reference:
+        case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
+            return replace(reference, navigation=replace(navigation, semantics=semantics))
+        case Aggregate():
+            return replace(reference, semantics=semantics)
+        case MatchNumber():
+            return reference

@@ -1,0 +1,51 @@
+"""MatchPlan: all that a query asks for, whichever language it was asked in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matchrec.plan.clauses import (
+    AfterMatchSkip,
+    Definition,
+    Measure,
+    RowExpression,
+    RowsPerMatch,
+    SortItem,
+    Subset,
+    Within,
+)
+from matchrec.plan.pattern import RowPattern, variable_names
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """A row pattern query, free of syntax and of any session.
+
+    Every name of a variable is normalized; every expression is SQL text with its references taken
+    out; defaults are filled in.
+    """
+
+    pattern: RowPattern
+    partition_by: tuple[RowExpression, ...] = ()
+    order_by: tuple[SortItem, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    rows_per_match: RowsPerMatch = RowsPerMatch.ONE_ROW
+    after_match: AfterMatchSkip = AfterMatchSkip()
+    within: Within | None = None
+    subsets: tuple[Subset, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Primary variables in order of first appearance; a variable's id is its index."""
+        return variable_names(self.pattern)
+
+    def members(self, name: str | None) -> frozenset[int]:
+        """Ids of the primary variables that `name` stands for; None is the universal variable."""
+        variables = self.variables
+        if name is None:
+            return frozenset(range(len(variables)))
+        for subset in self.subsets:
+            if subset.name == name:
+                return frozenset(variables.index(member) for member in subset.members)
+        return frozenset((variables.index(name),))

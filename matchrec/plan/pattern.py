@@ -1,0 +1,216 @@
+"""The row pattern: a tree, its smart constructors, and how it prints.
+
+Equality ignores spans, so a printed and parsed pattern equals the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from matchrec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """`()`: matches no row."""
+
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionStart:
+    """`^`: matches no row, and only before the first row of the partition."""
+
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionEnd:
+    """`$`: matches no row, and only after the last row of the partition."""
+
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A primary pattern variable: one row that satisfies its condition. `name` is normalized."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Concatenation:
+    """Two or more parts, one after the other."""
+
+    parts: tuple[RowPattern, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternation:
+    """Two or more parts, of which earlier ones are preferred."""
+
+    parts: tuple[RowPattern, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Permutation:
+    """`PERMUTE(p, q, ...)`: the parts in any order, preferred in lexicographic order of position."""
+
+    parts: tuple[RowPattern, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """`part` from `least` to `most` times; `most` is None where there is no greatest number."""
+
+    part: RowPattern
+    least: int
+    most: int | None
+    greedy: bool = True
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """`{- part -}`: matched like `part`, left out of the rows of ALL ROWS PER MATCH."""
+
+    part: RowPattern
+    span: Span | None = field(default=None, compare=False)
+
+
+RowPattern = (
+    Empty
+    | PartitionStart
+    | PartitionEnd
+    | Variable
+    | Concatenation
+    | Alternation
+    | Permutation
+    | Quantified
+    | Exclusion
+)
+
+
+def concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
+    """The parts in a row; one part is itself, nested concatenations flatten, empty parts vanish.
+
+    >>> print(show(concatenation([Variable("A"), concatenation([Variable("B"), Empty()])])))
+    A B
+    """
+    flat = tuple(
+        inner
+        for part in parts
+        for inner in (part.parts if isinstance(part, Concatenation) else (part,))
+        if not isinstance(inner, Empty)
+    )
+    if not flat:
+        return Empty(span)
+    return flat[0] if len(flat) == 1 else Concatenation(flat, span)
+
+
+def alternation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
+    """The parts as alternatives; one part is itself, nested alternations flatten in order."""
+    flat = tuple(
+        inner
+        for part in parts
+        for inner in (part.parts if isinstance(part, Alternation) else (part,))
+    )
+    return flat[0] if len(flat) == 1 else Alternation(flat, span)
+
+
+def permutation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
+    """PERMUTE of the parts; of one part it is the part."""
+    all_parts = tuple(parts)
+    return all_parts[0] if len(all_parts) == 1 else Permutation(all_parts, span)
+
+
+def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
+    """The parts directly below a node, in order."""
+    match pattern:
+        case Concatenation(parts) | Alternation(parts) | Permutation(parts):
+            return parts
+        case Quantified(part=part) | Exclusion(part=part):
+            return (part,)
+        case Empty() | PartitionStart() | PartitionEnd() | Variable():
+            return ()
+        case _:
+            assert_never(pattern)
+
+
+def walk(pattern: RowPattern) -> Iterator[RowPattern]:
+    """Every node, parents before children, left to right."""
+    yield pattern
+    for child in children(pattern):
+        yield from walk(child)
+
+
+def variable_names(pattern: RowPattern) -> tuple[str, ...]:
+    """The primary pattern variables in order of first appearance."""
+    return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, Variable)))
+
+
+def show(pattern: RowPattern) -> str:
+    """The pattern as it would be written, with no more parentheses than it needs.
+
+    >>> show(Quantified(alternation([Variable("A"), Variable("b")]), 1, None, greedy=False))
+    '(A | `b`)+?'
+    """
+    match pattern:
+        case Empty():
+            return "()"
+        case PartitionStart():
+            return "^"
+        case PartitionEnd():
+            return "$"
+        case Variable(name):
+            return show_name(name)
+        case Concatenation(parts):
+            return " ".join(_inside(part, Alternation) for part in parts)
+        case Alternation(parts):
+            return " | ".join(show(part) for part in parts)
+        case Permutation(parts):
+            return f"PERMUTE({', '.join(show(part) for part in parts)})"
+        case Quantified(part, least, most, greedy):
+            body = _inside(part, Concatenation | Alternation | Quantified)
+            return body + show_quantifier(least, most) + ("" if greedy else "?")
+        case Exclusion(part):
+            return f"{{- {show(part)} -}}"
+        case _:
+            assert_never(pattern)
+
+
+def _inside(part: RowPattern, weaker: type | object) -> str:
+    text = show(part)
+    return f"({text})" if isinstance(part, weaker) else text  # type: ignore[arg-type]
+
+
+def show_quantifier(least: int, most: int | None) -> str:
+    """The quantifier without its reluctance mark."""
+    match least, most:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case 0, 1:
+            return "?"
+        case _, None:
+            return f"{{{least},}}"
+        case _, _ if least == most:
+            return f"{{{least}}}"
+        case 0, _:
+            return f"{{,{most}}}"
+        case _:
+            return f"{{{least},{most}}}"
+
+
+def show_name(name: str) -> str:
+    """A variable's name as it would be written: quoted unless it is an upper-case word."""
+    plain = name.isascii() and name.replace("_", "A").isalnum() and name == name.upper()
+    quoted = name.replace("`", "``")
+    return name if plain and not name[:1].isdigit() and name != "PERMUTE" else f"`{quoted}`"
