@@ -1,8 +1,4 @@
-"""Every error that a user of matchrec can meet, and all of its wording.
-
-One named constructor per situation; callers never word a message themselves. A message says what is
-wrong and in which clause, where (with carets), what is known, and what to write instead.
-"""
+"""The classes of error, and how an error prints."""
 
 from __future__ import annotations
 
