@@ -1,8 +1,8 @@
 """Every error that a user of matchrec can meet, and all of its wording.
 
-One named constructor per situation; callers never word a message themselves. A message says what is
-wrong and in which clause, where (with carets), what is known, and what to write instead. The classes
-are in `kinds`, the constructors in one module per family.
+One named constructor per situation; callers never word a message themselves. A message says what
+is wrong and in which clause, where (with carets), what is known, and what to write instead. The
+classes are in `kinds`, the constructors in one module per family.
 """
 
 from matchrec.errors.kinds import (

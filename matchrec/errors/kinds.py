@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Self
+
+from typing_extensions import Self
 
 from matchrec.source import Source, Span
 
@@ -50,7 +51,7 @@ class MatchRecognizeError(ValueError):
         return _rebuild, (type(self), self.message, self.spans, self.notes, self.hint, self.source)
 
 
-def _rebuild(
+def _rebuild(  # noqa: PLR0913
     kind: type[MatchRecognizeError],
     message: str,
     spans: tuple[Span, ...],

@@ -1,0 +1,154 @@
+"""Errors in the text of a row pattern."""
+
+from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
+from matchrec.source import Span
+
+
+def stray_character(character: str, span: Span) -> MatchRecognizeParseError:
+    """A character that no row pattern holds."""
+    hints = {
+        ".": "a row pattern names variables only; conditions on columns belong in DEFINE",
+        ":": "a row pattern cannot hold a parameter; write the number",
+        "-": "exclusion is written {- A -}",
+        "&": "variables in a row are written with a space: A B",
+        "'": "quote a variable's name with backticks",
+        "`": "the quoted name is not closed",
+        '"': "the quoted name is not closed",
+        "/": "a comment is written /* ... */ or -- ... to the end of the line",
+    }
+    return MatchRecognizeParseError(
+        f"unexpected `{character}` in PATTERN",
+        span,
+        hint=hints.get(
+            character, "PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)"
+        ),
+    )
+
+
+def comment_after_brace(span: Span) -> MatchRecognizeParseError:
+    """`{--`, which SQL reads as a brace and a comment."""
+    return MatchRecognizeParseError(
+        "`{--` in PATTERN: `--` starts a comment",
+        span,
+        hint="write {- A -} for an exclusion",
+    )
+
+
+def unclosed_comment(span: Span) -> MatchRecognizeParseError:
+    """`/*` without `*/`."""
+    return MatchRecognizeParseError(
+        "comment in PATTERN is not closed", span, hint="add `*/` where the comment ends"
+    )
+
+
+def empty_name(span: Span) -> MatchRecognizeParseError:
+    """A quoted name with nothing between the quotes."""
+    return MatchRecognizeParseError("pattern variable without a name in PATTERN", span)
+
+
+def unclosed_bracket(opening: str, closing: str, span: Span) -> MatchRecognizeParseError:
+    """`(`, `{-` or `PERMUTE(` that is never closed."""
+    return MatchRecognizeParseError(
+        f"`{opening}` is not closed in PATTERN", span, hint=f"add `{closing}` where the group ends"
+    )
+
+
+def unopened_bracket(opening: str, closing: str, span: Span) -> MatchRecognizeParseError:
+    """`)` or `-}` that closes nothing."""
+    return MatchRecognizeParseError(
+        f"`{closing}` in PATTERN closes nothing",
+        span,
+        hint=f"remove it, or add `{opening}` where the group starts",
+    )
+
+
+def wrong_bracket(opening: Span, closing: Span, pair: str, found: str) -> MatchRecognizeParseError:
+    """A group that is closed by the bracket of another kind; `pair` is e.g. `{- -}`."""
+    start, end = pair.split()
+    return MatchRecognizeParseError(
+        f"`{start}` in PATTERN is closed by `{found}`",
+        opening,
+        closing,
+        hint=f"close it with `{end}`, and close inner groups before outer ones",
+    )
+
+
+def nothing_to_repeat(quantifier: str, span: Span) -> MatchRecognizeParseError:
+    """A quantifier with nothing before it."""
+    return MatchRecognizeParseError(
+        f"quantifier `{quantifier}` in PATTERN has nothing to repeat",
+        span,
+        hint=f"write it after a variable or a group: A{quantifier}",
+    )
+
+
+def two_quantifiers(first: str, second: str, span: Span) -> MatchRecognizeParseError:
+    """`A**`: a quantifier directly after another."""
+    return MatchRecognizeParseError(
+        f"two quantifiers, `{first}` and `{second}`, for one part of PATTERN",
+        span,
+        hint=f"keep one, or write parentheses: (A{first}){second}",
+    )
+
+
+def bounds_reversed(least: int, most: int, span: Span) -> MatchRecognizeParseError:
+    """`{2,1}`."""
+    return MatchRecognizeParseError(
+        f"quantifier in PATTERN asks for at least {least} and at most {most}",
+        span,
+        hint=f"write {{{most},{least}}}",
+    )
+
+
+def bound_is_zero(span: Span) -> MatchRecognizeParseError:
+    """`{0}`, `{,0}`."""
+    return MatchRecognizeParseError(
+        "quantifier in PATTERN allows at most 0 repetitions; the least upper bound is 1",
+        span,
+        hint="write () for a pattern without rows, or leave the part out",
+    )
+
+
+def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
+    """Braces that do not hold one or two numbers."""
+    return MatchRecognizeParseError(
+        "malformed quantifier in PATTERN",
+        span,
+        hint="write {n}, {n,}, {,m} or {n,m} with whole numbers, or {- A -} for an exclusion",
+    )
+
+
+def parameter_as_bound(span: Span) -> MatchRecognizeUnsupportedError:
+    """`{:n}`."""
+    return MatchRecognizeUnsupportedError(
+        "a parameter as the bound of a quantifier is not supported in PATTERN",
+        span,
+        hint="write the number",
+    )
+
+
+def comma_outside_permute(span: Span) -> MatchRecognizeParseError:
+    """A comma between variables."""
+    return MatchRecognizeParseError(
+        "unexpected `,` in PATTERN",
+        span,
+        hint="write A B for one after the other, PERMUTE(A, B) for any order",
+    )
+
+
+def empty_permutation_part(span: Span) -> MatchRecognizeParseError:
+    """`PERMUTE()` or `PERMUTE(A, )`."""
+    return MatchRecognizeParseError(
+        "PERMUTE in PATTERN has a part with nothing in it",
+        span,
+        hint="write the parts with commas between them: PERMUTE(A, B)",
+    )
+
+
+def nested_too_deep(limit: int, span: Span) -> MatchRecognizeUnsupportedError:
+    """Groups in groups beyond the limit."""
+    return MatchRecognizeUnsupportedError(
+        f"PATTERN is nested more than {limit} groups deep",
+        span,
+        hint="remove groups that hold one part only",
+    )
