@@ -1,0 +1,150 @@
+"""Runs the `query` and `error` records of `cases/**/*.test` on every engine."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+
+import matchrec
+from case_file import (
+    CASES,
+    CaseFile,
+    Cell,
+    DataRecord,
+    ErrorRecord,
+    QueryRecord,
+    case_files,
+    format_table,
+    read_case_file,
+)
+
+ENGINES = ("backtracking", "breadth_first", "auto")
+FILES = case_files()
+registered: list[Path] = []  # the one file whose tables the session has now
+
+
+def place(file: CaseFile, record: QueryRecord | ErrorRecord) -> str:
+    return f"{file.path.relative_to(CASES)}:{record.head.line}"
+
+
+def query_parameters() -> Iterator[Any]:
+    for file in FILES:
+        for record in file.queries:
+            for engine in ENGINES:
+                yield pytest.param(file, record, engine, id=f"{place(file, record)}-{engine}")
+
+
+def error_parameters() -> Iterator[Any]:
+    for file in FILES:
+        for record in file.errors:
+            yield pytest.param(file, record, id=place(file, record))
+
+
+@pytest.mark.parametrize(("file", "record", "engine"), query_parameters())
+def test_query(spark: SparkSession, file: CaseFile, record: QueryRecord, engine: str) -> None:
+    register_tables(spark, file)
+    with warnings.catch_warnings():  # no DEFINE, no ORDER BY: allowed, with a warning
+        warnings.simplefilter("ignore", UserWarning)
+        frame = matchrec.sql(spark, record.sql, engine=engine)
+    assert frame.columns == list(record.columns)
+    types = [None if want is None else field_type(frame, i) for i, want in enumerate(record.types)]
+    assert types == list(record.types)
+    rows = [tuple(text_of(value) for value in row) for row in frame.collect()]
+    if Counter(rows) != Counter(record.rows):
+        assert table(record.columns, rows) == table(record.columns, list(record.rows))
+
+
+@pytest.mark.parametrize(("file", "record"), error_parameters())
+def test_error(
+    spark: SparkSession, request: pytest.FixtureRequest, file: CaseFile, record: ErrorRecord
+) -> None:
+    register_tables(spark, file)
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, record.sql).collect()
+    message = str(caught.value)
+    if request.config.getoption("--update") and message != record.message:
+        update(file.path, record, message)
+        pytest.skip("message rewritten")
+    assert message == record.message
+
+
+def register_tables(spark: SparkSession, file: CaseFile) -> None:
+    """Makes the tables of `file` temporary views, unless the last test did."""
+    if registered == [file.path]:
+        return
+    for record in file.tables:
+        spark.sql(select_of(record)).createOrReplaceTempView(record.name)
+    registered[:] = [file.path]
+
+
+def select_of(record: DataRecord) -> str:
+    """SQL that gives the rows of a data record, each value cast from its text."""
+    names = [f"c{i}" for i in range(len(record.columns))]
+    rows = record.rows or ((None,) * len(names),)
+    values = ", ".join("(" + ", ".join(map(literal, row)) + ")" for row in rows)
+    casts = (
+        f"CAST({n} AS {c.type}) AS `{c.name}`" for n, c in zip(names, record.columns, strict=True)
+    )
+    where = "" if record.rows else " WHERE false"
+    return f"SELECT {', '.join(casts)} FROM VALUES {values} AS t({', '.join(names)}){where}"
+
+
+def literal(cell: Cell) -> str:
+    if cell is None:
+        return "NULL"
+    if cell.startswith("("):
+        return cell
+    return "'" + cell.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def field_type(frame: DataFrame, column: int) -> str:
+    return frame.schema.fields[column].dataType.simpleString()
+
+
+def text_of(value: Any) -> Cell:
+    """A value of Spark's in the words of a case file."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return str(value).lower()
+        case float():
+            return "NaN" if math.isnan(value) else repr(value)
+        case Decimal():
+            return f"{value:f}"
+        case bytes() | bytearray():
+            return bytes(value).hex()
+        case Row():
+            return "{" + ",".join(map(part, value)) + "}"
+        case dict():
+            return "{" + ",".join(f"{part(k)}:{part(v)}" for k, v in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ",".join(map(part, value)) + "]"
+        case _:
+            return str(value)
+
+
+def part(value: Any) -> str:
+    text = text_of(value)
+    return "NULL" if text is None else text
+
+
+def table(columns: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> str:
+    """The rows, sorted, as one text: pytest shows the difference line by line."""
+    ordered = sorted(rows, key=lambda row: [(cell is not None, cell or "") for cell in row])
+    return "\n".join(format_table(columns, ordered))
+
+
+def update(path: Path, record: ErrorRecord, message: str) -> None:
+    """Rewrites the message of a record, found again by its SQL: lines above it may have moved."""
+    file = read_case_file(path)
+    line = next(r.head.line for r in file.errors if r.sql == record.sql)
+    path.write_text(file.with_expected({line: message.splitlines()}), encoding="utf-8")
