@@ -1,6 +1,10 @@
 """Errors in the text of a row pattern."""
 
-from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
+from matchrec.errors.kinds import (
+    MatchRecognizeParseError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+)
 from matchrec.source import Span
 
 
@@ -151,4 +155,13 @@ def nested_too_deep(limit: int, span: Span) -> MatchRecognizeUnsupportedError:
         f"PATTERN is nested more than {limit} groups deep",
         span,
         hint="remove groups that hold one part only",
+    )
+
+
+def pattern_too_large(what: str, limit: int, span: Span | None) -> MatchRecognizePlanError:
+    """A row pattern whose automaton would outgrow a limit; `what` is what there are too many of."""
+    return MatchRecognizePlanError(
+        f"the row pattern in PATTERN is too large: its automaton has over {limit:,} {what}",
+        span,
+        hint="lower the bounds of nested {n,m}, or the number of parts of PERMUTE",
     )

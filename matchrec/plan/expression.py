@@ -59,7 +59,8 @@ class Aggregate:
     """An aggregate over the rows mapped to one variable (None: universal), running or final.
 
     function: lower-case name. arguments: Spark SQL over one row, none for `count(*)`.
-    condition: of a FILTER (WHERE ...), Spark SQL over one row.
+    condition: of a FILTER (WHERE ...), Spark SQL over one row. ordering: the sort items of a
+    WITHIN GROUP (ORDER BY ...), Spark SQL over one row. ignore_nulls: IGNORE NULLS is written.
     """
 
     function: str
@@ -68,6 +69,8 @@ class Aggregate:
     semantics: Semantics = Semantics.RUNNING
     distinct: bool = False
     condition: str | None = None
+    ordering: str | None = None
+    ignore_nulls: bool = False
     span: Span | None = field(default=None, compare=False)
 
 

@@ -1,0 +1,71 @@
+"""Errors about what DEFINE conditions and measures may compute."""
+
+from __future__ import annotations
+
+from matchrec.errors.kinds import (
+    MatchRecognizeError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+)
+from matchrec.source import Span
+
+
+def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
+    """DEFINE applies a function to several rows of the run that only Spark can compute."""
+    return MatchRecognizeUnsupportedError(
+        f"`{what}` in DEFINE combines several rows of the match",
+        span,
+        notes=(
+            "while matching, values of several rows of the match may be combined with comparisons, "
+            "AND, OR, NOT, IS NULL, IN, BETWEEN, + - * / % and DATEDIFF",
+        ),
+        hint="write the function around each navigation by itself: f(LAST(A.x)) = f(x)",
+    )
+
+
+def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
+    """Two values of types that the engine cannot bring together."""
+    return MatchRecognizeUnsupportedError(
+        f"`{operator}` in DEFINE between {left} and {right}, on rows that depend on the match",
+        span,
+        hint="write a CAST around one navigation so that both have one type, "
+        f"such as CAST(LAST(A.x) AS {'DOUBLE' if 'decimal' in left + right else right.upper()})",
+    )
+
+
+def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecognizeError:
+    """An aggregate or a sign that needs a number."""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` over {type_name} is not grown with a match",
+        span,
+        notes=("sum and avg take integers and floating-point numbers there",),
+        hint="write a CAST to DOUBLE or BIGINT inside it",
+    )
+
+
+def not_boolean(type_name: str, span: Span | None) -> MatchRecognizeError:
+    """A condition that is not a condition."""
+    return MatchRecognizePlanError(
+        f"a condition in DEFINE must be boolean, this is {type_name}",
+        span,
+        hint="compare it with something, such as `... > 0`",
+    )
+
+
+def aggregate_not_yet(function: str, why: str, span: Span | None) -> MatchRecognizeError:
+    """An aggregate, or a form of one, that is not computed over matched rows."""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` {why} is not supported over the rows of a match",
+        span,
+        notes=("supported: count, sum, avg, min, max",),
+        hint="select ALL ROWS PER MATCH with CLASSIFIER() and aggregate in the query outside",
+    )
+
+
+def duplicate_output_column(name: str, span: Span | None) -> MatchRecognizeError:
+    """Two columns of the result have one name."""
+    return MatchRecognizePlanError(
+        f"the result would have two columns `{name}`",
+        span,
+        hint="give the measure another name, or rename the input column in a subquery",
+    )

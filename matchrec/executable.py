@@ -1,0 +1,202 @@
+"""From a plan to something that can run: the whole compile path on one screen.
+
+    resolve → split → typed → compile → link
+
+An `Executable` knows which columns Spark must compute before the match, the program and the engine
+that match, what the output reads, and which text Spark evaluates afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from matchrec.engine.choose import choose
+from matchrec.engine.interface import Condition, Engine, Task
+from matchrec.nfa.compile import compile_pattern
+from matchrec.output.read_measures import MeasureReader
+from matchrec.output.reads import Read
+from matchrec.output.schema import OutputColumn, RowOutput
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.expression import Aggregate, ColumnReference, references
+from matchrec.plan.glue import Glue
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import show
+from matchrec.plan.row_column import RowColumn, row_column
+from matchrec.plan.simplify import simplify
+from matchrec.plan.split import Combined, Grown, SplitCondition, Step, Value, VariableAt, split
+from matchrec.plan.typed import TRUE_COLUMN, GlueColumns, Typer
+from matchrec.plan.types import ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A column of the result: SQL text over reads, by index."""
+
+    name: str
+    pieces: tuple[str | int, ...]
+    is_measure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """A linked query. Picklable: Spark carries it to its workers.
+
+    columns: what Spark computes for every row and sends, in order; indices below count in it.
+    conditions: what it computes and packs as one bit each. integers, floats: the columns that glue
+    reads. ranked: those of them that are replaced by their rank. keys: the partition's, by name, for
+    messages. ansi: whether overflow is an error.
+    """
+
+    pattern: str
+    task: Task
+    engine: Engine
+    reason: str
+    rows_per_match: RowsPerMatch
+    columns: tuple[RowColumn, ...]
+    conditions: tuple[RowColumn, ...]
+    integers: tuple[int, ...]
+    floats: tuple[int, ...]
+    ranked: frozenset[int]
+    reads: tuple[Read, ...]
+    outputs: tuple[Output, ...]
+    keys: tuple[tuple[str, int], ...]
+    ansi: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A resolved plan, split, before the types of its columns are known."""
+
+    plan: MatchPlan
+    conditions: tuple[SplitCondition, ...]
+    outputs: tuple[OutputColumn, ...]
+
+    @property
+    def row_conditions(self) -> tuple[RowColumn, ...]:
+        """The conditions that Spark evaluates before the match, each once."""
+        return tuple(
+            dict.fromkeys(one.before for one in self.conditions if one.before is not None)
+        )
+
+    def columns(self) -> tuple[RowColumn, ...]:
+        """Every column whose type the link needs, each once."""
+        found: dict[RowColumn, None] = {}
+        for output in self.outputs:
+            found.update(dict.fromkeys(output_row_columns(output)))
+        for condition in self.conditions:
+            if condition.during is not None:
+                found.update(dict.fromkeys(step_columns(condition.during)))
+        return tuple(found)
+
+
+def draft(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> Draft:
+    """Splits the conditions of a resolved plan."""
+    return Draft(plan, split(plan), outputs)
+
+
+def link(
+    drafted: Draft, types: Mapping[RowColumn, ValueType], engine: str, *, ansi: bool
+) -> Executable:
+    """The executable of a draft.
+
+    types: of `drafted.columns()`. engine: "auto" or an engine's name; one that cannot run the plan
+    is an error, never replaced.
+    """
+    plan = drafted.plan
+    typer = Typer(types, ansi)
+    glue = {
+        condition.variable: typer.condition(condition.during)
+        for condition in drafted.conditions
+        if condition.during is not None
+    }
+    row_conditions = drafted.row_conditions
+    task = Task(
+        compile_pattern(simplify(plan.pattern), plan.variables),
+        plan.variables,
+        tuple(task_conditions(plan, drafted.conditions, row_conditions, glue)),
+        {name: plan.members(name) for name in names(plan)},
+        plan.after_match,
+    )
+    chosen, reason = choose(task, engine)
+    measures = MeasureReader(types)
+    outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
+    columns = all_columns(measures.columns, typer.columns)
+    return Executable(
+        pattern=show(plan.pattern),
+        task=task,
+        engine=chosen,
+        reason=reason,
+        rows_per_match=plan.rows_per_match,
+        columns=columns,
+        conditions=row_conditions,
+        integers=tuple(columns.index(column) for column in typer.columns.integers),
+        floats=tuple(columns.index(column) for column in typer.columns.floats),
+        ranked=frozenset(columns.index(column) for column in typer.columns.ranked),
+        reads=measures.all_reads(plan.rows_per_match),
+        outputs=outputs,
+        keys=tuple((key.text, columns.index(row_column(key.text))) for key in plan.partition_by),
+        ansi=ansi,
+    )
+
+
+def names(plan: MatchPlan) -> Iterator[str]:
+    """Every primary and union variable."""
+    yield from plan.variables
+    yield from (subset.name for subset in plan.subsets)
+
+
+def task_conditions(
+    plan: MatchPlan,
+    split_conditions: tuple[SplitCondition, ...],
+    row_conditions: tuple[RowColumn, ...],
+    glue: Mapping[str, Glue],
+) -> Iterator[Condition]:
+    """The condition of every variable, by id; one without DEFINE is true everywhere."""
+    before = {one.variable: one.before for one in split_conditions}
+    for variable in plan.variables:
+        column = before.get(variable)
+        bit = None if column is None else row_conditions.index(column)
+        yield Condition(bit, glue.get(variable))
+
+
+def linked_output(output: OutputColumn, measures: MeasureReader) -> Output:
+    """An output column as text over reads."""
+    if isinstance(output, RowOutput):
+        return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
+    return Output(output.name, measures.pieces(output.value), is_measure=True)
+
+
+def all_columns(measured: Iterable[RowColumn], glue: GlueColumns) -> tuple[RowColumn, ...]:
+    """Every column that crosses, each once."""
+    return tuple(dict.fromkeys((*measured, *glue.integers, *glue.floats)))
+
+
+def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
+    """The columns that an output column reads."""
+    if isinstance(output, RowOutput):
+        yield row_column(output.text)
+        return
+    for reference in references(output.value):
+        if isinstance(reference, ColumnReference):
+            yield row_column(reference.argument)
+        elif isinstance(reference, Aggregate):
+            yield from (row_column(argument) for argument in reference.arguments)
+
+
+def step_columns(step: Step) -> Iterator[RowColumn]:
+    """The columns that a step reads."""
+    match step:
+        case Value(column=column, missing=None):
+            yield column
+        case Value(column=column, missing=RowColumn() as missing):
+            yield from (column, missing, TRUE_COLUMN)
+        case Grown(column=RowColumn() as column):
+            yield column
+        case VariableAt(by_variable=columns):
+            yield from columns
+        case Combined(operands=operands):
+            for operand in operands:
+                yield from step_columns(operand)
+        case _:
+            return

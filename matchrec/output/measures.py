@@ -1,0 +1,149 @@
+"""What a measure reads on each output row: row positions for navigation, counts and sums of rows.
+
+All of it is array arithmetic over the classifiers of many matches at once. With running semantics an
+output row sees its match up to the row it stands for, with final semantics all of it.
+Source: ISO/IEC 19075-5, row pattern navigation operations; running and final semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from matchrec.engine.match import Matches
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.output.rows import OutputRows
+from matchrec.plan.expression import End, Navigation, Semantics
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Where each output row looks: the mapped rows it sees are base .. limit - 1.
+
+    base: int64[r], index of the match's first mapped row. limit: int64[r], by semantics; equal to
+    base where nothing is seen.
+    """
+
+    base: IntArray
+    limit: IntArray
+
+
+def look(matches: Matches, rows: OutputRows, semantics: Semantics) -> Look:
+    """What each output row sees; an empty match and an unmatched row see nothing."""
+    seen = rows.current >= 0
+    match = np.where(seen, rows.match, 0)
+    base = np.where(seen, matches.offsets[:-1][match] if matches.count else 0, 0)
+    if semantics is Semantics.RUNNING:
+        return Look(base, np.where(seen, rows.current + 1, base))
+    return Look(base, np.where(seen, matches.offsets[1:][match] if matches.count else 0, base))
+
+
+def members_mask(matches: Matches, members: Iterable[int], variables: int) -> BoolArray:
+    """bool[k], true for the mapped rows that belong to one of the variables `members`."""
+    belongs = np.zeros(variables, np.bool_)
+    belongs[list(members)] = True
+    return np.asarray(belongs[matches.classifiers], np.bool_)
+
+
+def mapped_index(mask: BoolArray, seen: Look, navigation: Navigation) -> IntArray:
+    """int64[r], index of the mapped row that the logical step finds, or -1.
+
+    mask: bool[k], which mapped rows belong to the navigation's variable.
+    """
+    positions = np.flatnonzero(mask)
+    before = np.zeros(len(mask) + 1, np.int64)
+    np.cumsum(mask, out=before[1:])
+    first, end = before[seen.base], before[seen.limit]
+    if navigation.end is End.FIRST:
+        nth = first + navigation.logical_offset
+    else:
+        nth = end - 1 - navigation.logical_offset
+    found = (nth >= first) & (nth < end)
+    return np.where(found, positions[np.where(found, nth, 0)] if len(positions) else -1, -1)
+
+
+def row_of_mapped(matches: Matches, rows: OutputRows, mapped: IntArray) -> IntArray:
+    """int64[r], row position of a mapped row of the output row's match, -1 for -1."""
+    if not matches.count:
+        return mapped
+    match = np.maximum(rows.match, 0)
+    return np.where(mapped >= 0, matches.start[match] + mapped - matches.offsets[:-1][match], -1)
+
+
+def moved(
+    positions: IntArray, distance: int, matches: Matches, rows: OutputRows, partitions: Partitions
+) -> IntArray:
+    """Row positions `distance` rows on, -1 outside the partition and where there was none."""
+    if distance == 0 or not matches.count:
+        return positions
+    partition = matches.partition[np.maximum(rows.match, 0)]
+    target = positions + distance
+    inside = (target >= partitions.starts[partition]) & (target < partitions.starts[partition + 1])
+    return np.where((positions >= 0) & inside, target, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Answers what the references of one query's measures read on some output rows."""
+
+    matches: Matches
+    rows: OutputRows
+    partitions: Partitions
+    members: dict[str, frozenset[int]]
+    variables: int
+
+    def mask(self, variable: str | None) -> BoolArray:
+        """bool[k], which mapped rows belong to a variable; None is the universal one."""
+        if variable is None:
+            return np.ones(len(self.matches.classifiers), np.bool_)
+        return members_mask(self.matches, self.members[variable], self.variables)
+
+    def mapped(self, navigation: Navigation) -> IntArray:
+        """int64[r], index among the mapped rows that the logical step finds, or -1."""
+        seen = look(self.matches, self.rows, navigation.semantics)
+        return mapped_index(self.mask(navigation.variable), seen, navigation)
+
+    def positions(self, navigation: Navigation) -> IntArray:
+        """int64[r], row position that a navigation reads, or -1."""
+        logical = row_of_mapped(self.matches, self.rows, self.mapped(navigation))
+        distance = navigation.physical_offset
+        return moved(logical, distance, self.matches, self.rows, self.partitions)
+
+    def classifiers(self, navigation: Navigation) -> IntArray:
+        """int64[r], variable id of the row that a navigation finds, -1 when it is not mapped.
+
+        A row that a physical step reaches has a classifier if the same match maps it and, with
+        running semantics, no later than the current row.
+        """
+        mapped = self.mapped(navigation)
+        if navigation.physical_offset:
+            seen = look(self.matches, self.rows, navigation.semantics)
+            target = mapped + navigation.physical_offset
+            inside = (mapped >= 0) & (target >= seen.base) & (target < seen.limit)
+            mapped = np.where(inside, target, -1)
+        if not len(self.matches.classifiers):
+            return mapped
+        return np.where(mapped >= 0, self.matches.classifiers[np.maximum(mapped, 0)], -1)
+
+    def match_numbers(self) -> IntArray:
+        """int64[r], match number, -1 for an unmatched row."""
+        if not self.matches.count:
+            return np.full(self.rows.count, -1, np.int64)
+        match = np.maximum(self.rows.match, 0)
+        return np.where(self.rows.match >= 0, self.matches.number[match], -1)
+
+    def counts(self, variable: str | None, counted: BoolArray, semantics: Semantics) -> IntArray:
+        """int64[r], number of mapped rows of the variable that are counted, by input row."""
+        mask = self.mask(variable) & counted[self.mapped_rows()]
+        before = np.zeros(len(mask) + 1, np.int64)
+        np.cumsum(mask, out=before[1:])
+        seen = look(self.matches, self.rows, semantics)
+        return np.asarray(before[seen.limit] - before[seen.base], np.int64)
+
+    def mapped_rows(self) -> IntArray:
+        """int64[k], row position of every mapped row."""
+        lengths = np.diff(self.matches.offsets)
+        shift = np.repeat(self.matches.start - self.matches.offsets[:-1], lengths)
+        return np.asarray(np.arange(len(self.matches.classifiers)) + shift, np.int64)

@@ -1,0 +1,93 @@
+"""Reads: the values that the output of a match is made of, one column each.
+
+What stands around them in a measure is Spark's to evaluate afterwards. `column` is an index among
+the columns that Spark computed before the match.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matchrec.plan.expression import Navigation, Semantics
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRow:
+    """The column on the input row that the output row stands for."""
+
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAt:
+    """The column on the row that a navigation finds."""
+
+    column: int
+    navigation: Navigation
+
+
+@dataclass(frozen=True, slots=True)
+class ReadClassifierAt:
+    """The name of the variable to which the row found by a navigation is mapped."""
+
+    navigation: Navigation
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMatchNumber:
+    """The number of the match in its partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadIsMatched:
+    """Whether the output row belongs to a match, be it an empty one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCount:
+    """How many values, or with `column` None how many rows, the variable has."""
+
+    variable: str | None
+    column: int | None
+    semantics: Semantics
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSum:
+    """The sum of the variable's values, NULL of none."""
+
+    variable: str | None
+    column: int
+    semantics: Semantics
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAverage:
+    """The average of the variable's values as a double, NULL of none."""
+
+    variable: str | None
+    column: int
+    semantics: Semantics
+
+
+@dataclass(frozen=True, slots=True)
+class ReadExtreme:
+    """The least or the greatest of the variable's values."""
+
+    variable: str | None
+    column: int
+    semantics: Semantics
+    greatest: bool
+
+
+Read = (
+    ReadRow
+    | ReadAt
+    | ReadClassifierAt
+    | ReadMatchNumber
+    | ReadIsMatched
+    | ReadCount
+    | ReadSum
+    | ReadAverage
+    | ReadExtreme
+)

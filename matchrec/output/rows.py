@@ -1,0 +1,85 @@
+"""The rows of the row pattern output table: one or all per match, empty matches, unmatched rows.
+
+Source: ISO/IEC 19075-5, ONE ROW PER MATCH and ALL ROWS PER MATCH.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from matchrec.engine.match import Matches
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.plan.clauses import RowsPerMatch
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRows:
+    """Output rows of some matches, r in all.
+
+    row: int64[r], the input row an output row stands for; of ONE ROW, the match's starting row.
+    match: int64[r], index of the match, -1 for an unmatched row.
+    current: int64[r], index among the mapped rows of all matches of the row from which measures
+    look, -1 where there is none: an empty match, an unmatched row.
+    """
+
+    row: IntArray
+    match: IntArray
+    current: IntArray
+
+    @property
+    def count(self) -> int:
+        """The number of output rows r."""
+        return len(self.row)
+
+
+def output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
+    """The rows that come out for `matches`; unmatched rows are `unmatched_rows`'s to add."""
+    if rows_per_match is RowsPerMatch.ONE_ROW:
+        return one_row_each(matches)
+    return all_rows(matches, with_empty=rows_per_match is not RowsPerMatch.ALL_ROWS_OMIT_EMPTY)
+
+
+def one_row_each(matches: Matches) -> OutputRows:
+    """One row per match, which looks from the match's last row."""
+    lengths = np.diff(matches.offsets)
+    current = np.where(lengths > 0, matches.offsets[1:] - 1, -1)
+    return OutputRows(matches.start, np.arange(matches.count), current)
+
+
+def all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
+    """One row per mapped row that is not excluded, and one per empty match if `with_empty`."""
+    lengths = np.diff(matches.offsets)
+    shown = np.maximum(lengths, 1) if with_empty else lengths
+    match = np.repeat(np.arange(matches.count), shown)
+    first = np.cumsum(shown) - shown
+    within = np.arange(len(match)) - first[match]
+    empty = lengths[match] == 0
+    current = np.where(empty, -1, matches.offsets[:-1][match] + within)
+    kept = np.ones(len(match), np.bool_)
+    kept[~empty] = ~matches.excluded[current[~empty]]
+    rows = OutputRows(matches.start[match] + within, match, current)
+    return rows if kept.all() else selected(rows, kept)
+
+
+def selected(rows: OutputRows, kept: BoolArray) -> OutputRows:
+    """The output rows that `kept` marks."""
+    return OutputRows(rows.row[kept], rows.match[kept], rows.current[kept])
+
+
+def matched_rows(matches: Matches, rows: int) -> BoolArray:
+    """bool[rows], true where a row is in some match, or is the row of an empty match."""
+    lengths = np.maximum(np.diff(matches.offsets), 1)
+    change = np.zeros(rows + 1, np.int64)
+    np.add.at(change, matches.start, 1)
+    np.add.at(change, matches.start + lengths, -1)
+    return np.asarray(np.cumsum(change[:-1]) > 0, np.bool_)
+
+
+def unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRows:
+    """The output rows of the input rows that no match covers."""
+    assert len(covered) == partitions.rows
+    row = np.flatnonzero(~covered)
+    nothing = np.full(len(row), -1, np.int64)
+    return OutputRows(row, nothing, nothing)

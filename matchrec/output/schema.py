@@ -1,0 +1,64 @@
+"""The columns of the row pattern output table, in order.
+
+ONE ROW PER MATCH: partition columns, measures. ALL ROWS PER MATCH: partition columns, order columns,
+measures, then the other input columns. A column that is already there does not come twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from matchrec.errors.conditions import duplicate_output_column
+from matchrec.plan.clauses import Measure, RowsPerMatch
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns, quoted
+
+
+@dataclass(frozen=True, slots=True)
+class RowOutput:
+    """A column whose value is `text`, SQL over the input row."""
+
+    text: str
+    name: str
+
+
+OutputColumn = RowOutput | Measure
+
+
+def output_columns(
+    plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str]
+) -> tuple[OutputColumn, ...]:
+    """The columns of the result of a resolved plan. Raises where two would have one name.
+
+    name_of: the name that Spark gives to an expression that is no plain column.
+    """
+    keys = dict.fromkeys(part.text for part in plan.partition_by)
+    found: list[OutputColumn] = [
+        RowOutput(text, columns.name(text) or name_of(text)) for text in keys
+    ]
+    if plan.rows_per_match is RowsPerMatch.ONE_ROW:
+        found += plan.measures
+    else:
+        taken = set(keys)
+        for text in dict.fromkeys(item.expression.text for item in plan.order_by):
+            name = columns.name(text)
+            if text not in taken and name is not None:
+                found.append(RowOutput(text, name))
+                taken.add(text)
+        found += plan.measures
+        others = (name for name in columns.names if quoted(name) not in taken)
+        found += [RowOutput(quoted(name), name) for name in others]
+    check_names(found, columns)
+    return tuple(found)
+
+
+def check_names(found: list[OutputColumn], columns: InputColumns) -> None:
+    """Raises where two columns have one name."""
+    seen: list[str] = []
+    measured = {measure.name: measure.span for measure in found if isinstance(measure, Measure)}
+    for column in found:
+        if any(columns.same(column.name, name) for name in seen):
+            spans = [span for name, span in measured.items() if columns.same(name, column.name)]
+            raise duplicate_output_column(column.name, spans[-1] if spans else None)
+        seen.append(column.name)

@@ -1,0 +1,116 @@
+"""Names of columns: the same column, however it is written, becomes the same text.
+
+`sym`, `SYM`, `t.sym` and backticked `sym` name one column of the input `t`; afterwards they are equal, so that
+the column crosses to the engine once. What is no plain column of the input is left to Spark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from matchrec.plan.clauses import Definition, Measure, RowExpression, SortItem
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    Operation,
+    Piece,
+    Scalar,
+)
+from matchrec.plan.match_plan import MatchPlan
+
+NAME = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)*`)"
+COLUMN = re.compile(rf"\s*(?:(?P<qualifier>{NAME})\s*\.\s*)?(?P<name>{NAME})\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class InputColumns:
+    """The columns of the input, and the name under which they may be qualified.
+
+    names: in their order. alias: of the relation, or the last part of the table's name.
+    """
+
+    names: tuple[str, ...]
+    alias: str | None = None
+    case_sensitive: bool = False
+
+    def index(self, text: str) -> int | None:
+        """The index of the one column that `text` names, or None."""
+        found = COLUMN.fullmatch(text)
+        if found is None:
+            return None
+        qualifier, name = found["qualifier"], found["name"]
+        if qualifier is not None and not self.same(unquoted(qualifier), self.alias or ""):
+            return None
+        hits = [i for i, known in enumerate(self.names) if self.same(known, unquoted(name))]
+        return hits[0] if len(hits) == 1 else None
+
+    def name(self, text: str) -> str | None:
+        """The input's own name of the one column that `text` names, or None."""
+        index = self.index(text)
+        return None if index is None else self.names[index]
+
+    def canonical(self, text: str) -> str:
+        """The one way to write a plain column; any other text as it is, without outer blanks."""
+        name = self.name(text)
+        return text.strip() if name is None else quoted(name)
+
+    def same(self, one: str, other: str) -> bool:
+        return one == other if self.case_sensitive else one.lower() == other.lower()
+
+
+def unquoted(name: str) -> str:
+    """An identifier without its backticks."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def quoted(name: str) -> str:
+    """A column name as an identifier that Spark reads literally."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
+    """The plan with every plain column written in its one way."""
+    return replace(
+        plan,
+        partition_by=tuple(resolved_row(part, columns) for part in plan.partition_by),
+        order_by=tuple(resolved_sort(item, columns) for item in plan.order_by),
+        measures=tuple(resolved_measure(measure, columns) for measure in plan.measures),
+        definitions=tuple(resolved_definition(one, columns) for one in plan.definitions),
+    )
+
+
+def resolved_row(part: RowExpression, columns: InputColumns) -> RowExpression:
+    return replace(part, text=columns.canonical(part.text))
+
+
+def resolved_sort(item: SortItem, columns: InputColumns) -> SortItem:
+    return replace(item, expression=resolved_row(item.expression, columns))
+
+
+def resolved_measure(measure: Measure, columns: InputColumns) -> Measure:
+    return replace(measure, value=resolved_scalar(measure.value, columns.canonical))
+
+
+def resolved_definition(definition: Definition, columns: InputColumns) -> Definition:
+    return replace(definition, condition=resolved_scalar(definition.condition, columns.canonical))
+
+
+def resolved_scalar(scalar: Scalar, canonical: Callable[[str], str]) -> Scalar:
+    """The expression with `canonical` applied to the arguments of its references."""
+    pieces = tuple(resolved_piece(piece, canonical) for piece in scalar.pieces)
+    if isinstance(scalar, Operation):
+        operands = tuple(resolved_scalar(operand, canonical) for operand in scalar.operands)
+        return replace(scalar, pieces=pieces, operands=operands)
+    return replace(scalar, pieces=pieces)
+
+
+def resolved_piece(piece: Piece, canonical: Callable[[str], str]) -> Piece:
+    match piece:
+        case ColumnReference(argument=argument):
+            return replace(piece, argument=canonical(argument))
+        case Aggregate(arguments=arguments):
+            return replace(piece, arguments=tuple(canonical(one) for one in arguments))
+        case _:
+            return piece

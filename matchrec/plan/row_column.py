@@ -1,0 +1,55 @@
+"""RowColumn: a column that Spark computes for every input row before the match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Shifted:
+    """The value of `argument`, SQL over one row, `offset` rows further on in the partition."""
+
+    argument: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowColumn:
+    """SQL over one row and rows at a fixed distance from it; equal pieces are one column.
+
+    >>> RowColumn(("", Shifted("price", 0), " < ", Shifted("price", -1))).looks_at_one_row
+    False
+    """
+
+    pieces: tuple[str | Shifted, ...]
+
+    @property
+    def looks_at_one_row(self) -> bool:
+        """Whether no part of it reads another row."""
+        return all(isinstance(piece, str) or piece.offset == 0 for piece in self.pieces)
+
+    @property
+    def text(self) -> str:
+        """The SQL text, for a column that looks at one row."""
+        assert self.looks_at_one_row
+        return "".join(piece if isinstance(piece, str) else piece.argument for piece in self.pieces)
+
+
+def row_column(text: str) -> RowColumn:
+    """The column of SQL over one row."""
+    return RowColumn((text.strip(),))
+
+
+def cast(column: RowColumn, type_name: str) -> RowColumn:
+    """The column as another Spark type."""
+    return RowColumn(("CAST(", *column.pieces, f" AS {type_name})"))
+
+
+def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
+    """True where every column is true."""
+    if len(columns) == 1:
+        return columns[0]
+    pieces: list[str | Shifted] = []
+    for index, column in enumerate(columns):
+        pieces += [" AND (" if index else "(", *column.pieces, ")"]
+    return RowColumn(tuple(pieces))

@@ -1,0 +1,329 @@
+"""Who computes what of a DEFINE condition: Spark before the match, or the engine during it.
+
+A conjunct that looks only at the row itself and at rows a fixed distance away is Spark's, and is
+one bit by the time a row reaches the engine. In every other conjunct, the largest parts that look
+at one position of the run are columns that Spark computes for every row and the engine reads there;
+what combines them is the engine's, and is a tree of `Step`s.
+
+    price < PREV(price) AND price > 2 * LAST(A.price) AND count(A.*) < 9
+      before:  price < lag(price)
+      during:  AND(> (price, `2 * price` at LAST(A)), < (count(A), 9))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matchrec.errors.conditions import not_known_during_the_match
+from matchrec.plan.aggregates import check_form
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    Navigation,
+    Operation,
+    Reference,
+    Scalar,
+    Term,
+    references,
+    render,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import show_name
+from matchrec.plan.row_column import RowColumn, Shifted, conjunction
+from matchrec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A column read on the row that `navigation` finds; None is the current row.
+
+    missing: what takes its place, on the current row, where there is no such row; None is NULL.
+    """
+
+    column: RowColumn
+    navigation: Navigation | None
+    missing: RowColumn | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """An aggregate that grows with the run; column None counts rows."""
+
+    function: str
+    variable: str | None
+    column: RowColumn | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class VariableAt:
+    """A truth value that depends only on the classifier of the row that `navigation` finds.
+
+    by_variable: for every primary variable, by id, the condition with its name; the last is for
+    no row. Constant columns: they look at no row at all.
+    """
+
+    navigation: Navigation
+    by_variable: tuple[RowColumn, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """An operation on values of the run."""
+
+    operator: str
+    operands: tuple[Step, ...]
+    span: Span
+
+
+Step = Value | Grown | VariableAt | Combined
+
+
+@dataclass(frozen=True, slots=True)
+class SplitCondition:
+    """One variable's condition; an absent part is true."""
+
+    variable: str
+    before: RowColumn | None
+    during: Step | None
+    span: Span | None
+
+
+COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
+COMBINING = COMPARISONS | {
+    "AND",
+    "OR",
+    "NOT",
+    "IS NULL",
+    "IS NOT NULL",
+    "BETWEEN",
+    "NOT BETWEEN",
+    "IN",
+    "NOT IN",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "NEG",
+    "DATEDIFF",
+    "DATE_DIFF",
+}
+NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | {"+", "-", "*", "/", "%", "NEG", "NOT", "ABS", "LIKE", "||"}
+TRUTH_VALUED = COMPARISONS | {
+    "AND",
+    "OR",
+    "NOT",
+    "IS NULL",
+    "IS NOT NULL",
+    "BETWEEN",
+    "NOT BETWEEN",
+    "IN",
+    "NOT IN",
+    "LIKE",
+    "NOT LIKE",
+}
+
+
+def split(plan: MatchPlan) -> tuple[SplitCondition, ...]:
+    """The conditions of all variables that have one, in the order of DEFINE."""
+    return tuple(
+        ConditionSplitter(plan, definition.variable).condition(definition.condition)
+        for definition in plan.definitions
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionSplitter:
+    """Splits the condition of one variable."""
+
+    plan: MatchPlan
+    variable: str
+
+    def condition(self, scalar: Scalar) -> SplitCondition:
+        """Conjuncts at a fixed distance go before the match, the others during it."""
+        before: list[RowColumn] = []
+        during: list[Step] = []
+        for part in conjuncts(scalar):
+            if self.is_fixed(part):
+                before.append(self.fixed_column(part))
+            else:
+                during.append(self.step(part, truth=True))
+        return SplitCondition(
+            self.variable,
+            conjunction(tuple(before)) if before else None,
+            all_of(during, scalar.span) if during else None,
+            scalar.span,
+        )
+
+    def is_fixed(self, scalar: Scalar) -> bool:
+        """Whether it reads only rows a fixed distance from the current one."""
+        return all(self.distance(reference) is not None for reference in references(scalar))
+
+    def distance(self, reference: Reference) -> int | None:
+        """How far from the current row the reference reads, or None where the run decides."""
+        if isinstance(reference, ColumnReference | Classifier):
+            navigation = reference.navigation
+            here = self.plan.variables.index(self.variable) in self.plan.members(navigation.variable)
+            at_current = here and navigation.end is End.LAST and navigation.logical_offset == 0
+            unmoved = navigation.physical_offset == 0 or isinstance(reference, ColumnReference)
+            return navigation.physical_offset if at_current and unmoved else None
+        return None
+
+    def fixed_column(self, scalar: Scalar) -> RowColumn:
+        """The column of an expression that reads rows at a fixed distance."""
+        return RowColumn(tuple(self.fixed_piece(piece) for piece in scalar.pieces))
+
+    def fixed_piece(self, piece: str | Reference) -> str | Shifted:
+        match piece:
+            case ColumnReference(argument=argument):
+                return Shifted(argument, self.distance(piece) or 0)
+            case Classifier():
+                return string_literal(self.variable)
+            case str():
+                return piece
+            case _:
+                raise AssertionError(piece)
+
+    def step(self, scalar: Scalar, *, truth: bool = False) -> Step:
+        """What the engine computes for `scalar`; `truth`: the value is used as a condition."""
+        if self.is_fixed(scalar):
+            return Value(self.fixed_column(scalar), None, None, scalar.span)
+        found = references(scalar)
+        if isinstance(scalar, Term) and len(found) == 1 and isinstance(found[0], Aggregate):
+            if is_bare(scalar):
+                return self.grown(found[0], scalar.span)
+        truth = truth or (isinstance(scalar, Operation) and scalar.operator in TRUTH_VALUED)
+        position = one_position(found)
+        if position is not None and isinstance(found[0], ColumnReference):
+            moved = self.moved_inside(scalar, position, truth=truth)
+            if moved is not None:
+                return moved
+        if position is not None and isinstance(found[0], Classifier) and truth:
+            return self.by_classifier(scalar, position)
+        if isinstance(scalar, Operation) and scalar.operator in COMBINING:
+            inner_truth = scalar.operator in ("AND", "OR", "NOT")
+            operands = tuple(self.step(part, truth=inner_truth) for part in scalar.operands)
+            return Combined(scalar.operator, operands, scalar.span)
+        raise not_known_during_the_match(named(scalar), scalar.span)
+
+    def moved_inside(self, scalar: Scalar, position: Navigation, *, truth: bool) -> Value | None:
+        """f(LAST(A.x)) as the column f(x) read at LAST(A), or None where f(NULL) stands in the way.
+
+        Only a truth value can say what f is where there is no row: its users distribute over it.
+        """
+        column = RowColumn((render(scalar, argument_of),))
+        if is_null_on_null(scalar):
+            return Value(column, position, None, scalar.span)
+        if not truth:
+            return None
+        missing = RowColumn((render(scalar, null_of_the_same_type),))
+        return Value(column, position, missing, scalar.span)
+
+    def by_classifier(self, scalar: Scalar, position: Navigation) -> VariableAt:
+        """The condition for each variable that the row may be mapped to, then for none."""
+        names = [string_literal(name) for name in self.plan.variables]
+        texts = [render(scalar, lambda _, name=name: name) for name in names]  # type: ignore[misc]
+        texts.append(render(scalar, lambda _: "CAST(NULL AS STRING)"))
+        return VariableAt(position, tuple(RowColumn((text,)) for text in texts), scalar.span)
+
+    def grown(self, aggregate: Aggregate, span: Span) -> Grown:
+        """An aggregate reference as one that the engine grows."""
+        check_form(aggregate)
+        column = RowColumn((aggregate.arguments[0],)) if aggregate.arguments else None
+        function = "avg" if aggregate.function == "mean" else aggregate.function
+        return Grown(function, aggregate.variable, column, span)
+
+
+def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
+    """The parts that must all be true."""
+    if isinstance(scalar, Operation) and scalar.operator == "AND":
+        return tuple(part for operand in scalar.operands for part in conjuncts(operand))
+    return (scalar,)
+
+
+def all_of(steps: list[Step], span: Span) -> Step:
+    """True where every step is."""
+    return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)
+
+
+def one_position(found: tuple[Reference, ...]) -> Navigation | None:
+    """The position that all references read, if it is one and they are of one sort."""
+    if not all(isinstance(reference, ColumnReference) for reference in found) and not all(
+        isinstance(reference, Classifier) for reference in found
+    ):
+        return None
+    positions = {
+        reference.navigation
+        for reference in found
+        if isinstance(reference, ColumnReference | Classifier)
+    }
+    return positions.pop() if len(positions) == 1 else None
+
+
+def is_bare(scalar: Scalar) -> bool:
+    """Whether the expression is nothing but one reference, perhaps in parentheses."""
+    return len(references(scalar)) == 1 and all(
+        not piece.strip(" \t\r\n()") for piece in scalar.pieces if isinstance(piece, str)
+    )
+
+
+def is_null_on_null(scalar: Scalar) -> bool:
+    """Whether the value is NULL wherever any reference in it is; False where that is not known."""
+    if isinstance(scalar, Operation):
+        return scalar.operator in NULL_IN_NULL_OUT and any(
+            references(operand) and is_null_on_null(operand) for operand in scalar.operands
+        )
+    return is_bare(scalar)
+
+
+def argument_of(reference: Reference) -> str:
+    assert isinstance(reference, ColumnReference)
+    return reference.argument
+
+
+def null_of_the_same_type(reference: Reference) -> str:
+    return f"IF(FALSE, {argument_of(reference)}, NULL)"
+
+
+def string_literal(text: str) -> str:
+    """A SQL string literal of the text."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def named(scalar: Scalar) -> str:
+    """What to call an expression in a message."""
+    if isinstance(scalar, Operation):
+        return scalar.operator
+    return render(scalar, lambda reference: show_reference(reference))
+
+
+def show_reference(reference: Reference) -> str:
+    """A reference as one would write it."""
+    match reference:
+        case ColumnReference(navigation, argument):
+            return show_navigation(navigation, argument)
+        case Classifier(navigation):
+            return f"CLASSIFIER({navigation.variable or ''})"
+        case Aggregate(function=function, variable=variable, arguments=arguments):
+            inner = ", ".join(arguments) or "*"
+            return f"{function}({f'{show_name(variable)}: ' if variable else ''}{inner})"
+        case _:
+            return "MATCH_NUMBER()"
+
+
+def show_navigation(navigation: Navigation, argument: str) -> str:
+    """A navigation as one would write it, with the variable before the argument."""
+    qualifier = f"{show_name(navigation.variable)}." if navigation.variable else ""
+    offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
+    text = f"{navigation.end.value}({qualifier}{argument}{offset})"
+    if navigation.physical_offset:
+        direction = "NEXT" if navigation.physical_offset > 0 else "PREV"
+        text = f"{direction}({text}, {abs(navigation.physical_offset)})"
+    return text
+
+

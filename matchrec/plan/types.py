@@ -1,0 +1,45 @@
+"""The types of values, as far as the match must tell them apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Family(Enum):
+    """Types that compare and compute alike while matching."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    FLOATING = "floating"
+    DECIMAL = "decimal"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TIMESTAMP_NTZ = "timestamp_ntz"
+    INTERVAL = "day-time interval"
+    STRING = "string"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueType:
+    """The type of a column.
+
+    name: as Spark spells it. bits: width of an INTEGER. precision, scale: of a DECIMAL.
+    """
+
+    family: Family
+    name: str
+    bits: int = 64
+    precision: int = 0
+    scale: int = 0
+
+
+BOOLEAN = ValueType(Family.BOOLEAN, "boolean")
+BIGINT = ValueType(Family.INTEGER, "bigint")
+INT = ValueType(Family.INTEGER, "int", 32)
+DOUBLE = ValueType(Family.FLOATING, "double")
+INTERVAL = ValueType(Family.INTERVAL, "interval day to second")
+
+HELD_AS_FLOAT = frozenset({Family.FLOATING})
+COMPUTED = frozenset({Family.INTEGER, Family.FLOATING})

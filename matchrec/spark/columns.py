@@ -1,0 +1,151 @@
+"""What Spark computes before the match: sorted partitions with the columns and bits that cross.
+
+    SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation>
+    SELECT *, row_number() OVER w AS __n, lag(__x0, 1) OVER w AS __s0, ... FROM that
+    SELECT __c0, ..., <bits> AS __bits0 FROM that
+
+The inner query narrows the rows before the shuffle. The window's row_number makes Spark shuffle and
+sort by its own rules and marks where partitions start by its own notion of equal keys; lag and lead
+over the same window read rows at a fixed distance, each once. A column keeps its name from the inner
+query on: Spark would send a renamed one through the shuffle a second time. Bit 0 of `__bits0` marks
+the first row of a partition, bit c + 1 the rows on which condition c holds; a further column takes
+over every 62 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.row_column import RowColumn, Shifted
+from matchrec.plan.template import Template, View, template
+from matchrec.spark.session import Runner
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+BITS_A_COLUMN = 62
+NARROWEST = ((7, "TINYINT"), (15, "SMALLINT"), (31, "INT"), (BITS_A_COLUMN + 1, "BIGINT"))
+
+SelectFrom = Callable[[Template], Template]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The input of a clause: how to select from it."""
+
+    runner: Runner
+    select_from: SelectFrom
+
+    def select(self, items: Iterable[str]) -> DataFrame:
+        """The DataFrame of a select list over the input."""
+        return self.runner.sql(self.select_from((", ".join(items),)))
+
+    def name_of(self, text: str) -> str:
+        """The name that Spark gives to an expression over the input."""
+        return str(self.select([text]).columns[0])
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Computes columns and bits for one plan over one relation."""
+
+    relation: Relation
+    plan: MatchPlan
+
+    def dataframe(
+        self, columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]
+    ) -> DataFrame:
+        """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
+
+        Raises Spark's AnalysisException for what Spark cannot make sense of.
+        """
+        names = self.inner_names(columns, conditions)
+        inner = self.relation.select(f"{text} AS {name}" for text, name in names.items())
+        shifts = shift_names(columns, conditions)
+        windowed = [f"{shifted(names, one)} AS {name}" for one, name in shifts.items()]
+        items = [
+            f"__c{i}" if column.looks_at_one_row else f"{outer(column, names, shifts)} AS __c{i}"
+            for i, column in enumerate(columns)
+        ]
+        items += bit_columns([outer(condition, names, shifts) for condition in conditions])
+        query = template(
+            f"SELECT {', '.join(items)} FROM (SELECT ",
+            ", ".join(["*", "row_number() OVER matchrec_w AS __n", *windowed]),
+            " FROM ",
+            View("matchrec_inner"),
+            f" WINDOW matchrec_w AS ({self.window(names)}))",
+        )
+        return self.relation.runner.having(matchrec_inner=inner).sql(query)
+
+    def inner_names(
+        self, columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]
+    ) -> dict[str, str]:
+        """The name of every text over one row: __c of a column that crosses, else __x."""
+        names = {c.text: f"__c{i}" for i, c in enumerate(columns) if c.looks_at_one_row}
+        keys = [part.text for part in self.plan.partition_by]
+        keys += [item.expression.text for item in self.plan.order_by]
+        parts = [text for column in (*columns, *conditions) for text in inner_parts(column)]
+        for text in (*keys, *parts):
+            names.setdefault(text, f"__x{len(names)}")
+        return names or {"1": "__x0"}
+
+    def window(self, names: dict[str, str]) -> str:
+        """The window that puts equal keys together and sorts them."""
+        keys = ", ".join(names[part.text] for part in self.plan.partition_by)
+        orders = [
+            names[item.expression.text]
+            + (" DESC" if item.descending else " ASC")
+            + ("" if item.nulls_first is None else f" NULLS {'FIRST' if item.nulls_first else 'LAST'}")
+            for item in self.plan.order_by
+        ]
+        partition = f"PARTITION BY {keys} " if keys else ""
+        return f"{partition}ORDER BY {', '.join(orders) or '1'}"
+
+
+def inner_parts(column: RowColumn) -> tuple[str, ...]:
+    """The texts over one row from which a column is made."""
+    if column.looks_at_one_row:
+        return (column.text,)
+    return tuple(piece.argument for piece in column.pieces if isinstance(piece, Shifted))
+
+
+def shift_names(
+    columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]
+) -> dict[Shifted, str]:
+    """The name of every value that is read on another row, each once."""
+    pieces = (piece for column in (*columns, *conditions) for piece in column.pieces)
+    moved = dict.fromkeys(one for one in pieces if isinstance(one, Shifted) and one.offset)
+    return {one: f"__s{i}" for i, one in enumerate(moved)}
+
+
+def outer(column: RowColumn, names: dict[str, str], shifts: dict[Shifted, str]) -> str:
+    """A column as SQL over the windowed query's names."""
+    if column.looks_at_one_row:
+        return names[column.text]
+    return "".join(
+        piece if isinstance(piece, str) else shifts.get(piece) or names[piece.argument]
+        for piece in column.pieces
+    )
+
+
+def shifted(names: dict[str, str], one: Shifted) -> str:
+    """A column's value some rows further on in the sorted partition, else NULL."""
+    function = "lag" if one.offset < 0 else "lead"
+    return f"{function}({names[one.argument]}, {abs(one.offset)}) OVER matchrec_w"
+
+
+def bit_columns(conditions: list[str]) -> list[str]:
+    """The packed truth values of partition starts and conditions, as narrow as they can be."""
+    flags = ["__n = 1", *conditions]
+    chunks = [flags[i : i + BITS_A_COLUMN] for i in range(0, len(flags), BITS_A_COLUMN)]
+    return [f"{packed(chunk)} AS __bits{i}" for i, chunk in enumerate(chunks)]
+
+
+def packed(flags: list[str]) -> str:
+    """One integer column of up to 62 truth values."""
+    width = next(name for bits, name in NARROWEST if len(flags) <= bits)
+    bits = [f"CASE WHEN {flag} THEN {1 << i}L ELSE 0L END" for i, flag in enumerate(flags)]
+    return f"CAST({' | '.join(bits)} AS {width})"

@@ -1,0 +1,109 @@
+"""Spark's complaint about generated SQL → an error about the user's own text.
+
+Every expression that the user wrote is tried by itself; the first that Spark refuses is the culprit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyspark.errors import AnalysisException, ParseException
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.analysis import refused_by_spark, unknown_column
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    Reference,
+    Scalar,
+    references,
+    render,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns
+from matchrec.source import Span
+from matchrec.spark.columns import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """SQL over one row that stands for something the user wrote, and where."""
+
+    clause: str
+    text: str
+    span: Span | None
+
+
+def diagnosed(
+    error: AnalysisException, plan: MatchPlan, relation: Relation, columns: InputColumns
+) -> MatchRecognizeError:
+    """The error that explains Spark's refusal of one of the plan's expressions."""
+    for written in everything_written(plan):
+        try:
+            relation.select([written.text])
+        except (AnalysisException, ParseException) as refusal:
+            return explained(refusal, written, plan, columns)
+    return refused_by_spark("MATCH_RECOGNIZE", first_line(error), None)
+
+
+def explained(
+    refusal: AnalysisException, written: Written, plan: MatchPlan, columns: InputColumns
+) -> MatchRecognizeError:
+    """One refusal in our words: an unknown column by name, anything else in Spark's words."""
+    condition = str(refusal.getErrorClass() or "")
+    if condition.startswith("UNRESOLVED_COLUMN"):
+        found = re.search(r"with name ((?:`[^`]*`\.?)+)", str(refusal))
+        name = found[1].replace("`", "") if found else written.text
+        return unknown_column(name, written.clause, columns.names, plan.variables, written.span)
+    return refused_by_spark(written.clause, first_line(refusal), written.span)
+
+
+def everything_written(plan: MatchPlan) -> Iterator[Written]:
+    """The parts of every expression, smallest first, so that the caret is under the culprit."""
+    for part in plan.partition_by:
+        yield Written("PARTITION BY", part.text, part.span)
+    for item in plan.order_by:
+        yield Written("ORDER BY", item.expression.text, item.expression.span)
+    for definition in plan.definitions:
+        yield from written_in("DEFINE", definition.condition)
+    for measure in plan.measures:
+        yield from written_in("MEASURES", measure.value)
+
+
+def written_in(clause: str, scalar: Scalar) -> Iterator[Written]:
+    """The arguments of the references, then the expression with its references left out."""
+    for reference in references(scalar):
+        for text in arguments(reference):
+            yield Written(clause, text, reference.span or scalar.span)
+    if not any(isinstance(reference, Aggregate) for reference in references(scalar)):
+        yield Written(clause, render(scalar, stand_in), scalar.span)
+
+
+def arguments(reference: Reference) -> tuple[str, ...]:
+    match reference:
+        case ColumnReference(argument=argument):
+            return (argument,)
+        case Aggregate(arguments=several):
+            return several
+        case _:
+            return ()
+
+
+def stand_in(reference: Reference) -> str:
+    """Something of the reference's type over one row."""
+    match reference:
+        case ColumnReference(argument=argument):
+            return argument
+        case Aggregate():
+            raise AssertionError(reference)
+        case _:
+            return "''" if type(reference).__name__ == "Classifier" else "1L"
+
+
+def first_line(error: AnalysisException) -> str:
+    """Spark's sentence, without its condition name, SQLSTATE and query context."""
+    text = str(error).split("\n")[0]
+    text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
+    return re.sub(r"\s*SQLSTATE: \w+.*$", "", text).rstrip(". ")

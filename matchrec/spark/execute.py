@@ -1,0 +1,159 @@
+"""A plan and a relation → a DataFrame: before the match, the match, after it.
+
+Builds everything at once, so that every user error surfaces, and runs no job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException
+from pyspark.sql import types as spark_types
+
+from matchrec.executable import Executable, Output, draft, link
+from matchrec.output.reads import (
+    Read,
+    ReadAt,
+    ReadAverage,
+    ReadClassifierAt,
+    ReadCount,
+    ReadExtreme,
+    ReadIsMatched,
+    ReadMatchNumber,
+    ReadRow,
+    ReadSum,
+)
+from matchrec.output.schema import output_columns
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns, quoted, resolve
+from matchrec.plan.row_column import RowColumn
+from matchrec.plan.template import View, template
+from matchrec.spark.columns import Preparation, Relation
+from matchrec.spark.diagnose import diagnosed
+
+from matchrec.spark.types import sum_type, value_type
+from matchrec.spark.worker import Worker
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Executed:
+    """The DataFrame of a clause, and what explains it."""
+
+    dataframe: DataFrame
+    executable: Executable
+    plan: MatchPlan
+
+
+def execute(plan: MatchPlan, relation: Relation, alias: str | None, engine: str) -> Executed:
+    """The result of a plan over a relation.
+
+    alias: the name that qualifies the relation's columns. engine: "auto" or an engine's name.
+    Raises MatchRecognizeError for whatever is wrong with the query.
+    """
+    columns = input_columns(relation, alias)
+    resolved = resolve(plan, columns)
+    preparation = Preparation(relation, resolved)
+    try:
+        drafted = draft(resolved, output_columns(resolved, columns, relation.name_of))
+        wanted, conditions = drafted.columns(), drafted.row_conditions
+        prepared = preparation.dataframe(wanted, conditions)
+        types = spark_columns(prepared, wanted)
+        executable = link(
+            drafted,
+            {column: value_type(type_) for column, type_ in types.items()},
+            engine,
+            ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
+        )
+        if executable.columns != wanted:
+            prepared = preparation.dataframe(executable.columns, conditions)
+            types = spark_columns(prepared, executable.columns)
+        matched = map_partitions(prepared, executable, types)
+        return Executed(projected(relation, executable, matched), executable, resolved)
+    except AnalysisException as error:
+        raise diagnosed(error, plan, relation, columns) from error
+
+
+def input_columns(relation: Relation, alias: str | None) -> InputColumns:
+    """The columns of the relation, as Spark names them."""
+    names = tuple(relation.select(["*"]).columns)
+    case_sensitive = relation.runner.setting("spark.sql.caseSensitive") == "true"
+    return InputColumns(names, alias, case_sensitive)
+
+
+def spark_columns(
+    prepared: DataFrame, columns: tuple[RowColumn, ...]
+) -> dict[RowColumn, spark_types.DataType]:
+    """The Spark type of every column that crosses."""
+    fields = prepared.schema.fields
+    return {column: fields[index].dataType for index, column in enumerate(columns)}
+
+
+def map_partitions(
+    prepared: DataFrame, executable: Executable, types: dict[RowColumn, spark_types.DataType]
+) -> DataFrame:
+    """The match itself, inside Spark's Python workers."""
+    schema = spark_types.StructType(
+        [
+            spark_types.StructField(f"__r{index}", read_type(read, executable, types))
+            for index, read in enumerate(executable.reads)
+        ]
+    )
+    return prepared.mapInArrow(arrow_function(executable), schema)
+
+
+def arrow_function(
+    executable: Executable,
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The mapped function; its name is what Spark's own plan shows."""
+    worker = Worker(executable)
+
+    def match_recognize(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return worker.run(batches)
+
+    match_recognize.__name__ = f"match_recognize[PATTERN ({executable.pattern})]"
+    return match_recognize
+
+
+def read_type(
+    read: Read, executable: Executable, types: dict[RowColumn, spark_types.DataType]
+) -> spark_types.DataType:
+    """The Spark type of a read."""
+    match read:
+        case ReadRow(column) | ReadAt(column) | ReadExtreme(column=column):
+            return types[executable.columns[column]]
+        case ReadClassifierAt():
+            return spark_types.StringType()
+        case ReadIsMatched():
+            return spark_types.BooleanType()
+        case ReadMatchNumber() | ReadCount():
+            return spark_types.LongType()
+        case ReadSum(column=column):
+            return sum_type(types[executable.columns[column]])
+        case ReadAverage():
+            return spark_types.DoubleType()
+
+
+def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
+    """The scalar SQL around the reads, and the names of the result."""
+    is_matched = None
+    if executable.reads and isinstance(executable.reads[-1], ReadIsMatched):
+        is_matched = f"__r{len(executable.reads) - 1}"
+    items = [projection(output, is_matched) for output in executable.outputs]
+    query = template(f"SELECT {', '.join(items)} FROM ", View("matchrec_matched"))
+    return relation.runner.having(matchrec_matched=matched).sql(query)
+
+
+def projection(output: Output, is_matched: str | None) -> str:
+    """One item of the select list; on an unmatched row every measure is NULL."""
+    text = "".join(
+        f"__r{piece}" if isinstance(piece, int) else piece for piece in output.pieces
+    )
+    if output.is_measure and is_matched is not None:
+        text = f"CASE WHEN {is_matched} THEN {text} END"
+    return f"{text} AS {quoted(output.name)}"

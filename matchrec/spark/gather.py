@@ -1,0 +1,157 @@
+"""Reads → Arrow columns: positions become values by `take`, so that a value of any type passes as is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from typing_extensions import assert_never
+
+from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
+from matchrec.executable import Executable
+from matchrec.output.aggregates import AggregateReader
+from matchrec.output.measures import Reader
+from matchrec.output.reads import (
+    Read,
+    ReadAt,
+    ReadAverage,
+    ReadClassifierAt,
+    ReadCount,
+    ReadExtreme,
+    ReadIsMatched,
+    ReadMatchNumber,
+    ReadRow,
+    ReadSum,
+)
+from matchrec.spark.encode import as_floats, as_integers, column, dense_ranks, validity
+
+
+@dataclass(frozen=True)
+class Gatherer:
+    """Fills the reads of an executable for some output rows over one table."""
+
+    executable: Executable
+    table: pa.Table
+    reader: Reader
+
+    def batch(self) -> pa.RecordBatch:
+        """Columns __r0, __r1, ... of the output rows."""
+        columns = [self.column(read) for read in self.executable.reads]
+        return pa.RecordBatch.from_arrays(columns, [f"__r{i}" for i in range(len(columns))])
+
+    def column(self, read: Read) -> pa.Array:
+        match read:
+            case ReadRow(place):
+                return self.taken(place, self.reader.rows.row)
+            case ReadAt(place, navigation):
+                return self.taken(place, self.reader.positions(navigation))
+            case ReadClassifierAt(navigation):
+                return self.named(self.reader.classifiers(navigation))
+            case ReadMatchNumber():
+                numbers = self.reader.match_numbers()
+                return pa.array(numbers, mask=numbers < 0)
+            case ReadIsMatched():
+                return pa.array(self.reader.rows.match >= 0)
+            case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():
+                return self.aggregate(read)
+            case _:
+                assert_never(read)
+
+    def taken(self, place: int, positions: IntArray) -> pa.Array:
+        """The values of a column at row positions, NULL at -1."""
+        values = column(self.table, f"__c{place}")
+        absent = positions < 0
+        indices = pa.array(positions, mask=absent) if absent.any() else pa.array(positions)
+        return values.take(indices)
+
+    def named(self, variables: IntArray) -> pa.Array:
+        """Names of variable ids, NULL for -1."""
+        names = pa.array(self.executable.task.variables, pa.string())
+        return names.take(pa.array(variables, mask=variables < 0))
+
+    def aggregate(self, read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> pa.Array:
+        values = None if read.column is None else column(self.table, f"__c{read.column}")
+        valid = np.ones(self.table.num_rows, np.bool_) if values is None else validity(values)
+        aggregates = AggregateReader(self.reader, read.variable, valid)
+        return Aggregation(aggregates, values, self.executable.ansi).of(read)
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """One aggregate over one column, on all output rows."""
+
+    aggregates: AggregateReader
+    values: pa.Array | None
+    ansi: bool
+
+    def of(self, read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> pa.Array:
+        counts = self.aggregates.counts(read.semantics)
+        index = self.aggregates.index(read.semantics)
+        match read:
+            case ReadCount():
+                return pa.array(counts)
+            case ReadSum():
+                return self.sums(index, counts == 0)
+            case ReadAverage():
+                sums = self.aggregates.float_sums(as_floats(self.present))
+                return masked(at(sums, index) / np.maximum(counts, 1), counts == 0)
+            case ReadExtreme(greatest=greatest):
+                keys = sort_keys(self.present)
+                rows = at(self.aggregates.extremes(keys, greatest=greatest), index)
+                return self.present.take(pa.array(rows, mask=(rows < 0) | (counts == 0)))
+
+    @cached_property
+    def present(self) -> pa.Array:
+        assert self.values is not None
+        return self.values
+
+    def sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
+        kind = self.present.type
+        if pa.types.is_decimal(kind):
+            words = self.aggregates.decimal_sums(decimal_words(self.present))
+            total = pa.decimal128(min(38, kind.precision + 10), kind.scale)
+            return decimals(at(words, index), absent, total)
+        if pa.types.is_floating(kind):
+            return masked(at(self.aggregates.float_sums(as_floats(self.present)), index), absent)
+        sums = self.aggregates.integer_sums(as_integers(self.present), ansi=self.ansi)
+        return masked(at(sums, index), absent)
+
+
+def at(values: npt.NDArray, index: IntArray) -> npt.NDArray:  # type: ignore[type-arg]
+    """values[index], zero where the index is -1."""
+    if not len(values):
+        return np.zeros((len(index), *values.shape[1:]), values.dtype)
+    return np.where((index >= 0).reshape(-1, *[1] * (values.ndim - 1)), values[index], 0)
+
+
+def masked(values: IntArray | FloatArray, absent: BoolArray) -> pa.Array:
+    return pa.array(values, mask=absent, from_pandas=False)
+
+
+def sort_keys(values: pa.Array) -> IntArray | FloatArray:
+    """Numbers as they are, any other sortable type as ranks."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return as_floats(values)
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind):
+        return as_integers(values)
+    return as_integers(dense_ranks(values))
+
+
+def decimal_words(values: pa.Array) -> IntArray:
+    """int64[n, 2], low and high words of decimals; the low word is unsigned."""
+    wide = pc.fill_null(values, pa.scalar(0).cast(values.type)) if values.null_count else values
+    words = np.frombuffer(wide.buffers()[1], np.int64).reshape(-1, 2)
+    return words[wide.offset : wide.offset + len(wide)]
+
+
+def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
+    """Decimals of their words, NULL where `absent`. Raises ArrowInvalid when one is too large."""
+    data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
+    valid = pa.py_buffer(np.packbits(~absent, bitorder="little").tobytes())
+    widest = pa.decimal128(38, kind.scale)
+    return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)

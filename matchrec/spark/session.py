@@ -1,0 +1,52 @@
+"""Running SQL text over DataFrames through `spark.sql` and nothing else.
+
+`spark.sql(text, frame=df)` makes a view for each `{frame}` and drops it again, in Classic and over
+Connect. It runs Python's `str.format` over the text, so every other brace is doubled here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from matchrec.plan.template import Template, View
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A session, the arguments of the user's query, and the DataFrames that may fill its holes."""
+
+    spark: SparkSession
+    args: dict[str, Any] | list[Any] | None = None
+    frames: Mapping[str, Any] = field(default_factory=dict)
+
+    def sql(self, text: Template) -> DataFrame:
+        """The DataFrame of a query text; analysed now, run later."""
+        views = {piece.name for piece in text if isinstance(piece, View)}
+        if not views:
+            return self.spark.sql("".join(str(piece) for piece in text), self.args)
+        formatted = "".join(
+            f"{{{piece.name}}}" if isinstance(piece, View) else escape_braces(piece)
+            for piece in text
+        )
+        used = {name: self.frames[name] for name in views}
+        return self.spark.sql(formatted, self.args, **used)
+
+    def having(self, **frames: DataFrame) -> Runner:
+        """The same runner with more DataFrames."""
+        return replace(self, frames={**self.frames, **frames})
+
+    def setting(self, name: str) -> str:
+        """A setting of the session, lower case."""
+        return str(self.spark.conf.get(name)).lower()
+
+
+def escape_braces(text: str) -> str:
+    """The text as `str.format` needs it to leave its braces alone."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+

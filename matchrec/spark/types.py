@@ -1,0 +1,57 @@
+"""Spark types as the plan knows them."""
+
+from __future__ import annotations
+
+from pyspark.sql import types as spark
+
+from matchrec.plan.types import Family, ValueType
+
+INTEGER_BITS: dict[type[spark.DataType], int] = {
+    spark.ByteType: 8,
+    spark.ShortType: 16,
+    spark.IntegerType: 32,
+    spark.LongType: 64,
+}
+
+FAMILIES: dict[type[spark.DataType], Family] = {
+    spark.BooleanType: Family.BOOLEAN,
+    spark.FloatType: Family.FLOATING,
+    spark.DoubleType: Family.FLOATING,
+    spark.DateType: Family.DATE,
+    spark.TimestampType: Family.TIMESTAMP,
+    spark.TimestampNTZType: Family.TIMESTAMP_NTZ,
+    spark.DayTimeIntervalType: Family.INTERVAL,
+}
+
+
+def value_type(type_: spark.DataType) -> ValueType:
+    """The plan's type of a Spark type; a collated string is OTHER, as its order is Spark's own."""
+    name = type_.simpleString()
+    if type(type_) in INTEGER_BITS:
+        return ValueType(Family.INTEGER, name, INTEGER_BITS[type(type_)])
+    if isinstance(type_, spark.DecimalType):
+        return ValueType(Family.DECIMAL, name, 64, type_.precision, type_.scale)
+    if isinstance(type_, spark.StringType):
+        return ValueType(Family.STRING if name == "string" else Family.OTHER, name)
+    return ValueType(FAMILIES.get(type(type_), Family.OTHER), name)
+
+
+def sum_type(type_: spark.DataType) -> spark.DataType:
+    """The type of Spark's `sum` over a number."""
+    if isinstance(type_, spark.DecimalType):
+        return spark.DecimalType(min(38, type_.precision + 10), type_.scale)
+    if type(type_) in INTEGER_BITS:
+        return spark.LongType()
+    return spark.DoubleType()
+
+
+def average_type(type_: spark.DataType) -> spark.DataType:
+    """The type of Spark's `avg` over a number."""
+    if isinstance(type_, spark.DecimalType):
+        return spark.DecimalType(min(38, type_.precision + 4), min(38, type_.scale + 4))
+    return spark.DoubleType()
+
+
+def is_number(type_: spark.DataType) -> bool:
+    """Whether `sum` and `avg` over it are the engine's."""
+    return isinstance(type_, spark.NumericType)

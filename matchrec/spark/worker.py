@@ -1,0 +1,91 @@
+"""The function that runs inside Spark's Python workers: batches in, batches of output rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.engine.match import Matches, RunFailure
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors.running import failed_run
+from matchrec.executable import Executable
+from matchrec.output.aggregates import SumOverflow
+from matchrec.output.measures import Reader
+from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.spark.batches import whole_partitions
+from matchrec.spark.encode import partitions_of
+from matchrec.spark.gather import Gatherer
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Runs an executable over one task's stream of batches."""
+
+    executable: Executable
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Output batches, in the order of the partitions."""
+        for table, starts in whole_partitions(batches):
+            yield from self.matched(table, starts)
+
+    def matched(self, table: pa.Table, starts: IntArray) -> Iterator[pa.RecordBatch]:
+        """The output rows of whole partitions."""
+        executable = self.executable
+        partitions = partitions_of(executable, table, starts)
+        covered = np.zeros(table.num_rows, np.bool_)
+        with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+        try:
+            for matches in executable.engine.search(executable.task, partitions):
+                if with_unmatched:
+                    covered |= matched_rows(matches, table.num_rows)
+                rows = output_rows(matches, executable.rows_per_match)
+                yield from self.gathered(table, partitions, matches, rows)
+        except RunFailure as failure:
+            sentence = " ".join(filter(None, [failure.kind.value, failure.detail and f"`{failure.detail}`"]))
+            raise self.located(sentence, failure.row, table, partitions) from failure
+        if with_unmatched:
+            yield from self.unmatched(table, partitions, covered)
+
+    def unmatched(
+        self, table: pa.Table, partitions: Partitions, covered: BoolArray
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows that no match covers, with every measure NULL."""
+        yield from self.gathered(
+            table, partitions, no_matches(), unmatched_rows(covered, partitions)
+        )
+
+    def gathered(
+        self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows
+    ) -> Iterator[pa.RecordBatch]:
+        if not rows.count:
+            return
+        task = self.executable.task
+        reader = Reader(matches, rows, partitions, task.members, len(task.variables))
+        try:
+            yield Gatherer(self.executable, table, reader).batch()
+        except SumOverflow as overflow:
+            sentence = "a sum in MEASURES is too large for BIGINT"
+            raise self.located(sentence, overflow.row, table, partitions) from overflow
+
+    def located(
+        self, sentence: str, row: int, table: pa.Table, partitions: Partitions
+    ) -> MatchRecognizeRunError:
+        """The error that a row shows, with its partition's keys and its number there."""
+        partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
+        keys = {
+            name: table.column(f"__c{column}")[row].as_py() for name, column in self.executable.keys
+        }
+        return failed_run(sentence, keys, row - int(partitions.starts[partition]) + 1)
+
+
+def no_matches() -> Matches:
+    """Matches of nothing."""
+    none = np.zeros(0, np.int64)
+    return Matches(
+        none, none, none, np.zeros(1, np.int64), np.zeros(0, np.int16), np.zeros(0, np.bool_)
+    )
