@@ -137,7 +137,7 @@ def nulls_first(sql: str) -> str:
     end = r"\)|MEASURES|ONE\s+ROW|ALL\s+ROWS|AFTER\s+MATCH|PATTERN|LIMIT|$"
     clause = re.compile(rf"\bORDER\s+BY\s+((?:[^()]|\([^()]*\))*?)\s*(?=\s(?:{end})|{end})", re.I)
     return clause.sub(
-        lambda found: "ORDER BY " + ", ".join(map(sort_item, found[1].split(","))), sql
+        lambda found: f"ORDER BY {', '.join(map(sort_item, found[1].split(',')))} ", sql
     )
 
 
