@@ -1,0 +1,85 @@
+"""The Spark session of the command line: embedded, quiet, on this program's interpreter."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from matchrec.cli.console import progress
+from matchrec.environment import check_java, use_own_interpreter
+from matchrec.errors import environment as errors
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.driver.host": "localhost",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+
+
+@contextmanager
+def local_session() -> Iterator[SparkSession]:
+    """A session with `local[*]`, stopped at the end.
+
+    What Java writes to stderr goes to a file as long as it lives: start-up warnings mean nothing to
+    the user, and every error reaches Python as an exception as well.
+    """
+    check_java()
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # prints each error as JSON
+    use_own_interpreter()
+    with tempfile.TemporaryDirectory(prefix="matchrec-") as folder:
+        log = Path(folder) / "spark.log"
+        with java_stderr_to(log) as terminal, progress("Starting Spark", terminal):
+            spark = start(Path(folder), log)
+        try:
+            yield spark
+        finally:
+            spark.stop()
+
+
+def start(folder: Path, log: Path) -> SparkSession:
+    """The session, with what it leaves behind in `folder`."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[*]").appName("matchrec")
+    builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    try:
+        return builder.getOrCreate()
+    except PySparkException as error:
+        raise errors.spark_did_not_start(last_line(log) or str(error)) from error
+
+
+def last_line(log: Path) -> str:
+    """What a program wrote last."""
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+@contextmanager
+def java_stderr_to(log: Path) -> Iterator[TextIO]:
+    """Programs started inside inherit `log` as their stderr; gives the terminal's stderr."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with os.fdopen(kept, "w", encoding=sys.stderr.encoding) as terminal:
+        with log.open("wb") as file:
+            os.dup2(file.fileno(), 2)
+        try:
+            yield terminal
+        finally:
+            terminal.flush()
+            os.dup2(terminal.fileno(), 2)
