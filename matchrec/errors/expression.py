@@ -34,7 +34,7 @@ def unknown_variable(
 def two_variables(
     function: str, clause: str, names: tuple[str, str], spans: tuple[Span, Span]
 ) -> MatchRecognizePlanError:
-    """Columns of two variables where all must be of one; an empty name is the universal variable."""
+    """Columns of two variables where all must be of one; no name is the universal variable."""
     first, second = (f"`{name}`" if name else "all variables" for name in names)
     return MatchRecognizePlanError(
         f"{function} in {clause} looks at rows of {first} and of {second}",
@@ -99,7 +99,9 @@ def bad_offset(
     )
 
 
-def negative_offset(function: str, written: str, clause: str, span: Span) -> MatchRecognizePlanError:
+def negative_offset(
+    function: str, written: str, clause: str, span: Span
+) -> MatchRecognizePlanError:
     """An offset below 0."""
     opposite = {"PREV": "NEXT", "NEXT": "PREV", "FIRST": "LAST", "LAST": "FIRST"}[function]
     return MatchRecognizePlanError(

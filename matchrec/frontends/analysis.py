@@ -1,0 +1,175 @@
+"""An expression's tokens and columns side by side, and the text of any part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from matchrec.errors import expression as errors
+from matchrec.errors import syntax as syntax_errors
+from matchrec.frontends.functions import words
+from matchrec.frontends.stock import ColumnPlace, columns
+from matchrec.frontends.tokens import Kind, Token, closings, own_tokens, stock_tokens
+from matchrec.source import Span
+
+
+class Clause(Enum):
+    """Where an expression over a match stands."""
+
+    MEASURES = "MEASURES"
+    DEFINE = "DEFINE"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What an expression may refer to. variables: primary and union ones, normalized."""
+
+    clause: Clause
+    variables: tuple[str, ...]
+
+
+def parameter_name(marker: Span) -> str:
+    """The named parameter that stands for the `?` at `marker`, wherever that text ends up."""
+    return f"_matchrec_{marker.start}"
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One expression. Indices count its tokens; spans are places in the whole query.
+
+    pairs: closing bracket of each opening one. columns: by the index of their first token.
+    """
+
+    text: str
+    offset: int
+    scope: Scope
+    tokens: tuple[Token, ...]
+    pairs: dict[int, int]
+    columns: dict[int, ColumnPlace]
+
+    @property
+    def clause(self) -> str:
+        """The name of the clause, for messages."""
+        return self.scope.clause.value
+
+    def key(self, index: int) -> str:
+        """The key of a token; nothing before the first and after the last."""
+        return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
+
+    def span(self, start: int, end: int) -> Span:
+        """The characters of tokens `start .. end`."""
+        return self.tokens[start].span.to(self.tokens[end - 1].span)
+
+    def after(self, index: int, span: Span) -> int:
+        """The first token from `index` on that starts behind `span`."""
+        while index < len(self.tokens) and self.tokens[index].span.start < span.end:
+            index += 1
+        return index
+
+    def is_call(self, index: int) -> bool:
+        """Whether an unqualified function's name and its parenthesis stand at `index`."""
+        return (
+            0 <= index < len(self.tokens)
+            and self.tokens[index].kind is Kind.WORD
+            and self.key(index + 1) == "("
+            and self.key(index - 1) != "."
+        )
+
+    def is_subquery(self, index: int) -> bool:
+        """Whether the parenthesis at `index` holds a query."""
+        return self.key(index) == "(" and self.key(index + 1) in _QUERY_WORDS
+
+    def variable(self, column: ColumnPlace) -> str | None:
+        """The pattern variable of a column; None is the universal one."""
+        index = next(i for i, token in enumerate(self.tokens) if token.span == column.parts[0])
+        name = self.tokens[index].variable
+        qualified = len(column.parts) > 1
+        return name if qualified and name in self.scope.variables else None
+
+    def columns_in(self, start: int, end: int) -> tuple[ColumnPlace, ...]:
+        """The columns of the row, so not those of subqueries, among tokens `start .. end`."""
+        return tuple(
+            place for i, place in self.columns.items() if start <= i < end and not place.in_query
+        )
+
+    def written(self, span: Span) -> str:
+        """The user's text, with a named parameter for each `?`."""
+        return self._edited(span, ())
+
+    def row_text(self, start: int, end: int) -> str:
+        """SQL over one row: tokens `start .. end` without the variables before their columns."""
+        qualifiers = (
+            Span(place.parts[0].start, place.parts[1].start)
+            for place in self.columns_in(start, end)
+            if self.variable(place) is not None
+        )
+        return self._edited(self.span(start, end), qualifiers)
+
+    def _edited(self, span: Span, removed: Iterable[Span]) -> str:
+        edits = [(gone, "") for gone in removed]
+        edits += [
+            (token.span, f":{parameter_name(token.span)}")
+            for token in self.tokens
+            if token.key == "?" and span.start <= token.span.start < span.end
+        ]
+        pieces = []
+        position = span.start
+        for gone, replacement in sorted(edits, key=lambda edit: edit[0].start):
+            pieces += [self._slice(position, gone.start), replacement]
+            position = gone.end
+        return "".join((*pieces, self._slice(position, span.end)))
+
+    def _slice(self, start: int, end: int) -> str:
+        return self.text[start - self.offset : end - self.offset]
+
+
+_QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"})
+_SEMANTICS = frozenset({"RUNNING", "FINAL"})
+_NOT_A_FUNCTION = words(
+    """
+    AND AS ASC AT BETWEEN COLLATE DESC DISTINCT DIV ELSE END ESCAPE FROM ILIKE IN IS LIKE NOT NULLS
+    OR REGEXP RLIKE THEN WHEN XOR
+    """
+)
+
+
+def is_semantics(analysis: Analysis, index: int) -> bool:
+    """Whether RUNNING or FINAL stands at `index` before a function, and is no column."""
+    return (
+        analysis.key(index) in _SEMANTICS
+        and analysis.key(index - 1) != "."
+        and analysis.key(index + 1) not in _NOT_A_FUNCTION
+        and analysis.is_call(index + 1)
+    )
+
+
+def analyse(text: str, offset: int, scope: Scope) -> Analysis:
+    """Tokens and columns of the expression `text`, which starts at `offset` of the query."""
+    where = scope.clause.value
+    stock = stock_tokens(text, offset)
+    found = own_tokens(stock, text, offset)
+    if not found:
+        raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
+    bare = Analysis(text, offset, scope, found, closings(found), {})
+    prefixes = [i for i in range(len(found)) if is_semantics(bare, i)]
+    _refuse_misplaced_semantics(bare, prefixes)
+    left_out = frozenset(found[i].span.start - offset for i in prefixes)
+    index_at = {token.span.start: i for i, token in enumerate(found)}
+    places = columns(text, offset, stock, left_out, where)
+    by_token = {index_at[place.span.start]: place for place in places}
+    return Analysis(text, offset, scope, found, bare.pairs, by_token)
+
+
+def _refuse_misplaced_semantics(analysis: Analysis, prefixes: Iterable[int]) -> None:
+    for index, token in enumerate(analysis.tokens[:-1]):
+        following = analysis.tokens[index + 1]
+        if (
+            index not in prefixes
+            and token.key in _SEMANTICS
+            and analysis.key(index - 1) not in (".", "AS")
+            and following.is_name
+            and following.key not in _NOT_A_FUNCTION
+        ):
+            span = token.span.to(following.span)
+            raise errors.semantics_before(token.key, None, analysis.clause, span)

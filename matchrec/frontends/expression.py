@@ -1,0 +1,34 @@
+"""Scalar syntax → expression: what reads rows of a match becomes references, the rest stays text.
+
+    LAST(A.price) * 1.1 > price      →      > ( * (?, 1.1), ?)   over   `? * 1.1 > ?`
+
+Three steps: `analysis` finds tokens and columns, `references` takes out what reads rows,
+`structure` finds the operations between them.
+"""
+
+from __future__ import annotations
+
+from matchrec.errors import syntax as errors
+from matchrec.frontends.analysis import Scope, analyse
+from matchrec.frontends.references import holes
+from matchrec.frontends.structure import scalar
+from matchrec.plan.expression import Scalar
+from matchrec.source import Span
+
+
+def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
+    """The expression `text`, which starts at character `offset` of its query.
+
+    >>> from matchrec.frontends.analysis import Clause
+    >>> from matchrec.plan.expression import render
+    >>> scope = Scope(Clause.DEFINE, ("A",))
+    >>> tree = parse_scalar("A.price > 2 * PREV(a.price)", 0, scope)
+    >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
+    ('>', '<price> > 2 * <price>')
+    """
+    try:
+        analysis = analyse(text, offset, scope)
+        return scalar(analysis, holes(analysis))
+    except RecursionError as error:
+        span = Span(offset, offset + len(text))
+        raise errors.expression_nested_too_deep(scope.clause.value, span) from error

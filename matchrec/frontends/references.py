@@ -1,0 +1,136 @@
+"""Takes out of an expression what reads rows of a match: navigation, aggregates, columns.
+
+Everything that the standard forbids about them is refused here, because only here is it known how
+they were written.
+Source: ISO/IEC 19075-5, row pattern navigation operations; running versus final semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from matchrec.errors import expression as errors
+from matchrec.frontends.aggregates import read_aggregate
+from matchrec.frontends.analysis import Analysis, Clause, is_semantics
+from matchrec.frontends.functions import (
+    AGGREGATES,
+    LOGICAL,
+    NAVIGATION,
+    NONDETERMINISTIC,
+    OF_THE_MATCH,
+    WINDOW_ONLY,
+)
+from matchrec.frontends.navigation import read_classifier, read_match_number, read_navigation
+from matchrec.plan.expression import (
+    ColumnReference,
+    Navigation,
+    Reference,
+    Semantics,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Tokens `start .. end` of an expression, which are one reference."""
+
+    start: int
+    end: int
+    reference: Reference
+
+
+def holes(analysis: Analysis) -> tuple[Hole, ...]:
+    """The references of an expression, left to right; they do not overlap."""
+    _refuse_everywhere(analysis)
+    return tuple(_holes(analysis))
+
+
+def _holes(analysis: Analysis) -> Iterator[Hole]:
+    index = 0
+    while index < len(analysis.tokens):
+        if analysis.is_subquery(index):
+            index = analysis.pairs.get(index, index) + 1
+        elif hole := _hole_at(analysis, index):
+            yield hole
+            index = hole.end
+        else:
+            index += 1
+
+
+def _hole_at(analysis: Analysis, index: int) -> Hole | None:
+    prefixed = is_semantics(analysis, index)
+    semantics = Semantics(analysis.key(index)) if prefixed else Semantics.RUNNING
+    function = index + prefixed
+    if prefixed:
+        _refuse_semantics(analysis, index)
+    if is_reading_call(analysis, function):
+        reference, end = _call(analysis, function, semantics)
+        return Hole(index, end, replace(reference, span=analysis.span(index, end)))
+    column = analysis.columns.get(index)
+    if column is None or column.in_query:
+        return None
+    if column.star:
+        raise errors.bare_star(analysis.clause, column.span)
+    end = analysis.after(index, column.span)
+    navigation = Navigation(analysis.variable(column))
+    argument = analysis.row_text(index, end)
+    return Hole(index, end, ColumnReference(navigation, argument, column.span))
+
+
+def is_reading_call(analysis: Analysis, index: int) -> bool:
+    """Whether a navigation, an aggregate, CLASSIFIER or MATCH_NUMBER is called at `index`."""
+    if not analysis.is_call(index):
+        return False
+    name = analysis.key(index)
+    quantifies = name in ("ANY", "SOME") and analysis.key(index - 1) in ("LIKE", "ILIKE", "RLIKE")
+    return name in OF_THE_MATCH or (name in AGGREGATES and not quantifies)
+
+
+def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Reference, int]:
+    """The reference that the call at `index` is, and the token after it."""
+    match analysis.key(index):
+        case name if name in NAVIGATION:
+            return read_navigation(analysis, index, semantics)
+        case "CLASSIFIER":
+            return read_classifier(analysis, index, semantics)
+        case "MATCH_NUMBER":
+            return read_match_number(analysis, index)
+        case _:
+            return read_aggregate(analysis, index, semantics)
+
+
+def _refuse_semantics(analysis: Analysis, index: int) -> None:
+    """RUNNING and FINAL stand before FIRST, LAST, CLASSIFIER and aggregates; FINAL in MEASURES."""
+    function = analysis.key(index + 1)
+    span = analysis.span(index, index + 2)
+    if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
+        raise errors.semantics_before(analysis.key(index), function, analysis.clause, span)
+    if analysis.key(index) == "FINAL" and analysis.scope.clause is Clause.DEFINE:
+        raise errors.final_in_define(function, span)
+
+
+def _refuse_everywhere(analysis: Analysis) -> None:
+    """What may stand nowhere in an expression over a match, not even in an argument."""
+    for index, token in enumerate(analysis.tokens):
+        name = token.key
+        if is_semantics(analysis, index):
+            _refuse_semantics(analysis, index)
+        if name == "OVER" and analysis.key(index - 1) == ")" and not _in_subquery(analysis, index):
+            raise errors.window_function(analysis.clause, None, token.span)
+        if not analysis.is_call(index) or _in_subquery(analysis, index):
+            continue
+        if name in WINDOW_ONLY:
+            raise errors.window_function(analysis.clause, WINDOW_ONLY[name], token.span)
+        if name in NONDETERMINISTIC and analysis.scope.clause is Clause.DEFINE:
+            raise errors.nondeterministic(token.text.lower(), token.span)
+    for column in analysis.columns.values():
+        variable = analysis.variable(column)
+        if column.in_query and variable is not None:
+            raise errors.correlated_subquery(variable, analysis.clause, column.span)
+
+
+def _in_subquery(analysis: Analysis, index: int) -> bool:
+    return any(
+        opening < index < closing and analysis.is_subquery(opening)
+        for opening, closing in analysis.pairs.items()
+    )

@@ -1,0 +1,143 @@
+"""What the stock sqlglot parser says of an expression: that it is SQL, where its columns are.
+
+sqlglot is asked, never extended: the functions of a match get names that it does not know (it drops
+the offset of `LAST(x, 1)`), RUNNING and FINAL are left out, `{frame}` is a name. Only positions are
+taken from its tree; all text is the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import Token as StockToken
+from sqlglot import TokenType, exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import syntax as errors
+from matchrec.frontends.functions import OF_THE_MATCH
+from matchrec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPlace:
+    """A column in an expression's text. parts: where each of its names stands.
+
+    in_query: it stands in a subquery but is of none of its relations. star: its last part is `*`.
+    """
+
+    parts: tuple[Span, ...]
+    in_query: bool
+    star: bool
+
+    @property
+    def span(self) -> Span:
+        """From the first name to the last."""
+        return self.parts[0].to(self.parts[-1])
+
+
+def columns(
+    text: str, offset: int, stock: Sequence[StockToken], left_out: frozenset[int], where: str
+) -> tuple[ColumnPlace, ...]:
+    """The columns of the expression that starts at `offset` of the query, in order.
+
+    stock: its tokens. left_out: where, in the text, RUNNING and FINAL stand that are no columns.
+    """
+    given = list(_renamed(stock, left_out))
+    try:
+        tree = Spark().parser().parse_into(exp.Condition, given, text)[0]
+    except ParseError as error:
+        raise _unreadable(error, given, text, offset, where) from error
+    except RecursionError as error:
+        whole = Span(offset, offset + len(text))
+        raise errors.expression_nested_too_deep(where, whole) from error
+    assert tree is not None
+    found = {place.span.start: place for place in _places(tree, offset)}
+    return tuple(found[start] for start in sorted(found))
+
+
+def renamed(stock: StockToken, kind: TokenType, text: str) -> StockToken:
+    """A token of another kind and text in the place of `stock`."""
+    return StockToken(kind, text, stock.line, stock.col, stock.start, stock.end, stock.comments)
+
+
+def _renamed(stock: Sequence[StockToken], left_out: frozenset[int]) -> Iterator[StockToken]:
+    index = 0
+    while index < len(stock):
+        token = stock[index]
+        following = stock[index + 1].token_type if index + 1 < len(stock) else None
+        if frame := frame_at(stock, index):
+            yield renamed(token, TokenType.VAR, frame)
+            index += 2
+        elif (
+            token.text.upper() in OF_THE_MATCH
+            and following is TokenType.L_PAREN
+            and token.token_type is not TokenType.IDENTIFIER
+            and not (index and stock[index - 1].token_type is TokenType.DOT)
+        ):
+            yield renamed(token, TokenType.VAR, f"__match_{token.text.lower()}")
+        elif token.start not in left_out:
+            yield token
+        index += 1
+
+
+def frame_at(stock: Sequence[StockToken], index: int) -> str | None:
+    """The name in `{name}`, when three tokens from `index` on are written so."""
+    if index + 2 >= len(stock):
+        return None
+    opening, name, closing = stock[index : index + 3]
+    is_frame = (
+        opening.token_type is TokenType.L_BRACE
+        and closing.token_type is TokenType.R_BRACE
+        and name.text.isidentifier()
+        and name.start == opening.end + 1
+        and closing.start == name.end + 1
+        and name.end - name.start + 1 == len(name.text)
+    )
+    return name.text if is_frame else None
+
+
+def _places(tree: exp.Expr, offset: int) -> Iterator[ColumnPlace]:
+    for column in tree.find_all(exp.Column):
+        parts = tuple(
+            Span(part.meta["start"], part.meta["end"] + 1).shifted(offset)
+            for part in column.parts
+            if "start" in part.meta
+        )
+        in_query = column.find_ancestor(exp.Query) is not None
+        if parts and not (in_query and _is_of_its_query(column)):
+            yield ColumnPlace(parts, in_query, isinstance(column.this, exp.Star))
+
+
+def _is_of_its_query(column: exp.Column) -> bool:
+    """Whether a column in a subquery has no qualifier, or that of one of the query's relations."""
+    qualifier = column.parts[0].name.upper()
+    outermost = None
+    query = column.find_ancestor(exp.Query)
+    while query is not None:
+        outermost, query = query, query.find_ancestor(exp.Query)
+    relations = outermost.find_all(exp.Table, exp.Query) if outermost else ()
+    return len(column.parts) == 1 or qualifier in {
+        relation.alias_or_name.upper() for relation in relations
+    }
+
+
+def _unreadable(
+    error: ParseError, given: Sequence[StockToken], text: str, offset: int, where: str
+) -> MatchRecognizeError:
+    """The stock parser's complaint, at the token where it gave up."""
+    detail = error.errors[0] if error.errors else {}
+    at = (detail.get("line"), detail.get("col"))
+    reason = str(detail.get("description") or error)
+    token = next((token for token in given if (token.line, token.col) == at), None)
+    if token is None:
+        return errors.unreadable_expression(reason, where, Span(offset, offset + len(text)))
+    span = Span(token.start, token.end + 1).shifted(offset)
+    written = text[token.start : token.end + 1]
+    if "Unexpected token" in reason:
+        return errors.unexpected_token(written, where, span)
+    if "Required keyword" in reason:
+        reason = "something is missing before the end, or between two operators"
+    return errors.unreadable_expression(reason, where, span)

@@ -1,0 +1,388 @@
+"""The operations of an expression, by precedence climbing over its tokens and references.
+
+    disjunction := conjunction (OR conjunction)*      conjunction := negation (AND negation)*
+    negation    := (NOT | !) negation | predicate
+    predicate   := binary [IS [NOT] NULL | ... | [NOT] BETWEEN binary AND binary | [NOT] IN (...)
+                           | [NOT] LIKE binary]
+    binary      := comparison over | ^ & shifts, + - ||, * / % DIV, unary, from loose to tight
+
+What is not modelled becomes an opaque `Term`, at the least part that holds it: a Term is always
+right, an operation only lets later passes look inside.
+Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from matchrec.frontends.analysis import Analysis
+from matchrec.frontends.functions import words
+from matchrec.frontends.references import Hole
+from matchrec.frontends.tokens import CLOSING, Kind, Token, closings
+from matchrec.plan.expression import Operation, Piece, Scalar, Term
+from matchrec.source import Span
+
+_COMPARISON = {"=": "=", "==": "=", "<>": "<>", "!=": "<>"} | {
+    operator: operator for operator in ("<", "<=", ">", ">=", "<=>")
+}
+_ADDITIVE = {"+": "+", "-": "-", "||": "||"}
+_MULTIPLICATIVE = {"*": "*", "/": "/", "%": "%", "DIV": "DIV"}
+_LEVELS = (
+    _COMPARISON,
+    {"|": ""},
+    {"^": ""},
+    {"&": ""},
+    {"<<": "", ">>": "", ">>>": ""},
+    _ADDITIVE,
+    _MULTIPLICATIVE,
+)
+"""Binary operators, loose to tight, and their names in an Operation; without one, opaque."""
+
+_SPECIAL_FORMS = words("EXISTS IDENTIFIER OVERLAY POSITION STRUCT")
+"""Functions whose arguments are more than values: STRUCT names its fields after them."""
+
+_NOT_PLAIN = frozenset({"->", "=>", "AS", "FROM", "DISTINCT", "ORDER", "USING", "FOR", "TO"})
+
+_CONSTANTS = words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_TIME LOCALTIMESTAMP")
+"""Words that are values; other words that are no columns are units: DATEDIFF(HOUR, a, b)."""
+
+
+class _NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
+    """The part being read is opaque."""
+
+
+def scalar(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
+    """The expression as a tree of operations, with its references as holes."""
+    items = _items(analysis, holes)
+    return _Reader(analysis, items, closings([_token(item) for item in items])).read(0, len(items))
+
+
+def _items(analysis: Analysis, holes: tuple[Hole, ...]) -> tuple[Token | Hole, ...]:
+    starts = {hole.start: hole for hole in holes}
+    items: list[Token | Hole] = []
+    index = 0
+    while index < len(analysis.tokens):
+        hole = starts.get(index)
+        items.append(hole or analysis.tokens[index])
+        index = hole.end if hole else index + 1
+    return tuple(items)
+
+
+_HOLE = Token(Kind.QUOTED, "", Span(0, 0))
+
+
+def _token(item: Token | Hole) -> Token:
+    """A token as it is, a hole as some name."""
+    return item if isinstance(item, Token) else _HOLE
+
+
+class _Reader:
+    """Reads items `position .. end`; every rule returns its tree or raises _NotModelled."""
+
+    def __init__(
+        self, analysis: Analysis, items: tuple[Token | Hole, ...], pairs: dict[int, int]
+    ) -> None:
+        self.analysis = analysis
+        self.items = items
+        self.pairs = pairs
+        self.position = 0
+        self.end = len(items)
+
+    def read(self, start: int, end: int) -> Scalar:
+        """The tree of items `start .. end`, opaque as a whole if it cannot be read to its end."""
+        return self.readable(start, end) or self.term(start, end)
+
+    def readable(self, start: int, end: int) -> Scalar | None:
+        """The tree of items `start .. end`, or None when something in it is not modelled."""
+        outside = self.position, self.end
+        self.position, self.end = start, end
+        try:
+            tree = self.disjunction()
+            return tree if self.position == end else None
+        except _NotModelled:
+            return None
+        finally:
+            self.position, self.end = outside
+
+    @property
+    def key(self) -> str:
+        return self.key_at(self.position)
+
+    def key_at(self, index: int) -> str:
+        return _token(self.items[index]).key if index < self.end else ""
+
+    def accept(self, *keys: str) -> bool:
+        found = all(self.key_at(self.position + i) == key for i, key in enumerate(keys))
+        self.position += len(keys) if found else 0
+        return found
+
+    def span(self, start: int, end: int) -> Span:
+        return self.item_span(start).to(self.item_span(end - 1))
+
+    def item_span(self, index: int) -> Span:
+        item = self.items[index]
+        return item.span if isinstance(item, Token) else self.analysis.span(item.start, item.end)
+
+    def pieces(self, start: int, end: int) -> tuple[Piece, ...]:
+        """The exact text of items `start .. end`, with holes."""
+        pieces: list[Piece] = []
+        position = self.item_span(start).start
+        for index in range(start, end):
+            item = self.items[index]
+            if isinstance(item, Hole):
+                here = self.item_span(index)
+                pieces += [self.analysis.written(Span(position, here.start)), item.reference]
+                position = here.end
+        pieces.append(self.analysis.written(Span(position, self.item_span(end - 1).end)))
+        return tuple(piece for piece in pieces if piece != "")
+
+    def term(self, start: int, end: int) -> Term:
+        return Term(self.pieces(start, end), self.span(start, end))
+
+    def operation(self, operator: str, start: int, *operands: Scalar) -> Operation:
+        """An operation over the items from `start` up to the current position."""
+        end = self.position
+        return Operation(operator, operands, self.pieces(start, end), self.span(start, end))
+
+    def disjunction(self) -> Scalar:
+        start = self.position
+        operands = [self.conjunction()]
+        while self.accept("OR"):
+            operands.append(self.conjunction())
+        return operands[0] if len(operands) == 1 else self.operation("OR", start, *operands)
+
+    def conjunction(self) -> Scalar:
+        start = self.position
+        operands = [self.negation()]
+        while self.accept("AND"):
+            operands.append(self.negation())
+        return operands[0] if len(operands) == 1 else self.operation("AND", start, *operands)
+
+    def negation(self) -> Scalar:
+        start = self.position
+        if self.accept("NOT") or self.accept("!"):
+            return self.operation("NOT", start, self.negation())
+        return self.predicate()
+
+    def predicate(self) -> Scalar:
+        start = self.position
+        left = self.binary(0)
+        if self.accept("IS"):
+            return self.test(start, left)
+        negated = "NOT " if self.accept("NOT") else ""
+        if self.accept("BETWEEN"):
+            low = self.binary(0)
+            if not self.accept("AND"):
+                raise _NotModelled
+            return self.operation(f"{negated}BETWEEN", start, left, low, self.binary(0))
+        if self.accept("IN"):
+            return self.membership(start, left, f"{negated}IN")
+        if self.key in ("LIKE", "ILIKE", "RLIKE", "REGEXP"):
+            return self.likeness(start, left, negated)
+        if negated:
+            raise _NotModelled
+        return left
+
+    def membership(self, start: int, left: Scalar, operator: str) -> Scalar:
+        """What follows IN; a subquery is opaque."""
+        opening = self.position
+        closing = self.pairs.get(opening)
+        if self.key != "(" or closing is None:
+            raise _NotModelled
+        self.position = closing + 1
+        if self.is_subquery(opening):
+            return self.term(start, self.position)
+        return self.operation(operator, start, left, *self.separated(opening + 1, closing))
+
+    def likeness(self, start: int, left: Scalar, negated: str) -> Scalar:
+        """LIKE and its relatives, of which only LIKE with one pattern is an operation."""
+        operator = self.key
+        self.position += 1
+        if self.key in ("ANY", "SOME", "ALL") and self.key_at(self.position + 1) == "(":
+            self.position = self.pairs[self.position + 1] + 1
+            return self.term(start, self.position)
+        pattern = self.binary(0)
+        if self.accept("ESCAPE"):
+            self.position += 1
+        elif operator == "LIKE":
+            return self.operation(f"{negated}LIKE", start, left, pattern)
+        return self.term(start, self.position)
+
+    def test(self, start: int, left: Scalar) -> Operation:
+        """What follows IS."""
+        negated = "NOT " if self.accept("NOT") else ""
+        for word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
+            if self.accept(word):
+                return self.operation(f"IS {negated}{word}", start, left)
+        if self.accept("DISTINCT", "FROM"):
+            return self.operation(f"IS {negated}DISTINCT FROM", start, left, self.binary(0))
+        raise _NotModelled
+
+    def separated(self, start: int, end: int) -> tuple[Scalar, ...]:
+        """The expressions between the commas of items `start .. end`."""
+        parts = []
+        first = index = start
+        while index <= end:
+            if index == end or self.key_at(index) == ",":
+                parts.append(self.argument(first, index))
+                first = index + 1
+            index = self.pairs.get(index, index) + 1
+        return tuple(parts)
+
+    def argument(self, start: int, end: int) -> Scalar:
+        """One expression; what only some function understands is not modelled."""
+        index = start
+        while index < end:
+            if self.key_at(index) in _NOT_PLAIN:
+                raise _NotModelled
+            index = self.pairs.get(index, index) + 1
+        unit = self.kind_at(start) is Kind.WORD and self.key_at(start) not in _CONSTANTS
+        if start >= end or (unit and end == start + 1):
+            raise _NotModelled
+        tree = self.readable(start, end)
+        if tree is None:
+            raise _NotModelled
+        return tree
+
+    def binary(self, level: int) -> Scalar:
+        if level == len(_LEVELS):
+            return self.unary()
+        start = self.position
+        left = self.binary(level + 1)
+        while self.key in _LEVELS[level]:
+            operator = _LEVELS[level][self.key]
+            self.position += 1
+            right = self.binary(level + 1)
+            left = (
+                self.operation(operator, start, left, right)
+                if operator
+                else self.term(start, self.position)
+            )
+        return left
+
+    def unary(self) -> Scalar:
+        start = self.position
+        if not (self.accept("-") or self.accept("+") or self.accept("~")):
+            return self.primary()
+        sign = self.key_at(start)
+        operand = self.unary()
+        number = isinstance(operand, Term) and self.position == start + 2
+        if sign == "-" and not (number and self.kind_at(start + 1) is Kind.NUMBER):
+            return self.operation("NEG", start, operand)
+        return self.term(start, self.position)
+
+    def kind_at(self, index: int) -> Kind | None:
+        item = self.items[index] if index < self.end else None
+        return item.kind if isinstance(item, Token) else None
+
+    def primary(self) -> Scalar:
+        start = self.position
+        tree = self.operand()
+        while self.postfix():
+            tree = self.term(start, self.position)
+        return tree
+
+    def operand(self) -> Scalar:
+        """A reference, a literal, a call, a CASE or a group."""
+        start = self.position
+        if start >= self.end:
+            raise _NotModelled
+        kind = self.kind_at(start)
+        if self.key == "(":
+            return self.group()
+        if self.key == "CASE":
+            return self.case()
+        if kind is Kind.WORD and self.key_at(start + 1) == "(" and self.key != "INTERVAL":
+            return self.call()
+        if self.key == "INTERVAL" and self.kind_at(start + 1) is not None:
+            return self.interval()
+        self.position += 1
+        if kind is Kind.SYMBOL:
+            self.parameter()
+        if kind in (Kind.STRING, Kind.WORD):
+            while self.kind_at(self.position) is Kind.STRING:
+                self.position += 1
+        return self.term(start, self.position)
+
+    def parameter(self) -> None:
+        """The rest of `?` or `:name`, whose first token was just read."""
+        symbol = self.key_at(self.position - 1)
+        if symbol == ":" and self.kind_at(self.position) is Kind.WORD:
+            self.position += 1
+        elif symbol != "?":
+            raise _NotModelled
+
+    def postfix(self) -> bool:
+        """Whether a subscript, a field, a cast or a collation was read."""
+        start = self.position
+        if self.key == "[":
+            self.position = self.pairs[start] + 1
+        elif self.key == "." and self.position + 1 < self.end:
+            self.position += 2
+        elif self.key == "::":
+            self.position += 2
+            if self.key == "(":
+                self.position = self.pairs[self.position] + 1
+        elif self.key == "COLLATE":
+            self.position += 2
+        return self.position > start
+
+    def interval(self) -> Term:
+        """`INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
+        start = self.position
+        self.position += 1
+        while self.kind_at(self.position + (self.key in ("-", "+"))) in (Kind.NUMBER, Kind.STRING):
+            self.position += 2 if self.key in ("-", "+") else 1
+            if self.kind_at(self.position) is not Kind.WORD or self.key in _AFTER_INTERVAL:
+                continue
+            self.position += 1
+            if self.accept("TO"):
+                self.position += 1
+        return self.term(start, self.position)
+
+    def case(self) -> Term:
+        start = self.position
+        depth = 0
+        while self.position < self.end:
+            depth += {"CASE": 1, "END": -1}.get(self.key, 0)
+            self.position = self.pairs.get(self.position, self.position) + 1
+            if depth == 0:
+                return self.term(start, self.position)
+        raise _NotModelled
+
+    def is_subquery(self, opening: int) -> bool:
+        item = self.items[opening]
+        index = next((i for i, token in enumerate(self.analysis.tokens) if token is item), -1)
+        return self.analysis.is_subquery(index)
+
+    def group(self) -> Scalar:
+        """An expression in parentheses: itself, with the parentheses in its text."""
+        start = self.position
+        closing = self.pairs.get(start)
+        if closing is None:
+            raise _NotModelled
+        self.position = closing + 1
+        pieces, span = self.pieces(start, closing + 1), self.span(start, closing + 1)
+        if self.is_subquery(start):
+            return Term(pieces, span)
+        return replace(self.argument(start + 1, closing), pieces=pieces, span=span)
+
+    def call(self) -> Scalar:
+        """A function; an operation when its arguments are plain expressions."""
+        start = self.position
+        name = self.key
+        closing = self.pairs.get(start + 1)
+        if closing is None:
+            raise _NotModelled
+        self.position = closing + 1
+        opaque = name in _SPECIAL_FORMS or closing == start + 2 or self.is_subquery(start + 1)
+        if opaque:
+            return self.term(start, self.position)
+        try:
+            arguments = self.separated(start + 2, closing)
+        except _NotModelled:
+            return self.term(start, closing + 1)
+        return self.operation(name, start, *arguments)
+
+
+_AFTER_INTERVAL = frozenset({"AND", "OR", "IS", "NOT", "BETWEEN", "IN", "LIKE", "DIV"}) | CLOSING

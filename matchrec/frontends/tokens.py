@@ -1,0 +1,162 @@
+"""Tokens of Spark SQL: stock sqlglot finds them, we keep what our parsers ask of them.
+
+The stock tokens are what goes back to the stock parser; ours have one word each (`PARTITION BY` is
+two), half-open spans in the whole query, and no invented ones (sqlglot reads `1BD` as `1::BD`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlglot import Token as StockToken
+from sqlglot import TokenType
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import TokenError
+
+from matchrec.errors import syntax as errors
+from matchrec.source import Span
+
+
+class Kind(Enum):
+    """What a token is, apart from its text."""
+
+    WORD = "word"
+    QUOTED = "quoted name"
+    NUMBER = "number"
+    STRING = "string"
+    SYMBOL = "symbol"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """text: as written; of a quoted name, the name. span: in the whole query."""
+
+    kind: Kind
+    text: str
+    span: Span
+
+    @property
+    def key(self) -> str:
+        """An upper-case word, a symbol, or nothing: what grammars compare."""
+        return self.text.upper() if self.kind in (Kind.WORD, Kind.SYMBOL) else ""
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it can name something."""
+        return self.kind in (Kind.WORD, Kind.QUOTED)
+
+    @property
+    def variable(self) -> str:
+        """The pattern variable that it names, normalized: upper case unless quoted."""
+        return self.text if self.kind is Kind.QUOTED else self.text.upper()
+
+
+OPENING = {"(": ")", "[": "]", "{": "}"}
+CLOSING = frozenset(OPENING.values())
+_WORDS = re.compile(r"\w+(\s+\w+)*")
+_STRINGS = (
+    TokenType.STRING,
+    TokenType.RAW_STRING,
+    TokenType.HEX_STRING,
+    TokenType.BIT_STRING,
+    TokenType.BYTE_STRING,
+    TokenType.NATIONAL_STRING,
+    TokenType.UNICODE_STRING,
+    TokenType.HEREDOC_STRING,
+)
+
+
+def stock_tokens(text: str, offset: int = 0) -> list[StockToken]:
+    """The tokens that sqlglot finds in `text`, which starts at `offset` of the query."""
+    try:
+        return list(Spark().tokenize(text))
+    except TokenError as error:
+        raise errors.unreadable_text(_unclosed(text, offset)) from error
+
+
+def tokens(text: str, offset: int = 0) -> tuple[Token, ...]:
+    """Our tokens of `text`, which starts at `offset` of the query.
+
+    >>> [token.key for token in tokens("order by a.x")]
+    ['ORDER', 'BY', 'A', '.', 'X']
+    """
+    return own_tokens(stock_tokens(text, offset), text, offset)
+
+
+def own_tokens(stock: Sequence[StockToken], text: str, offset: int = 0) -> tuple[Token, ...]:
+    """The stock tokens of `text` as ours."""
+    found: list[Token] = []
+    end = -1
+    for token in stock:
+        if token.start >= end:
+            found.extend(_own(token, text, offset))
+            end = token.end + 1
+    return tuple(found)
+
+
+def _own(stock: StockToken, text: str, offset: int) -> Iterator[Token]:
+    written = text[stock.start : stock.end + 1]
+    span = Span(stock.start + offset, stock.end + 1 + offset)
+    if stock.token_type is TokenType.IDENTIFIER:
+        yield Token(Kind.QUOTED, stock.text, span)
+    elif stock.token_type in _STRINGS:
+        yield Token(Kind.STRING, written, span)
+    elif stock.token_type is TokenType.NUMBER:
+        yield Token(Kind.NUMBER, written, span)
+    elif _WORDS.fullmatch(written):
+        for word in re.finditer(r"\w+", written):
+            here = Span(*word.span()).shifted(span.start)
+            yield Token(Kind.WORD, word.group(), here)
+    else:
+        yield Token(Kind.SYMBOL, written, span)
+
+
+def closings(found: Sequence[Token]) -> dict[int, int]:
+    """For the index of each bracket that opens, the index of the one that closes it."""
+    pairs: dict[int, int] = {}
+    waiting: list[int] = []
+    for index, token in enumerate(found):
+        if token.key in OPENING:
+            waiting.append(index)
+        elif token.key in CLOSING:
+            while waiting and OPENING[found[waiting[-1]].key] != token.key:
+                waiting.pop()
+            if waiting:
+                pairs[waiting.pop()] = index
+    return pairs
+
+
+def split_at_commas(
+    found: Sequence[Token], pairs: dict[int, int], start: int, end: int
+) -> tuple[tuple[int, int], ...]:
+    """The index ranges between the commas of `start .. end` that stand in no bracket."""
+    parts = []
+    first = index = start
+    while index < end:
+        if found[index].key == ",":
+            parts.append((first, index))
+            first = index + 1
+        index = pairs.get(index, index) + 1
+    return (*parts, (first, end))
+
+
+_QUOTE_OR_COMMENT = re.compile(
+    r"""--[^\n]* | /\*.*?\*/ | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*`""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def _unclosed(text: str, offset: int) -> Span:
+    """The mark that opens a string, a quoted name or a comment which nothing closes."""
+    position = 0
+    while position < len(text):
+        if match := _QUOTE_OR_COMMENT.match(text, position):
+            position = match.end()
+        elif text[position] in "'\"`" or text.startswith("/*", position):
+            break
+        else:
+            position += 1
+    return Span(position, position + 1).shifted(offset)
