@@ -48,7 +48,9 @@ class Task:
 class Engine(Protocol):
     """A matching algorithm. Immutable: all mutable state belongs to one search."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What `engine=` calls it."""
 
     def supports(self, task: Task) -> str | None:
         """None, or the sentence that says why this engine cannot run the task."""

@@ -1,8 +1,9 @@
-"""Matches: what an engine answers, in flat arrays."""
+"""Matches: what an engine answers, in flat arrays; and the failure that only the rows can show."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ class Matches:
     partition: int64[m], index of each match's partition.
     number: int64[m], match number in its partition, from 1, empty matches counted.
     start: int64[m], row position of the starting row.
-    offsets: int64[m + 1]; match i is mapped to rows start[i] .. start[i] + offsets[i+1] - offsets[i].
+    offsets: int64[m + 1]; match i has offsets[i + 1] - offsets[i] rows, from start[i] on.
     classifiers: int16[k], variable id of each mapped row, match after match.
     excluded: bool[k], true for rows matched inside an exclusion.
     """
@@ -33,3 +34,27 @@ class Matches:
     def count(self) -> int:
         """The number of matches m."""
         return len(self.start)
+
+
+class FailureKind(Enum):
+    """Why a search cannot go on."""
+
+    SKIP_TO_NO_ROW = "AFTER MATCH SKIP TO a variable that has no row in the match"
+    SKIP_TO_FIRST_ROW = "AFTER MATCH SKIP TO the first row of the match"
+    OVERFLOW = "a number in a condition is too large for its type"
+    DIVISION_BY_ZERO = "a condition divides by zero"
+
+
+class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtime words that one
+    """A search ended by its rows.
+
+    partition: index of the partition. row: row position, of the match's starting row for SKIP, of
+    the candidate row for a condition. detail: the variable to skip to, or the variable defined.
+    """
+
+    def __init__(self, kind: FailureKind, partition: int, row: int, detail: str) -> None:
+        super().__init__(kind, partition, row, detail)
+        self.kind = kind
+        self.partition = partition
+        self.row = row
+        self.detail = detail

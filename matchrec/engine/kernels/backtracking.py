@@ -1,0 +1,142 @@
+"""Depth-first search in preferment order: the first way that reaches acceptance is the match.
+
+`path` holds the choice taken at each row and is the only stack: going back a row, the search tries
+the choices after the one in the path. A pair of state and row whose choices are all exhausted has
+failed for every starting row; where it can be reached again, that is remembered.
+
+Cost: rows x choices where conditions look only at the data; exponential at worst where they depend
+on the run. Source: SASE+, "Backtracking algorithm"; failures are remembered as in RE2's BitState.
+"""
+
+from numba import njit
+
+from matchrec.engine.kernels.layout import (
+    ACCEPT,
+    DONE,
+    GUARD,
+    MAPPED,
+    MASK,
+    MEMO,
+    MEMO_FROM,
+    MEMO_FULL,
+    MEMO_TO,
+    NEEDED,
+    NUMBER,
+    OUTPUT_FULL,
+    PARTITION,
+    PATH_FULL,
+    SOURCE,
+    START,
+    TARGET,
+    WORD,
+)
+from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.kernels.starts import finish_match, has_room
+from matchrec.nfa.closure import GUARD_END, GUARD_START
+
+NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
+
+from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
+from matchrec.engine.partitions import IntArray
+
+
+@njit(cache=True)
+def search(
+    first: IntArray,
+    program: IntArray,
+    starts: IntArray,
+    satisfied: IntArray,
+    skip_to: int,
+    path: ChoiceArray,
+    memo: ByteArray,
+    found: IntArray,
+    taken: ChoiceArray,
+    progress: IntArray,
+) -> int:
+    """Search from `progress` on until all is done or something is full; return the status."""
+    while progress[PARTITION] < starts.shape[0] - 1:
+        lower = starts[progress[PARTITION]]
+        upper = starts[progress[PARTITION] + 1]
+        while progress[START] < upper:
+            start = progress[START]
+            length = find_match(first, program, satisfied, path, memo, progress, lower, upper)
+            if length == NO_MATCH:
+                progress[START] = start + 1
+                continue
+            if length < NO_MATCH:
+                return NO_MATCH - length
+            if not has_room(found, taken, progress, length):
+                progress[NEEDED] = length
+                return OUTPUT_FULL
+            mapped = progress[MAPPED]
+            for index in range(length):
+                taken[mapped + index] = path[index]
+            status = finish_match(program, skip_to, found, taken, progress, start, length)
+            if status != DONE:
+                return status
+        progress[PARTITION] += 1
+        progress[START] = upper
+        progress[NUMBER] = 0
+        progress[MEMO_FROM] = upper
+        progress[MEMO_TO] = upper
+    return DONE
+
+
+@njit(cache=True)
+def find_match(
+    first: IntArray,
+    program: IntArray,
+    satisfied: IntArray,
+    path: ChoiceArray,
+    memo: ByteArray,
+    progress: IntArray,
+    lower: int,
+    upper: int,
+) -> int:
+    """Length of the preferred match at progress[START], NO_MATCH, or NO_MATCH - status."""
+    start = progress[START]
+    row = start
+    state = 0
+    choice = first[0]
+    tried_further = False  # whether the search has been beyond this pair of state and row
+    while True:
+        last = first[state + 1]
+        while choice < last:
+            guard = program[choice, GUARD]
+            if guard == 0 or is_anchored(guard, row, lower, upper):
+                if program[choice, TARGET] == ACCEPT:
+                    return row - start
+                if row < upper:
+                    mask = program[choice, MASK]
+                    if satisfied[row, program[choice, WORD]] & mask == mask:
+                        bit = program[choice, MEMO]
+                        if bit < 0 or not has_failed(memo, progress, bit, row + 1):
+                            break
+            choice += 1
+        if choice < last:
+            if row - start == path.shape[0]:
+                return NO_MATCH - PATH_FULL
+            path[row - start] = choice
+            row += 1
+            state = program[choice, TARGET]
+            choice = first[state]
+            tried_further = False
+            continue
+        if row == start:
+            return NO_MATCH
+        row -= 1
+        choice = path[row - start]
+        bit = program[choice, MEMO]
+        if tried_further and bit >= 0 and not remember_failure(memo, progress, bit, row + 1):
+            return NO_MATCH - MEMO_FULL
+        state = program[choice, SOURCE]
+        choice += 1
+        tried_further = True
+
+
+@njit(cache=True)
+def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
+    """Whether the anchors in `guard` hold before `row`."""
+    if guard & GUARD_START and row != lower:
+        return False
+    return not (guard & GUARD_END and row != upper)

@@ -1,0 +1,36 @@
+"""Remembered failures: pairs of a state and a row from which no match can be completed.
+
+A failure holds for every starting row of the partition, so no pair is searched twice and every
+pattern costs time linear in the rows. Rows before the next starting row are never asked for again,
+so the memo is a ring whose size is the reach of a search, not of the partition.
+
+bits: uint8[r, b], r a power of two; row position p stands at bits[p & (r - 1)].
+"""
+
+from numba import njit
+
+from matchrec.engine.kernels.layout import MEMO_FROM, MEMO_TO, START, ByteArray
+from matchrec.engine.partitions import IntArray
+
+
+@njit(cache=True)
+def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
+    """Whether the state with memo number `bit` is known to fail at `row`."""
+    if row >= progress[MEMO_TO] or row < progress[MEMO_FROM]:
+        return False
+    return (bits[row & (bits.shape[0] - 1), bit >> 3] >> (bit & 7)) & 1 == 1
+
+
+@njit(cache=True)
+def remember_failure(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
+    """Note a failure; false when the ring is too small for the rows from the starting row on."""
+    size = bits.shape[0]
+    if row - progress[START] >= size:
+        return False
+    clear = max(progress[MEMO_TO], progress[START])
+    while clear <= row:
+        bits[clear & (size - 1), :] = 0
+        clear += 1
+    progress[MEMO_TO] = clear
+    bits[row & (size - 1), bit >> 3] |= 1 << (bit & 7)
+    return True

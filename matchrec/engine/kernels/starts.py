@@ -1,0 +1,70 @@
+"""What every search does around a match: write it out and find the next starting row."""
+
+from numba import njit
+
+from matchrec.engine.kernels.layout import (
+    DONE,
+    FOUND_NUMBER,
+    FOUND_OFFSET,
+    FOUND_PARTITION,
+    FOUND_START,
+    MAPPED,
+    MATCHES,
+    NUMBER,
+    PARTITION,
+    PAST_LAST_ROW,
+    ROW,
+    SKIP_HERE,
+    SKIP_TO_FIRST_ROW,
+    SKIP_TO_NO_ROW,
+    START,
+    TO_FIRST,
+    TO_NEXT_ROW,
+    ChoiceArray,
+)
+from matchrec.engine.partitions import IntArray
+
+
+@njit(cache=True)
+def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: int) -> bool:
+    """Whether one more match of `length` rows fits into the output."""
+    return progress[MATCHES] < found.shape[1] - 1 and progress[MAPPED] + length <= taken.shape[0]
+
+
+@njit(cache=True)
+def finish_match(
+    program: IntArray,
+    skip_to: int,
+    found: IntArray,
+    taken: ChoiceArray,
+    progress: IntArray,
+    start: int,
+    length: int,
+) -> int:
+    """Count the match whose choices are at the end of the output; set the next starting row."""
+    match = progress[MATCHES]
+    mapped = progress[MAPPED]
+    progress[NUMBER] += 1
+    found[FOUND_PARTITION, match] = progress[PARTITION]
+    found[FOUND_NUMBER, match] = progress[NUMBER]
+    found[FOUND_START, match] = start
+    found[FOUND_OFFSET, match + 1] = mapped + length
+    progress[MATCHES] = match + 1
+    progress[MAPPED] = mapped + length
+    if length == 0 or skip_to == TO_NEXT_ROW:
+        progress[START] = start + 1
+        return DONE
+    if skip_to == PAST_LAST_ROW:
+        progress[START] = start + length
+        return DONE
+    index = 0 if skip_to == TO_FIRST else length - 1
+    step = 1 if skip_to == TO_FIRST else -1
+    while 0 <= index < length and program[taken[mapped + index], SKIP_HERE] == 0:
+        index += step
+    progress[ROW] = start
+    if index < 0 or index == length:
+        return SKIP_TO_NO_ROW
+    if index == 0:
+        return SKIP_TO_FIRST_ROW
+    progress[START] = start + index
+    return DONE

@@ -1,0 +1,93 @@
+"""Proceed edges folded away: for each state between two rows, its choices in preferment order.
+
+`A* B` has the states `take A -> 0, proceed -> 1` and `begin B -> 2`; folded, the first one has the
+choices `A -> 0, B -> 1` and the last one `accept`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from matchrec.nfa.program import Action, Anchor, Edge, Program, StateId, VariableId
+
+GUARD_START = 1
+GUARD_END = 2
+_GUARDS = {Anchor.PARTITION_START: GUARD_START, Anchor.PARTITION_END: GUARD_END}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Map the next row to `variable` and go on in `target`, or accept (both None).
+
+    guard: bits GUARD_START and GUARD_END, anchors that must hold before the row.
+    """
+
+    guard: int
+    variable: VariableId | None
+    target: int | None
+    excluded: bool = False
+
+
+Folded = tuple[tuple[Choice, ...], ...]
+
+
+def fold(program: Program, most: int | None = None) -> Folded | None:
+    """Choices of each state that a row can lead to; the starting state is number 0.
+
+    None when there are more than `most` choices.
+    """
+    numbers = {program.start: 0}
+    order = [program.start]
+    folded = []
+    size = 0
+    for state in order:  # grows while it is read
+        choices = []
+        for choice in _choices(program, state):
+            size += 1
+            if most is not None and size > most:
+                return None
+            if choice.target is not None and choice.target not in numbers:
+                numbers[choice.target] = len(order)
+                order.append(choice.target)
+            target = None if choice.target is None else numbers[choice.target]
+            choices.append(replace(choice, target=target))
+        folded.append(tuple(choices))
+    return tuple(folded)
+
+
+def _choices(program: Program, state: StateId) -> Iterator[Choice]:
+    """Choices of one state, targets still being states of the program.
+
+    What an earlier choice does under no stronger guard need not be tried again. No row comes at the
+    end of the partition, after a row its start is past, and nothing is preferred to less than an
+    acceptance without guard.
+    """
+    possible = GUARD_START | GUARD_END if state == program.start else GUARD_END
+    seen: dict[object, list[int]] = {}
+    waiting = [(Edge(Action.PROCEED, state), 0)]
+    while waiting:
+        edge, guard = waiting.pop()
+        assert edge.action is not Action.IGNORE, "strict contiguity has no ignore edges"
+        if edge.variable is not None:
+            row = (edge.variable, edge.target)
+            if not guard & GUARD_END and not _is_repeated(seen, row, guard):
+                yield Choice(guard, edge.variable, edge.target, edge.excluded)
+            continue
+        guard |= 0 if edge.anchor is None else _GUARDS[edge.anchor]
+        if guard & ~possible or _is_repeated(seen, edge.target, guard):
+            continue
+        if edge.target == program.final:
+            yield Choice(guard, None, None)
+            if guard == 0:
+                return
+        waiting += [(onward, guard) for onward in reversed(program.states[edge.target].edges)]
+
+
+def _is_repeated(seen: dict[object, list[int]], what: object, guard: int) -> bool:
+    """Whether `what` was met before under a subset of `guard`; it is now."""
+    guards = seen.setdefault(what, [])
+    if any(earlier & ~guard == 0 for earlier in guards):
+        return True
+    guards.append(guard)
+    return False

@@ -1,0 +1,236 @@
+"""Row pattern to NFA^b program, back to front: what follows a part exists before the part.
+
+A loop must not run through an iteration that consumes no row. No run-time guard watches for that:
+every part is compiled with two continuations, one for "a row has been consumed since the innermost
+loop's iteration began" and one for "none yet". The first leads back to the loop, the second leaves
+it, so proceed edges form no cycle. Parts outside of loops have the same continuation twice.
+
+Cost: a part is compiled once for each pair of continuations, which nesting loops multiplies by
+their depth, not by two for each level.
+Sources: SASE+, "Query compilation" (one BEGIN state and one TAKE state for a Kleene plus);
+ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+from typing_extensions import assert_never
+
+from matchrec.errors.pattern import pattern_too_large
+from matchrec.nfa.closure import fold
+from matchrec.nfa.program import Action, Anchor, Edge, Program, State, StateId
+from matchrec.plan.pattern import (
+    Alternation,
+    Concatenation,
+    Empty,
+    Exclusion,
+    PartitionEnd,
+    PartitionStart,
+    Permutation,
+    Quantified,
+    RowPattern,
+    Variable,
+)
+
+MOST_STATES = 20_000
+MOST_CHOICES = 200_000
+
+
+def compile_pattern(pattern: RowPattern, variables: tuple[str, ...]) -> Program:
+    """The program of `pattern`; a variable's id is its index in `variables`.
+
+    Raises MatchRecognizePlanError where quantifiers or PERMUTE make it too large.
+    """
+    compiler = _Compiler(pattern, {name: number for number, name in enumerate(variables)})
+    final = compiler.add_state()
+    start = compiler.compile_node(pattern, _Then(final, final))
+    program = _renumber(Program(tuple(compiler.states), start, final, variables)).check()
+    if fold(program, MOST_CHOICES) is None:
+        raise pattern_too_large("choices", MOST_CHOICES, pattern.span)
+    return program
+
+
+@dataclass(frozen=True, slots=True)
+class _Then:
+    """Where to go on: when a row has been consumed, and when the iteration is empty so far."""
+
+    consumed: StateId
+    empty: StateId
+
+
+_Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiler:
+    """The states so far, shared by the compilers inside and outside of exclusions."""
+
+    pattern: RowPattern
+    ids: dict[str, int]
+    states: list[State] = field(default_factory=list)
+    known: dict[_Key, StateId] = field(default_factory=dict)
+    excluded: bool = False
+
+    def add_state(self, *edges: Edge) -> StateId:
+        """A new state, which must not outgrow the limit."""
+        if len(self.states) >= MOST_STATES:
+            raise pattern_too_large("states", MOST_STATES, self.pattern.span)
+        self.states.append(State(edges))
+        return len(self.states) - 1
+
+    def begin(self, variable: Variable, target: StateId) -> Edge:
+        """The edge on which a row is mapped to `variable`."""
+        return Edge(Action.BEGIN, target, self.ids[variable.name], excluded=self.excluded)
+
+    def compile_node(self, node: RowPattern, then: _Then) -> StateId:
+        """State that matches `node` and goes on at `then`."""
+        key = ("node", id(node), then, self.excluded)
+        if key not in self.known:
+            self.known[key] = self._compile_new(node, then)
+        return self.known[key]
+
+    def _compile_new(self, node: RowPattern, then: _Then) -> StateId:
+        match node:
+            case Empty():
+                return then.empty
+            case PartitionStart():
+                return self._compile_anchor(Anchor.PARTITION_START, then)
+            case PartitionEnd():
+                return self._compile_anchor(Anchor.PARTITION_END, then)
+            case Variable():
+                return self.add_state(self.begin(node, then.consumed))
+            case Concatenation(parts):
+                return reduce(self._before, reversed(parts), then).empty
+            case Alternation(parts):  # earlier alternatives are preferred
+                return self.add_state(*(_proceed(self.compile_node(p, then)) for p in parts))
+            case Permutation(parts):
+                return self._compile_permutation(node, frozenset(range(len(parts))), then)
+            case Quantified():
+                return self._compile_quantified(node, then)
+            case Exclusion(part):
+                return replace(self, excluded=True).compile_node(part, then)
+            case _:
+                assert_never(node)
+
+    def _compile_anchor(self, anchor: Anchor, then: _Then) -> StateId:
+        return self.add_state(Edge(Action.PROCEED, then.empty, anchor=anchor))
+
+    def _before(self, then: _Then, part: RowPattern) -> _Then:
+        """Continuations of what stands before `part`: a row consumed there counts here as well."""
+        return _Then(
+            self.compile_node(part, _Then(then.consumed, then.consumed)),
+            self.compile_node(part, then),
+        )
+
+    def _compile_permutation(
+        self, node: Permutation, missing: frozenset[int], then: _Then
+    ) -> StateId:
+        """One state for each set of parts still missing: 2^n of them, not n! orders."""
+        if not missing:
+            return then.empty
+        key = ("permutation", id(node), missing, then, self.excluded)
+        if key not in self.known:
+            self.known[key] = self.add_state(
+                *(
+                    _proceed(self._compile_permuted(node, missing, chosen, then))
+                    for chosen in sorted(missing)  # lexicographic order of position
+                )
+            )
+        return self.known[key]
+
+    def _compile_permuted(
+        self, node: Permutation, missing: frozenset[int], chosen: int, then: _Then
+    ) -> StateId:
+        rest = missing - {chosen}
+        consumed = _Then(then.consumed, then.consumed)
+        after = _Then(
+            self._compile_permutation(node, rest, consumed),
+            self._compile_permutation(node, rest, then),
+        )
+        return self.compile_node(node.parts[chosen], after)
+
+    def _compile_quantified(self, node: Quantified, then: _Then) -> StateId:
+        """Required iterations in front of optional ones, each compiled before its predecessor."""
+        if node.most is None:
+            after = _Then(
+                self._compile_loop(node, then.consumed), self._compile_loop_entry(node, then)
+            )
+        else:
+            after = then
+            for _ in range(node.most - node.least):
+                after = self._optional(node, after, then)
+        for _ in range(node.least):
+            after = self._required(node, after, then)
+        return after.empty
+
+    def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
+        """The state between two iterations of an unbounded loop that has consumed a row."""
+        key = ("loop", id(node), exit_state, self.excluded)
+        if key not in self.known:
+            loop = self.known[key] = self.add_state()
+            if isinstance(node.part, Variable):
+                again = replace(self.begin(node.part, loop), action=Action.TAKE)
+            else:
+                again = _proceed(self.compile_node(node.part, _Then(loop, exit_state)))
+            self.states[loop] = State(_ordered(node, again, _proceed(exit_state)))
+        return self.known[key]
+
+    def _compile_loop_entry(self, node: Quantified, then: _Then) -> StateId:
+        """The state before the first iteration, where the loop may leave without any row."""
+        loop = self._compile_loop(node, then.consumed)
+        if then.consumed == then.empty:
+            return loop
+        if isinstance(node.part, Variable):
+            first = self.begin(node.part, loop)
+        else:
+            first = _proceed(self.compile_node(node.part, _Then(loop, then.empty)))
+        return self.add_state(*_ordered(node, first, _proceed(then.empty)))
+
+    def _optional(self, node: Quantified, after: _Then, then: _Then) -> _Then:
+        """Continuations in front of one more optional iteration; an empty one ends the loop."""
+
+        def entry(leave: StateId) -> StateId:
+            again = _proceed(self.compile_node(node.part, _Then(after.consumed, leave)))
+            return self.add_state(*_ordered(node, again, _proceed(leave)))
+
+        consumed = entry(then.consumed)
+        same = then.consumed == then.empty
+        return _Then(consumed, consumed if same else entry(then.empty))
+
+    def _required(self, node: Quantified, after: _Then, then: _Then) -> _Then:
+        """Continuations in front of one more required iteration.
+
+        An empty one counts towards the least number and so do all after it: the loop ends.
+        """
+        consumed = self.compile_node(node.part, _Then(after.consumed, then.consumed))
+        empty = self.compile_node(node.part, _Then(after.consumed, then.empty))
+        return _Then(consumed, empty)
+
+
+def _proceed(target: StateId) -> Edge:
+    return Edge(Action.PROCEED, target)
+
+
+def _ordered(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
+    """Greedy prefers one more iteration, reluctant prefers to stop."""
+    return (again, leave) if node.greedy else (leave, again)
+
+
+def _renumber(program: Program) -> Program:
+    """The same program without unreachable states, numbered as a reader meets them."""
+    order: dict[StateId, StateId] = {}
+    waiting = [program.start]
+    while waiting:
+        state = waiting.pop()
+        if state in order or state == program.final:
+            continue
+        order[state] = len(order)
+        waiting += [edge.target for edge in reversed(program.states[state].edges)]
+    order[program.final] = len(order)
+    states = tuple(
+        State(tuple(replace(edge, target=order[edge.target]) for edge in program.states[old].edges))
+        for old in order
+    )
+    return Program(states, order[program.start], order[program.final], program.variables)

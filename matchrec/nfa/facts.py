@@ -1,0 +1,87 @@
+"""What can be said about a row pattern from its folded program alone, whatever the rows are."""
+
+from __future__ import annotations
+
+from matchrec.nfa.closure import Folded
+
+
+def nullable(folded: Folded) -> bool:
+    """Whether a match may be empty, at least at some place of a partition."""
+    return any(choice.target is None for choice in folded[0])
+
+
+def least_rows(folded: Folded) -> int:
+    """The number of rows of the shortest match."""
+    distance = {0: 0}
+    for state in (order := [0]):  # grows while it is read
+        if any(choice.target is None for choice in folded[state]):
+            return distance[state]
+        for target in targets(folded, state):
+            if target not in distance:
+                distance[target] = distance[state] + 1
+                order.append(target)
+    raise AssertionError("the final state is reachable")
+
+
+def most_rows(folded: Folded) -> int | None:
+    """The number of rows of the longest match, None where there is no bound."""
+    missing = [len(targets(folded, state)) for state in range(len(folded))]
+    sources = _sources(folded)
+    longest = [0] * len(folded)
+    done = [state for state, count in enumerate(missing) if count == 0]
+    for state in done:  # grows while it is read
+        for source in sources[state]:
+            longest[source] = max(longest[source], longest[state] + 1)
+            missing[source] -= 1
+            if missing[source] == 0:
+                done.append(source)
+    return longest[0] if len(done) == len(folded) else None
+
+
+def deterministic(folded: Folded) -> bool:
+    """Whether a row leaves no state in more than one way, whatever the conditions say.
+
+    Conditions are unknown here, so two variables may hold for the same row, and stopping where
+    one could go on is a second way.
+    """
+    return all(len(choices) <= 1 for choices in folded)
+
+
+def ambiguous_states(folded: Folded) -> tuple[int, ...]:
+    """States that a row may leave in more than one way: what makes a search try again."""
+    return tuple(state for state, choices in enumerate(folded) if len(choices) > 1)
+
+
+def reached_twice(folded: Folded) -> tuple[bool, ...]:
+    """For each state, whether two different searches or ways can reach it at the same row.
+
+    That needs two paths from the start, or one with a cycle. In all other states it is in vain to
+    remember a failure.
+    """
+    paths = [0] * len(folded)
+    paths[0] = 1
+    missing = [len(sources) for sources in _sources(folded)]
+    done = [0] if missing[0] == 0 else []
+    for state in done:  # grows while it is read
+        for choice in folded[state]:
+            if choice.target is not None:
+                paths[choice.target] = min(2, paths[choice.target] + paths[state])
+        for target in targets(folded, state):
+            missing[target] -= 1
+            if missing[target] == 0:
+                done.append(target)
+    in_order = set(done)
+    return tuple(state not in in_order or paths[state] > 1 for state in range(len(folded)))
+
+
+def targets(folded: Folded, state: int) -> tuple[int, ...]:
+    """States that one row can lead to, each once."""
+    return tuple(dict.fromkeys(c.target for c in folded[state] if c.target is not None))
+
+
+def _sources(folded: Folded) -> list[list[int]]:
+    sources: list[list[int]] = [[] for _ in folded]
+    for state in range(len(folded)):
+        for target in targets(folded, state):
+            sources[target].append(state)
+    return sources

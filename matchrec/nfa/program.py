@@ -1,0 +1,138 @@
+"""NFA^b: states with ordered edges; the order of a state's edges is their preferment order.
+
+Source: SASE+, "The NFA^b model" (states, begin, take, ignore and proceed edges, the final state),
+extended by groups, alternation and anchors, which need proceed edges between any two states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+StateId = int
+VariableId = int
+
+
+class Action(Enum):
+    """What an edge does with the next row."""
+
+    BEGIN = "begin"  # the row is mapped and the run enters another state
+    TAKE = "take"  # the row is mapped and the run stays in its state
+    IGNORE = "ignore"  # the row is skipped and the run stays in its state
+    PROCEED = "proceed"  # no row is consumed
+
+
+class Anchor(Enum):
+    """The condition of a proceed edge: where in the partition the next row must be."""
+
+    PARTITION_START = "^"
+    PARTITION_END = "$"
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One way on from a state. `variable` names the condition of BEGIN and TAKE, `anchor` that of
+    PROCEED; excluded: the row is matched inside an exclusion.
+    """
+
+    action: Action
+    target: StateId
+    variable: VariableId | None = None
+    anchor: Anchor | None = None
+    excluded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Ways on in preferment order; the final state has none."""
+
+    edges: tuple[Edge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The automaton of a row pattern. variables: names by id."""
+
+    states: tuple[State, ...]
+    start: StateId
+    final: StateId
+    variables: tuple[str, ...]
+
+    def check(self) -> Program:
+        """Itself, after asserting what every later stage relies on.
+
+        Edges lead to states; a mapped row has a variable and nothing else has; TAKE and IGNORE stay
+        and BEGIN may not claim to; only the final state is a dead end; proceed edges form no cycle.
+        """
+        for number, state in enumerate(self.states):
+            assert bool(state.edges) != (number == self.final), number
+            for edge in state.edges:
+                assert 0 <= edge.target < len(self.states), edge
+                assert (edge.variable is not None) == (edge.action in (Action.BEGIN, Action.TAKE))
+                assert edge.anchor is None or edge.action is Action.PROCEED, edge
+                assert edge.action not in (Action.TAKE, Action.IGNORE) or edge.target == number
+        assert self._proceed_graph_is_acyclic()
+        return self
+
+    def _proceed_graph_is_acyclic(self) -> bool:
+        """Whether states can be taken away one by one, each without proceed edges into the rest."""
+        targets = [
+            [edge.target for edge in state.edges if edge.action is Action.PROCEED]
+            for state in self.states
+        ]
+        sources: list[list[StateId]] = [[] for _ in self.states]
+        for source, reached in enumerate(targets):
+            for target in reached:
+                sources[target].append(source)
+        open_edges = [len(reached) for reached in targets]
+        done = [state for state, count in enumerate(open_edges) if count == 0]
+        for state in done:  # grows while it is read
+            for source in sources[state]:
+                open_edges[source] -= 1
+                if open_edges[source] == 0:
+                    done.append(source)
+        return len(done) == len(self.states)
+
+    def __str__(self) -> str:
+        lines = []
+        for number, state in enumerate(self.states):
+            lines.append(f"{number}{self._role(number)}")
+            lines += [f"    {self.label(edge)} -> {edge.target}" for edge in state.edges]
+        return "\n".join(lines)
+
+    def label(self, edge: Edge) -> str:
+        """What stands on an edge: its action, then its condition."""
+        words = [edge.action.value]
+        if edge.variable is not None:
+            words.append(self.variables[edge.variable])
+        if edge.anchor is not None:
+            words.append(f"if {edge.anchor.value}")
+        if edge.excluded:
+            words.append("excluded")
+        return " ".join(words)
+
+    def dot(self) -> str:
+        """The program in Graphviz's language; numbers on edges are their preferment order."""
+        lines = ["digraph program {", "  rankdir=LR; node [shape=circle];"]
+        lines += ['  start [shape=point, label=""];', f"  start -> {self.start};"]
+        lines.append(f"  {self.final} [shape=doublecircle];")
+        for number, state in enumerate(self.states):
+            for order, edge in enumerate(state.edges, 1):
+                label = self.label(edge).replace("\\", "\\\\").replace('"', '\\"')
+                style = _LINE[edge.action]
+                lines.append(
+                    f'  {number} -> {edge.target} [label="{order}: {label}", style={style}];'
+                )
+        return "\n".join([*lines, "}"])
+
+    def _role(self, state: StateId) -> str:
+        names = ["start"] * (state == self.start) + ["final"] * (state == self.final)
+        return f" {' '.join(names)}" if names else ""
+
+
+_LINE = {
+    Action.BEGIN: "solid",
+    Action.TAKE: "bold",
+    Action.IGNORE: "dashed",
+    Action.PROCEED: "dotted",
+}
