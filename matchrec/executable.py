@@ -44,8 +44,8 @@ class Executable:
 
     columns: what Spark computes for every row and sends, in order; indices below count in it.
     conditions: what it computes and packs as one bit each. integers, floats: the columns that glue
-    reads. ranked: those of them that are replaced by their rank. keys: the partition's, by name, for
-    messages. ansi: whether overflow is an error.
+    reads. ranked: those of them that are replaced by their rank. keys: the partition's, by name,
+    for messages. ansi: whether overflow is an error.
     """
 
     pattern: str
@@ -75,9 +75,7 @@ class Draft:
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
         """The conditions that Spark evaluates before the match, each once."""
-        return tuple(
-            dict.fromkeys(one.before for one in self.conditions if one.before is not None)
-        )
+        return tuple(dict.fromkeys(one.before for one in self.conditions if one.before is not None))
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Every column whose type the link needs, each once."""

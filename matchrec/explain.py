@@ -68,7 +68,9 @@ class Explanation:
             raise RuntimeError("drawing needs the program `dot`: install Graphviz, then try again")
         import graphviz
 
-        return [graphviz.Source(clause.dot).pipe("svg", encoding="utf-8") for clause in self.clauses]
+        return [
+            graphviz.Source(clause.dot).pipe("svg", encoding="utf-8") for clause in self.clauses
+        ]
 
     def _repr_html_(self) -> str:
         drawings = self.svg() if shutil.which("dot") is not None else []

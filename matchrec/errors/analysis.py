@@ -22,9 +22,14 @@ def unknown_column(
     if qualifier and column in columns:
         notes = [f"PATTERN has: {listed(variables)}"]
         near = nearest(qualifier, variables)
-        hint = f"write {near}.{column}" if near else f"write {column}, or add {qualifier} to PATTERN"
+        hint = (
+            f"write {near}.{column}" if near else f"write {column}, or add {qualifier} to PATTERN"
+        )
         return MatchRecognizePlanError(
-            f"unknown pattern variable `{qualifier}` in {clause}", span, notes=tuple(notes), hint=hint
+            f"unknown pattern variable `{qualifier}` in {clause}",
+            span,
+            notes=tuple(notes),
+            hint=hint,
         )
     near = nearest(column, columns)
     return MatchRecognizePlanError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 from typing_extensions import Self
@@ -89,3 +90,13 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     folded = {candidate.upper(): candidate for candidate in known}
     close = get_close_matches(name.upper(), list(folded), n=1, cutoff=0.6)
     return folded[close[0]] if close else None
+
+
+@contextmanager
+def shown_in(source: Source) -> Iterator[None]:
+    """Errors raised inside show their lines of `source`, unless they have a text already."""
+    try:
+        yield
+    except MatchRecognizeError as error:
+        error.located(source)
+        raise

@@ -15,7 +15,7 @@ from matchrec.output.measures import Reader, look
 from matchrec.plan.expression import Semantics
 
 
-class SumOverflow(Exception):
+class SumOverflow(Exception):  # noqa: N818 -- the runtime words the error
     """A sum that its type cannot hold; `row` is the input row that made it so."""
 
     def __init__(self, row: int) -> None:

@@ -1,7 +1,7 @@
 """What a measure reads on each output row: row positions for navigation, counts and sums of rows.
 
-All of it is array arithmetic over the classifiers of many matches at once. With running semantics an
-output row sees its match up to the row it stands for, with final semantics all of it.
+All of it is array arithmetic over the classifiers of many matches at once. With running semantics
+an output row sees its match up to the row it stands for, with final semantics all of it.
 Source: ISO/IEC 19075-5, row pattern navigation operations; running and final semantics.
 """
 

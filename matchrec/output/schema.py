@@ -1,7 +1,7 @@
 """The columns of the row pattern output table, in order.
 
-ONE ROW PER MATCH: partition columns, measures. ALL ROWS PER MATCH: partition columns, order columns,
-measures, then the other input columns. A column that is already there does not come twice.
+ONE ROW PER MATCH: partition columns, measures. ALL ROWS PER MATCH: partition columns, order
+columns, measures, then the other input columns. A column that is already there does not come twice.
 """
 
 from __future__ import annotations

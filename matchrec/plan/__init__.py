@@ -1,1 +1,4 @@
-"""The meaning of a row pattern query: what goes in is any front end's request, what comes out is a MatchPlan."""
+"""The meaning of a row pattern query, whichever front end asked for it.
+
+In goes a front end's request, out comes a `MatchPlan`; what is dropped is the syntax.
+"""

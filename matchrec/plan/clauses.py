@@ -46,7 +46,10 @@ class SkipTo(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AfterMatchSkip:
-    """AFTER MATCH SKIP; `variable` (primary or union) is set for FIRST and LAST only."""
+    """AFTER MATCH SKIP; `variable` (primary or union) is set for FIRST and LAST only.
+
+    span: of the variable, or of all that is written.
+    """
 
     to: SkipTo = SkipTo.PAST_LAST_ROW
     variable: str | None = None
@@ -62,16 +65,20 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """A union variable: `name` stands for the rows of any of `members`, primary variables."""
+    """A union variable: `name` stands for the rows of any of `members`, primary variables.
+
+    span: of the name. member_spans: of each member, or none of them.
+    """
 
     name: str
     members: tuple[str, ...]
     span: Span | None = field(default=None, compare=False)
+    member_spans: tuple[Span, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A row may be mapped to `variable` only where `condition` is true."""
+    """A row may be mapped to `variable` only where `condition` is true. span: of the variable."""
 
     variable: str
     condition: Scalar
@@ -80,7 +87,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """An output column computed from a match."""
+    """An output column computed from a match. span: of its name."""
 
     name: str
     value: Scalar

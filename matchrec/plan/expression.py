@@ -106,8 +106,8 @@ class Operation:
     """An operation whose operands are known apart: `a AND b`, `a + b`, `abs(a)`.
 
     operator: upper-case operator or function name, e.g. AND OR NOT = <> < <= > >= <=> + - * / % DIV
-    BETWEEN, `IS NULL`, `IS NOT NULL`, IN, LIKE, ||, `NEG`, ABS, COALESCE. A parenthesised expression
-    is the expression itself with the parentheses in `pieces`.
+    BETWEEN, `IS NULL`, `IS NOT NULL`, IN, LIKE, ||, `NEG`, ABS, COALESCE. A parenthesised one is
+    the expression itself with the parentheses in `pieces`.
     pieces: the exact text of the whole operation, references as holes.
     """
 
@@ -147,3 +147,17 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
             return replace(reference, semantics=semantics)
         case MatchNumber():
             return reference
+
+
+def with_final_semantics(scalar: Scalar) -> Scalar:
+    """The same expression with every reference seen with final semantics."""
+    pieces = tuple(
+        piece if isinstance(piece, str) else with_semantics(piece, Semantics.FINAL)
+        for piece in scalar.pieces
+    )
+    match scalar:
+        case Term():
+            return replace(scalar, pieces=pieces)
+        case Operation(operands=operands):
+            inner = tuple(with_final_semantics(operand) for operand in operands)
+            return replace(scalar, operands=inner, pieces=pieces)

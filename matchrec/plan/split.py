@@ -113,7 +113,18 @@ COMBINING = COMPARISONS | {
     "DATEDIFF",
     "DATE_DIFF",
 }
-NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | {"+", "-", "*", "/", "%", "NEG", "NOT", "ABS", "LIKE", "||"}
+NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | {
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "NEG",
+    "NOT",
+    "ABS",
+    "LIKE",
+    "||",
+}
 TRUTH_VALUED = COMPARISONS | {
     "AND",
     "OR",
@@ -168,7 +179,9 @@ class ConditionSplitter:
         """How far from the current row the reference reads, or None where the run decides."""
         if isinstance(reference, ColumnReference | Classifier):
             navigation = reference.navigation
-            here = self.plan.variables.index(self.variable) in self.plan.members(navigation.variable)
+            here = self.plan.variables.index(self.variable) in self.plan.members(
+                navigation.variable
+            )
             at_current = here and navigation.end is End.LAST and navigation.logical_offset == 0
             unmoved = navigation.physical_offset == 0 or isinstance(reference, ColumnReference)
             return navigation.physical_offset if at_current and unmoved else None
@@ -325,5 +338,3 @@ def show_navigation(navigation: Navigation, argument: str) -> str:
         direction = "NEXT" if navigation.physical_offset > 0 else "PREV"
         text = f"{direction}({text}, {abs(navigation.physical_offset)})"
     return text
-
-

@@ -98,7 +98,11 @@ class Preparation:
         orders = [
             names[item.expression.text]
             + (" DESC" if item.descending else " ASC")
-            + ("" if item.nulls_first is None else f" NULLS {'FIRST' if item.nulls_first else 'LAST'}")
+            + (
+                ""
+                if item.nulls_first is None
+                else f" NULLS {'FIRST' if item.nulls_first else 'LAST'}"
+            )
             for item in self.plan.order_by
         ]
         partition = f"PARTITION BY {keys} " if keys else ""

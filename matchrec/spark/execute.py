@@ -5,11 +5,9 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import types as spark_types
 
@@ -33,9 +31,8 @@ from matchrec.plan.row_column import RowColumn
 from matchrec.plan.template import View, template
 from matchrec.spark.columns import Preparation, Relation
 from matchrec.spark.diagnose import diagnosed
-
+from matchrec.spark.transport import check_transport, mapped
 from matchrec.spark.types import sum_type, value_type
-from matchrec.spark.worker import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -50,12 +47,16 @@ class Executed:
     plan: MatchPlan
 
 
-def execute(plan: MatchPlan, relation: Relation, alias: str | None, engine: str) -> Executed:
+def execute(
+    plan: MatchPlan, relation: Relation, alias: str | None, engine: str, transport: str
+) -> Executed:
     """The result of a plan over a relation.
 
     alias: the name that qualifies the relation's columns. engine: "auto" or an engine's name.
+    transport: "auto", "arrow" or "pandas".
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
+    check_transport(transport)
     columns = input_columns(relation, alias)
     resolved = resolve(plan, columns)
     preparation = Preparation(relation, resolved)
@@ -73,7 +74,7 @@ def execute(plan: MatchPlan, relation: Relation, alias: str | None, engine: str)
         if executable.columns != wanted:
             prepared = preparation.dataframe(executable.columns, conditions)
             types = spark_columns(prepared, executable.columns)
-        matched = map_partitions(prepared, executable, types)
+        matched = mapped(prepared, executable, output_schema(executable, types), transport)
         return Executed(projected(relation, executable, matched), executable, resolved)
     except AnalysisException as error:
         raise diagnosed(error, plan, relation, columns) from error
@@ -94,30 +95,15 @@ def spark_columns(
     return {column: fields[index].dataType for index, column in enumerate(columns)}
 
 
-def map_partitions(
-    prepared: DataFrame, executable: Executable, types: dict[RowColumn, spark_types.DataType]
-) -> DataFrame:
-    """The match itself, inside Spark's Python workers."""
-    schema = spark_types.StructType(
-        [
-            spark_types.StructField(f"__r{index}", read_type(read, executable, types))
-            for index, read in enumerate(executable.reads)
-        ]
-    )
-    return prepared.mapInArrow(arrow_function(executable), schema)
-
-
-def arrow_function(
-    executable: Executable,
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The mapped function; its name is what Spark's own plan shows."""
-    worker = Worker(executable)
-
-    def match_recognize(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return worker.run(batches)
-
-    match_recognize.__name__ = f"match_recognize[PATTERN ({executable.pattern})]"
-    return match_recognize
+def output_schema(
+    executable: Executable, types: dict[RowColumn, spark_types.DataType]
+) -> spark_types.StructType:
+    """The schema of the reads."""
+    fields = [
+        spark_types.StructField(f"__r{index}", read_type(read, executable, types))
+        for index, read in enumerate(executable.reads)
+    ]
+    return spark_types.StructType(fields)
 
 
 def read_type(
@@ -151,9 +137,7 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
 
 def projection(output: Output, is_matched: str | None) -> str:
     """One item of the select list; on an unmatched row every measure is NULL."""
-    text = "".join(
-        f"__r{piece}" if isinstance(piece, int) else piece for piece in output.pieces
-    )
+    text = "".join(f"__r{piece}" if isinstance(piece, int) else piece for piece in output.pieces)
     if output.is_measure and is_matched is not None:
         text = f"CASE WHEN {is_matched} THEN {text} END"
     return f"{text} AS {quoted(output.name)}"

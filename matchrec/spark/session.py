@@ -48,5 +48,3 @@ class Runner:
 def escape_braces(text: str) -> str:
     """The text as `str.format` needs it to leave its braces alone."""
     return text.replace("{", "{{").replace("}", "}}")
-
-

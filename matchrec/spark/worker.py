@@ -46,7 +46,9 @@ class Worker:
                 rows = output_rows(matches, executable.rows_per_match)
                 yield from self.gathered(table, partitions, matches, rows)
         except RunFailure as failure:
-            sentence = " ".join(filter(None, [failure.kind.value, failure.detail and f"`{failure.detail}`"]))
+            sentence = " ".join(
+                filter(None, [failure.kind.value, failure.detail and f"`{failure.detail}`"])
+            )
             raise self.located(sentence, failure.row, table, partitions) from failure
         if with_unmatched:
             yield from self.unmatched(table, partitions, covered)

@@ -1,0 +1,56 @@
+"""Errors about how one of the functions was called, not about the query's text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from matchrec.errors.kinds import (
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+    listed,
+    nearest,
+)
+
+
+def unknown_engine(name: object, known: Iterable[str]) -> MatchRecognizePlanError:
+    """engine= is not the name of an engine."""
+    return _unknown("engine", name, known)
+
+
+def unknown_transport(name: object, known: Iterable[str]) -> MatchRecognizePlanError:
+    """transport= is not the name of a transport."""
+    return _unknown("transport", name, known)
+
+
+def _unknown(what: str, name: object, known: Iterable[str]) -> MatchRecognizePlanError:
+    known = list(known)
+    near = nearest(str(name), known)
+    return MatchRecognizePlanError(
+        f"unknown {what} `{name}`",
+        notes=(f"known: {listed(known)}",),
+        hint=f"write {what}={near or known[0]!r}",
+    )
+
+
+def engine_cannot(name: str, reason: str) -> MatchRecognizeUnsupportedError:
+    """The engine that was asked for cannot run the plan."""
+    return MatchRecognizeUnsupportedError(
+        f"engine `{name}` cannot run this query: {reason}", hint='write engine="auto"'
+    )
+
+
+def altered_by_pandas(column: str, type_name: str) -> MatchRecognizeUnsupportedError:
+    """A column whose values would not survive the way through pandas."""
+    return MatchRecognizeUnsupportedError(
+        f"transport `pandas` would alter column {column} of type {type_name}",
+        hint='write transport="arrow", or leave it out',
+    )
+
+
+def positional_arguments() -> MatchRecognizeUnsupportedError:
+    """Parameter markers without names."""
+    return MatchRecognizeUnsupportedError(
+        "positional parameter markers (?) in a query with MATCH_RECOGNIZE",
+        notes=("the query is run in parts, and ? is also a quantifier in PATTERN",),
+        hint='write :name and pass args={"name": value}',
+    )

@@ -1,0 +1,94 @@
+"""Errors of a clause that is well formed and asks for what cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
+from matchrec.source import Span
+
+TwoSpans = tuple[Span | None, Span | None]
+
+
+def subset_is_primary(name: str, span: Span | None) -> MatchRecognizePlanError:
+    """SUBSET A = (...) where PATTERN has A."""
+    return MatchRecognizePlanError(
+        f"union variable `{name}` in SUBSET is also a variable of PATTERN",
+        span,
+        hint="give the union variable another name",
+    )
+
+
+def duplicate_subset(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
+    """Two union variables of one name."""
+    return MatchRecognizePlanError(
+        f"union variable `{name}` is defined twice in SUBSET",
+        *spans,
+        hint="write all its members in one list",
+    )
+
+
+def union_in_subset(member: str, name: str, span: Span | None) -> MatchRecognizePlanError:
+    """SUBSET V = (U) where U is a union variable."""
+    return MatchRecognizePlanError(
+        f"member `{member}` of `{name}` in SUBSET is itself a union variable",
+        span,
+        hint=f"write the members of {member} instead",
+    )
+
+
+def definition_of_union(name: str, span: Span | None) -> MatchRecognizePlanError:
+    """DEFINE U where U is a union variable."""
+    return MatchRecognizePlanError(
+        f"DEFINE of `{name}`, which SUBSET makes a union variable",
+        span,
+        hint="write conditions for its members",
+    )
+
+
+def definition_not_in_pattern(
+    name: str, variables: Iterable[str], span: Span | None
+) -> MatchRecognizePlanError:
+    """DEFINE of a variable that PATTERN does not have."""
+    variables = list(variables)
+    meant = nearest(name, variables)
+    return MatchRecognizePlanError(
+        f"DEFINE of `{name}`, which is not in PATTERN",
+        span,
+        notes=(f"PATTERN has: {listed(variables)}",),
+        hint=f"write {meant}, or add {name} to PATTERN" if meant else f"add {name} to PATTERN",
+    )
+
+
+def duplicate_definition(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
+    """Two conditions for one variable."""
+    return MatchRecognizePlanError(
+        f"variable `{name}` is defined twice in DEFINE", *spans, hint="join the conditions with AND"
+    )
+
+
+def exclusion_with_unmatched_rows(span: Span | None) -> MatchRecognizePlanError:
+    """`{- -}` with ALL ROWS PER MATCH WITH UNMATCHED ROWS."""
+    return MatchRecognizePlanError(
+        "exclusion in PATTERN with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+        span,
+        notes=("an excluded row could not be told from one that no match contains",),
+        hint="remove {- -}, or write SHOW EMPTY MATCHES or OMIT EMPTY MATCHES",
+    )
+
+
+def duplicate_measure(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
+    """Two measures of one name."""
+    return MatchRecognizePlanError(
+        f"two measures named `{name}` in MEASURES", *spans, hint="give one of them another name"
+    )
+
+
+def within_without_order(span: Span | None) -> MatchRecognizePlanError:
+    """WITHIN and no ORDER BY."""
+    return MatchRecognizePlanError(
+        "WITHIN without ORDER BY",
+        span,
+        notes=("WITHIN measures the distance along the first ORDER BY column",),
+        hint="add ORDER BY",
+    )

@@ -1,0 +1,137 @@
+"""How batches reach the worker function: mapInArrow, or mapInPandas where asked for.
+
+Arrow keeps every value. Pandas has one mark for NULL and NaN, turns integers beside a NULL into
+floats and instants into wall clocks; so over mapInPandas a number crosses as a number that is never
+NULL with its NULL marks packed in bits, and an instant as microseconds. What pandas would still
+alter is refused by name. "auto" is Arrow, which is also the faster one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import types as spark_types
+
+from matchrec.errors.calls import altered_by_pandas, unknown_transport
+from matchrec.executable import Executable
+from matchrec.spark.columns import BITS_A_COLUMN, packed
+from matchrec.spark.worker import Worker
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+TRANSPORTS = ("auto", "arrow", "pandas")
+NUMBERS: dict[type[spark_types.DataType], pa.DataType] = {
+    spark_types.BooleanType: pa.bool_(),
+    spark_types.ByteType: pa.int8(),
+    spark_types.ShortType: pa.int16(),
+    spark_types.IntegerType: pa.int32(),
+    spark_types.LongType: pa.int64(),
+    spark_types.FloatType: pa.float32(),
+    spark_types.DoubleType: pa.float64(),
+}
+
+
+def check_transport(name: str) -> None:
+    """Raises for a name that is no transport."""
+    if name not in TRANSPORTS:
+        raise unknown_transport(name, TRANSPORTS)
+
+
+def mapped(
+    prepared: DataFrame, executable: Executable, schema: spark_types.StructType, transport: str
+) -> DataFrame:
+    """The output rows of `prepared`, matched inside Spark's Python workers."""
+    name = f"match_recognize[PATTERN ({executable.pattern})]"
+    worker = Worker(executable)
+    if transport != "pandas":
+
+        def over_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return worker.run(batches)
+
+        over_arrow.__name__ = name  # what Spark's own plan shows
+        return prepared.mapInArrow(over_arrow, schema)
+    crossing = Crossing(prepared, executable)
+    over_pandas = crossing.function(worker)
+    over_pandas.__name__ = name
+    return crossing.encoded().mapInPandas(over_pandas, schema)
+
+
+class Crossing:
+    """One DataFrame on its way through pandas."""
+
+    def __init__(self, prepared: DataFrame, executable: Executable) -> None:
+        """Raises MatchRecognizeUnsupportedError for a column that pandas would alter."""
+        self.prepared = prepared
+        self.fields = prepared.schema.fields
+        for field, column in zip(self.fields, executable.columns, strict=False):
+            if arrow_type(field.dataType) is None:
+                raise altered_by_pandas(str(column.pieces[0]), field.dataType.simpleString())
+        self.types = [arrow_type(field.dataType) for field in self.fields]
+
+    def encoded(self) -> DataFrame:
+        """The columns as pandas can hold them, then the packed marks of NULLs."""
+        marks = [f"{field.name} IS NULL" for field in self.fields]
+        chunks = [marks[i : i + BITS_A_COLUMN] for i in range(0, len(marks), BITS_A_COLUMN)]
+        nulls = [f"{packed(chunk)} AS __null{i}" for i, chunk in enumerate(chunks)]
+        return self.prepared.selectExpr(*(encoded_field(field) for field in self.fields), *nulls)
+
+    def function(
+        self, worker: Worker
+    ) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
+        """The mapped function: decodes, matches, and answers in Arrow-backed pandas columns."""
+        names, types = [field.name for field in self.fields], list(self.types)
+
+        def over_pandas(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+            for batch in worker.run(decoded(frame, names, types) for frame in frames):
+                yield batch.to_pandas(types_mapper=pd.ArrowDtype)
+
+        return over_pandas
+
+
+def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
+    """The Arrow type behind a type that crosses unaltered, or None for one that does not."""
+    if type(type_) in NUMBERS:
+        return NUMBERS[type(type_)]
+    if isinstance(type_, spark_types.DecimalType):
+        return pa.decimal128(type_.precision, type_.scale)
+    match type_.simpleString():
+        case "string":
+            return pa.string()
+        case "binary":
+            return pa.binary()
+        case "date":
+            return pa.date32()
+        case "timestamp":
+            return pa.timestamp("us", tz="UTC")
+        case _:
+            return None
+
+
+def encoded_field(field: spark_types.StructField) -> str:
+    """A column as SQL of a type that pandas holds exactly; NULL becomes zero where that matters."""
+    if isinstance(field.dataType, spark_types.BooleanType):
+        return f"coalesce({field.name}, FALSE) AS {field.name}"
+    if type(field.dataType) in NUMBERS:
+        zero = f"CAST(0 AS {field.dataType.simpleString()})"
+        return f"coalesce({field.name}, {zero}) AS {field.name}"
+    if isinstance(field.dataType, spark_types.TimestampType):
+        return f"coalesce(unix_micros({field.name}), 0L) AS {field.name}"
+    return field.name
+
+
+def decoded(frame: pd.DataFrame, names: list[str], types: list[pa.DataType]) -> pa.RecordBatch:
+    """The batch that Spark's rows were, out of their encoded form."""
+    arrays = []
+    for index, (name, type_) in enumerate(zip(names, types, strict=True)):
+        word, bit = divmod(index, BITS_A_COLUMN)
+        marks = frame[f"__null{word}"].to_numpy().astype(np.int64)
+        absent = (marks >> bit) & 1 == 1
+        values = frame[name].to_numpy()
+        held = pa.int64() if pa.types.is_timestamp(type_) else type_
+        arrays.append(pa.array(values, held, mask=absent, from_pandas=False).cast(type_))
+    return pa.RecordBatch.from_arrays(arrays, names)
