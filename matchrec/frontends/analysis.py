@@ -15,9 +15,12 @@ from matchrec.source import Span
 
 
 class Clause(Enum):
-    """Where an expression over a match stands."""
+    """Where an expression stands."""
 
+    PARTITION_BY = "PARTITION BY"
+    ORDER_BY = "ORDER BY"
     MEASURES = "MEASURES"
+    WITHIN = "WITHIN"
     DEFINE = "DEFINE"
 
 

@@ -9,9 +9,10 @@ Three steps: `analysis` finds tokens and columns, `references` takes out what re
 from __future__ import annotations
 
 from matchrec.errors import syntax as errors
-from matchrec.frontends.analysis import Scope, analyse
+from matchrec.frontends.analysis import Clause, Scope, analyse
 from matchrec.frontends.references import holes
 from matchrec.frontends.structure import scalar
+from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import Scalar
 from matchrec.source import Span
 
@@ -19,7 +20,6 @@ from matchrec.source import Span
 def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
     """The expression `text`, which starts at character `offset` of its query.
 
-    >>> from matchrec.frontends.analysis import Clause
     >>> from matchrec.plan.expression import render
     >>> scope = Scope(Clause.DEFINE, ("A",))
     >>> tree = parse_scalar("A.price > 2 * PREV(a.price)", 0, scope)
@@ -32,3 +32,10 @@ def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
     except RecursionError as error:
         span = Span(offset, offset + len(text))
         raise errors.expression_nested_too_deep(scope.clause.value, span) from error
+
+
+def parse_row_expression(text: str, offset: int, clause: Clause) -> RowExpression:
+    """SQL over one row of the input, or over none; only its syntax is looked at."""
+    analysis = analyse(text, offset, Scope(clause, ()))
+    span = analysis.span(0, len(analysis.tokens))
+    return RowExpression(analysis.written(span), span)

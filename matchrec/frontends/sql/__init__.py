@@ -1,0 +1,21 @@
+"""SQL: query text in, clauses and the text around them out.
+
+    parse         query → Query: each clause as a node, in the order of evaluation
+    lower         clause → MatchPlan
+    splice        the query's text with holes where relations and clauses stood
+
+Dropped: comments and layout inside clauses. Nothing else of the query is read, let alone changed.
+"""
+
+from matchrec.errors.kinds import shown_in
+from matchrec.frontends.sql.clause import read_clause
+from matchrec.frontends.sql.nodes import MatchRecognize
+from matchrec.frontends.sql.sections import clause_tokens
+from matchrec.frontends.tokens import tokens
+from matchrec.source import Source, Span
+
+
+def parse_clause(text: str) -> MatchRecognize:
+    """The clause of which `text` is what stands between the parentheses."""
+    with shown_in(Source(text)):
+        return read_clause(clause_tokens(text, tokens(text), Span(0, len(text))))

@@ -1,0 +1,174 @@
+"""Tokens of the clause → `MatchRecognize`. Only grammar: no name is looked up here."""
+
+from __future__ import annotations
+
+from matchrec.errors import clause as errors
+from matchrec.errors import syntax as syntax_errors
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.sql.nodes import (
+    DefinitionNode,
+    ExpressionText,
+    MatchRecognize,
+    MeasureNode,
+    Search,
+    SortKey,
+)
+from matchrec.frontends.sql.sections import ClauseTokens, Part, Section, sections
+from matchrec.frontends.tokens import split_at_commas
+from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
+from matchrec.plan.pattern import RowPattern
+from matchrec.source import Span
+
+
+def read_clause(clause: ClauseTokens) -> MatchRecognize:
+    """The clause as a syntax node."""
+    found = sections(clause)
+    pattern = found[Part.PATTERN]
+
+    def items(part: Part) -> tuple[tuple[int, int], ...]:
+        return _items(clause, found[part]) if part in found else ()
+
+    return MatchRecognize(
+        pattern=_pattern(clause, pattern),
+        partition_by=tuple(_expression(clause, *item) for item in items(Part.PARTITION_BY)),
+        order_by=tuple(_sort_key(clause, *item) for item in items(Part.ORDER_BY)),
+        measures=tuple(_measure(clause, *item) for item in items(Part.MEASURES)),
+        rows_per_match=_rows_per_match(clause, found.get(Part.ROWS_PER_MATCH)),
+        after_match=_after_match(clause, found.get(Part.AFTER_MATCH)),
+        search=_search(clause, found.get(Part.SEARCH)),
+        within=_within(clause, found.get(Part.WITHIN)),
+        subsets=tuple(_subset(clause, *item) for item in items(Part.SUBSET)),
+        definitions=tuple(_definition(clause, *item) for item in items(Part.DEFINE)),
+        span=clause.span,
+    )
+
+
+def _items(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], ...]:
+    """The index ranges between the commas of a section, none of them empty."""
+    parts = split_at_commas(clause.tokens, clause.pairs, section.start, section.end)
+    for start, end in parts:
+        if start >= end:
+            comma = clause.tokens[end].span if end < section.end else section.keyword
+            raise errors.missing_after(section.part.value, comma)
+    return parts
+
+
+def _expression(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
+    span = clause.span_of(start, end)
+    return ExpressionText(clause.text[span.start : span.end], span)
+
+
+def _pattern(clause: ClauseTokens, section: Section) -> RowPattern:
+    opening = section.start
+    closing = clause.pairs[opening]
+    if closing + 1 < section.end:
+        token = clause.tokens[closing + 1]
+        raise syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
+    inside = Span(clause.tokens[opening].span.end, clause.tokens[closing].span.start)
+    return parse_row_pattern(clause.text, inside)
+
+
+def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
+    nulls_first: bool | None = None
+    descending: bool | None = None
+    if end - start > 2 and clause.key(end - 2) == "NULLS":
+        nulls_first = {"FIRST": True, "LAST": False}.get(clause.key(end - 1))
+        end -= 2 if nulls_first is not None else 0
+    if end - start > 1 and clause.key(end - 1) in ("ASC", "DESC"):
+        descending = clause.key(end - 1) == "DESC"
+        end -= 1
+    return SortKey(_expression(clause, start, end), descending, nulls_first)
+
+
+def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
+    name = clause.tokens[end - 1]
+    named = end - start > 1 and name.is_name
+    if named and clause.key(end - 2) == "AS":
+        stop = end - 2
+    elif named and clause.ends_expression(end - 2) and name.key not in ("END", "NULL"):
+        stop = end - 1
+    else:
+        stop = start
+    if stop <= start:
+        span = clause.span_of(start, end)
+        raise errors.measure_without_name(clause.text[span.start : span.end], span)
+    return MeasureNode(_expression(clause, start, stop), name.text, name.span)
+
+
+_ROWS_PER_MATCH = {rows.value: rows for rows in RowsPerMatch} | {
+    "ALL ROWS PER MATCH": RowsPerMatch.ALL_ROWS_SHOW_EMPTY
+}
+
+
+def _words(clause: ClauseTokens, section: Section) -> str:
+    return " ".join(clause.key(index) for index in range(section.start, section.end))
+
+
+def _rows_per_match(clause: ClauseTokens, section: Section | None) -> RowsPerMatch | None:
+    if section is None:
+        return None
+    rows = _ROWS_PER_MATCH.get(_words(clause, section))
+    if rows is None:
+        raise errors.malformed_rows_per_match(clause.span_of(section.start, section.end))
+    return rows
+
+
+def _after_match(clause: ClauseTokens, section: Section | None) -> AfterMatchSkip | None:
+    if section is None:
+        return None
+    span = clause.span_of(section.start, section.end)
+    written = _words(clause, section).removeprefix("AFTER MATCH SKIP ")
+    for to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
+        if written == to.value:
+            return AfterMatchSkip(to, None, span)
+    start = section.start + 3
+    target = clause.tokens[section.end - 1]
+    direction = [clause.key(index) for index in range(start, section.end - 1)]
+    ends = {"TO": SkipTo.LAST, "TO FIRST": SkipTo.FIRST, "TO LAST": SkipTo.LAST}
+    to_end = ends.get(" ".join(direction))
+    if clause.key(start - 1) != "SKIP" or to_end is None or not target.is_name:
+        raise errors.malformed_skip(span)
+    return AfterMatchSkip(to_end, target.variable, target.span)
+
+
+def _search(clause: ClauseTokens, section: Section | None) -> Search | None:
+    return None if section is None else Search(clause.key(section.start))
+
+
+def _within(clause: ClauseTokens, section: Section | None) -> ExpressionText | None:
+    if section is None:
+        return None
+    if section.start == section.end:
+        raise errors.missing_after("WITHIN", section.keyword)
+    return _expression(clause, section.start, section.end)
+
+
+def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
+    name = clause.tokens[start]
+    opening = start + 2
+    well_formed = (
+        name.is_name
+        and clause.key(start + 1) == "="
+        and clause.key(opening) == "("
+        and clause.pairs.get(opening) == end - 1
+        and end - opening > 2
+    )
+    parts = (
+        split_at_commas(clause.tokens, clause.pairs, opening + 1, end - 1) if well_formed else ()
+    )
+    if not parts or any(stop - first != 1 or not clause.is_name(first) for first, stop in parts):
+        raise errors.malformed_subset(clause.span_of(start, end))
+    members = tuple(clause.tokens[first] for first, _ in parts)
+    return Subset(
+        name.variable,
+        tuple(member.variable for member in members),
+        name.span,
+        tuple(member.span for member in members),
+    )
+
+
+def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
+    name = clause.tokens[start]
+    if not name.is_name or clause.key(start + 1) != "AS" or end - start < 3:
+        raise errors.malformed_definition(clause.span_of(start, end))
+    return DefinitionNode(name.variable, _expression(clause, start + 2, end), name.span)

@@ -1,0 +1,77 @@
+"""MatchRecognize → MatchPlan: defaults are filled in, navigation leaves the expressions.
+
+With ONE ROW PER MATCH every measure is seen from the last row, where running and final semantics
+give the same value; it is FINAL in the plan. What is forbidden is refused by `plan.rules`.
+"""
+
+from __future__ import annotations
+
+from matchrec.errors.clause import search_outside_window
+from matchrec.frontends.analysis import Clause, Scope
+from matchrec.frontends.expression import parse_row_expression, parse_scalar
+from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize, MeasureNode, SortKey
+from matchrec.plan.clauses import (
+    AfterMatchSkip,
+    Definition,
+    Measure,
+    RowExpression,
+    RowsPerMatch,
+    SortItem,
+    Within,
+)
+from matchrec.plan.expression import Scalar, with_final_semantics
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import variable_names
+from matchrec.plan.rules import check
+
+
+def lower(clause: MatchRecognize) -> MatchPlan:
+    """The plan of a clause.
+
+    >>> from matchrec.frontends.sql import parse_clause
+    >>> plan = lower(parse_clause("PATTERN (a b*) DEFINE b AS x > PREV(x)"))
+    >>> plan.variables, plan.rows_per_match.value, plan.after_match.to.value
+    (('A', 'B'), 'ONE ROW PER MATCH', 'PAST LAST ROW')
+    """
+    if clause.search:
+        raise search_outside_window(clause.search.value, clause.span)
+    variables = variable_names(clause.pattern)
+    known = (*variables, *(subset.name for subset in clause.subsets))
+    rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
+    plan = MatchPlan(
+        pattern=clause.pattern,
+        partition_by=tuple(_row(key, Clause.PARTITION_BY) for key in clause.partition_by),
+        order_by=tuple(_sort_item(key) for key in clause.order_by),
+        measures=tuple(_measure(node, known, rows_per_match) for node in clause.measures),
+        rows_per_match=rows_per_match,
+        after_match=clause.after_match or AfterMatchSkip(),
+        within=Within(_row(clause.within, Clause.WITHIN)) if clause.within else None,
+        subsets=clause.subsets,
+        definitions=tuple(
+            Definition(
+                node.variable, _scalar(node.condition, Scope(Clause.DEFINE, known)), node.span
+            )
+            for node in clause.definitions
+        ),
+    )
+    check(plan)
+    return plan
+
+
+def _row(node: ExpressionText, clause: Clause) -> RowExpression:
+    return parse_row_expression(node.text, node.span.start, clause)
+
+
+def _scalar(node: ExpressionText, scope: Scope) -> Scalar:
+    return parse_scalar(node.text, node.span.start, scope)
+
+
+def _sort_item(key: SortKey) -> SortItem:
+    return SortItem(_row(key.expression, Clause.ORDER_BY), bool(key.descending), key.nulls_first)
+
+
+def _measure(node: MeasureNode, known: tuple[str, ...], rows: RowsPerMatch) -> Measure:
+    value = _scalar(node.expression, Scope(Clause.MEASURES, known))
+    if rows is RowsPerMatch.ONE_ROW:
+        value = with_final_semantics(value)
+    return Measure(node.name, value, node.span)

@@ -1,0 +1,187 @@
+"""The parts of a clause: which word starts one, and where each ends.
+
+No word of the clause is reserved. `pattern`, `define`, `within`, `measures` and the others may name
+columns and measures, so each is recognized by what stands around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from matchrec.errors import clause as errors
+from matchrec.frontends.functions import words
+from matchrec.frontends.tokens import Kind, Token, closings
+from matchrec.source import Span
+
+
+class Part(Enum):
+    """The parts in their order, each with its name in messages."""
+
+    PARTITION_BY = "PARTITION BY"
+    ORDER_BY = "ORDER BY"
+    MEASURES = "MEASURES"
+    ROWS_PER_MATCH = "ROWS PER MATCH"
+    AFTER_MATCH = "AFTER MATCH SKIP"
+    SEARCH = "INITIAL or SEEK"
+    PATTERN = "PATTERN"
+    WITHIN = "WITHIN"
+    SUBSET = "SUBSET"
+    DEFINE = "DEFINE"
+
+
+_ORDER = tuple(Part)
+_LENGTH = {Part.PARTITION_BY: 2, Part.ORDER_BY: 2, Part.ROWS_PER_MATCH: 0, Part.AFTER_MATCH: 0}
+_LENGTH[Part.SEARCH] = 0
+_NOT_AT_AN_END = words(
+    """
+    AND AS BETWEEN BY CASE COLLATE DISTINCT DIV ELSE ESCAPE FROM ILIKE IN IS LIKE NOT OR REGEXP
+    RLIKE THEN WHEN
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Tokens `start .. end` are what `part` holds. keyword: where it starts in the query."""
+
+    part: Part
+    keyword: Span
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseTokens:
+    """The tokens between the clause's parentheses. text: the whole query. span: of the clause."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    pairs: dict[int, int]
+    span: Span
+
+    def key(self, index: int) -> str:
+        """The key of a token; nothing outside the clause."""
+        return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
+
+    def is_name(self, index: int) -> bool:
+        """Whether a name stands at `index`."""
+        return 0 <= index < len(self.tokens) and self.tokens[index].is_name
+
+    def span_of(self, start: int, end: int) -> Span:
+        """The characters of tokens `start .. end`."""
+        return self.tokens[start].span.to(self.tokens[end - 1].span)
+
+    def ends_expression(self, index: int) -> bool:
+        """Whether an expression, or the clause's start, may end with the token at `index`."""
+        if index < 0:
+            return True
+        symbol = self.tokens[index].kind is Kind.SYMBOL
+        return self.key(index) in (")", "]", "?") if symbol else self.is_end_word(index)
+
+    def is_end_word(self, index: int) -> bool:
+        """Whether no operator and no AS stands at `index`, unless it is a column's field."""
+        return self.key(index) not in _NOT_AT_AN_END or self.key(index - 1) == "."
+
+
+def clause_tokens(text: str, tokens: Sequence[Token], span: Span) -> ClauseTokens:
+    """The tokens of a clause whose content stands at `span` of `text`."""
+    return ClauseTokens(text, tuple(tokens), closings(tokens), span)
+
+
+def sections(clause: ClauseTokens) -> dict[Part, Section]:
+    """The parts that are written, after checking their order."""
+    if not clause.tokens:
+        raise errors.empty_clause(clause.span)
+    starts = tuple(_starts(clause))
+    if not starts or starts[0][1] > 0:
+        token = clause.tokens[0]
+        raise errors.unexpected_start(token.text.upper(), token.span)
+    ends = [index for _, index in starts[1:]] + [len(clause.tokens)]
+    found: dict[Part, Section] = {}
+    for (part, index), end in zip(starts, ends, strict=True):
+        section = Section(part, _keyword(clause, part, index), index + _LENGTH.get(part, 1), end)
+        _check_order(found, section)
+        found[part] = section
+    if Part.PATTERN not in found:
+        _refuse_without_pattern(clause)
+    return found
+
+
+def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
+    """Where each part starts, left to right; brackets are skipped."""
+    index = 0
+    pattern_end = -1
+    while index < len(clause.tokens):
+        part = _part_at(clause, index, pattern_end)
+        if part:
+            yield part, index
+        if part is Part.MEASURES:
+            index += 1  # what follows is its first measure, be it a column called measures
+        if part is Part.PATTERN:
+            pattern_end = clause.pairs.get(index + 1, -1)
+            if pattern_end < 0:
+                raise errors.pattern_not_closed(clause.tokens[index + 1].span)
+        index = clause.pairs.get(index, index) + 1
+
+
+def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> Part | None:
+    word, following = clause.key(index), clause.key(index + 1)
+    if clause.key(index - 1) in (".", "AS"):
+        return None
+    match word, following:
+        case "PARTITION", "BY":
+            return Part.PARTITION_BY
+        case "ORDER", "BY":
+            return Part.ORDER_BY
+        case (("ONE" | "ALL"), ("ROW" | "ROWS")):
+            return Part.ROWS_PER_MATCH
+        case "AFTER", "MATCH":
+            return Part.AFTER_MATCH
+        case (("INITIAL" | "SEEK"), "PATTERN") if clause.key(index + 2) == "(":
+            return Part.SEARCH
+        case "PATTERN", "(":
+            return Part.PATTERN
+        case "MEASURES", _ if _starts_measures(clause, index):
+            return Part.MEASURES
+        case "WITHIN", _ if index - 1 == pattern_end or following == "INTERVAL":
+            return Part.WITHIN
+        case "SUBSET", _ if _starts_item(clause, index, pattern_end, "="):
+            return Part.SUBSET
+        case "DEFINE", _ if _starts_item(clause, index, pattern_end, "AS"):
+            return Part.DEFINE
+    return None
+
+
+def _starts_measures(clause: ClauseTokens, index: int) -> bool:
+    """Not a column: an expression ends before it and another starts after it."""
+    followed = index + 1 < len(clause.tokens) and clause.key(index + 1) not in (",", ")")
+    return clause.ends_expression(index - 1) and followed
+
+
+def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) -> bool:
+    """A name and `sign` follow, or what precedes can be nothing but a part's end."""
+    named = clause.is_name(index + 1) and clause.key(index + 2) == sign
+    return named or index - 1 == pattern_end or (clause.key(index - 1) == ")" and pattern_end >= 0)
+
+
+def _keyword(clause: ClauseTokens, part: Part, index: int) -> Span:
+    return clause.span_of(index, index + (len(part.value.split()) if part in _LENGTH else 1))
+
+
+def _check_order(found: dict[Part, Section], section: Section) -> None:
+    if section.part in found:
+        spans = found[section.part].keyword, section.keyword
+        raise errors.written_twice(section.part.value, spans)
+    position = _ORDER.index(section.part)
+    later = next((part for part in found if _ORDER.index(part) > position), None)
+    if later:
+        raise errors.out_of_order(later.value, section.part.value, section.keyword)
+
+
+def _refuse_without_pattern(clause: ClauseTokens) -> None:
+    for index, token in enumerate(clause.tokens):
+        if token.key == "PATTERN" and clause.ends_expression(index - 1):
+            raise errors.pattern_without_parentheses(token.span)
+    raise errors.missing_pattern(clause.tokens[0].span)
