@@ -16,8 +16,8 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
         f"`{what}` in DEFINE combines several rows of the match",
         span,
         notes=(
-            "values of several rows may be combined there with comparisons, AND, OR, NOT, IS NULL, IN,",
-            "BETWEEN, + - * / % and DATEDIFF",
+            "values of several rows may be combined there with comparisons, AND, OR, NOT,",
+            "IS NULL, IN, BETWEEN, + - * / % and DATEDIFF",
         ),
         hint="write the function around each navigation by itself: f(LAST(A.x)) = f(x)",
     )

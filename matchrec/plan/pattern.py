@@ -60,7 +60,7 @@ class Alternation:
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """`PERMUTE(p, q, ...)`: the parts in any order, preferred in lexicographic order of position."""
+    """`PERMUTE(p, q, ...)`: any order of the parts, preferred lexicographically by position."""
 
     parts: tuple[RowPattern, ...]
     span: Span | None = field(default=None, compare=False)

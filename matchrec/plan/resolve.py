@@ -1,7 +1,7 @@
 """Names of columns: the same column, however it is written, becomes the same text.
 
-`sym`, `SYM`, `t.sym` and backticked `sym` name one column of the input `t`; afterwards they are equal, so that
-the column crosses to the engine once. What is no plain column of the input is left to Spark.
+`sym`, `SYM` and `t.sym` name one column of the input `t`; afterwards they are equal, so that the
+column crosses to the engine once. What is no plain column of the input is left to Spark.
 """
 
 from __future__ import annotations

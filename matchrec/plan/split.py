@@ -25,7 +25,6 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
-    Term,
     references,
     render,
 )
@@ -207,9 +206,8 @@ class ConditionSplitter:
         if self.is_fixed(scalar):
             return Value(self.fixed_column(scalar), None, None, scalar.span)
         found = references(scalar)
-        if isinstance(scalar, Term) and len(found) == 1 and isinstance(found[0], Aggregate):
-            if is_bare(scalar):
-                return self.grown(found[0], scalar.span)
+        if is_bare(scalar) and isinstance(found[0], Aggregate):
+            return self.grown(found[0], scalar.span)
         truth = truth or (isinstance(scalar, Operation) and scalar.operator in TRUTH_VALUED)
         position = one_position(found)
         if position is not None and isinstance(found[0], ColumnReference):
@@ -312,7 +310,7 @@ def named(scalar: Scalar) -> str:
     """What to call an expression in a message."""
     if isinstance(scalar, Operation):
         return scalar.operator
-    return render(scalar, lambda reference: show_reference(reference))
+    return render(scalar, show_reference)
 
 
 def show_reference(reference: Reference) -> str:

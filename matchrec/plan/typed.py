@@ -1,7 +1,7 @@
 """Steps of a condition → glue: every value gets a type, and the columns it reads get their place.
 
-Types follow Spark: an integer beside a float is widened, dates and timestamps subtract to intervals,
-two decimals are brought to one scale by Spark itself before the match. What Spark would coerce in a
+Types follow Spark: an integer beside a float is widened, dates and timestamps subtract to
+intervals, two decimals are brought to one scale by Spark itself before the match. What Spark would coerce in a
 way that the engine cannot repeat is an error that says which CAST to write.
 """
 
@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+
+from typing_extensions import assert_never
 
 from matchrec.errors.conditions import cannot_combine, not_a_number, not_boolean
 from matchrec.plan.expression import Navigation
@@ -105,10 +106,8 @@ class Typer:
 
     def typed(self, step: Step) -> Typed:
         match step:
-            case Value(missing=None):
-                return self.value(step)
             case Value():
-                return self.truth(step)
+                return self.value(step) if step.missing is None else self.truth(step)
             case Grown():
                 return self.grown(step)
             case VariableAt():
@@ -224,7 +223,7 @@ class Typer:
         return one, other
 
     def recast(self, step: Step, type_: ValueType) -> Typed | None:
-        """The step as another type, cast by Spark before the match, or None where it is computed."""
+        """The step as another type, cast by Spark before the match; None where it is computed."""
         if isinstance(step, Value):
             column = cast(step.column, type_.name)
             return Typed(self.read(column, type_, step.navigation), type_)

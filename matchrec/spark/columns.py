@@ -4,12 +4,12 @@
     SELECT *, row_number() OVER w AS __n, lag(__x0, 1) OVER w AS __s0, ... FROM that
     SELECT __c0, ..., <bits> AS __bits0 FROM that
 
-The inner query narrows the rows before the shuffle. The window's row_number makes Spark shuffle and
-sort by its own rules and marks where partitions start by its own notion of equal keys; lag and lead
-over the same window read rows at a fixed distance, each once. A column keeps its name from the inner
-query on: Spark would send a renamed one through the shuffle a second time. Bit 0 of `__bits0` marks
-the first row of a partition, bit c + 1 the rows on which condition c holds; a further column takes
-over every 62 bits.
+The inner query narrows the rows before the shuffle. The window's row_number makes Spark shuffle
+and sort by its own rules and marks where partitions start by its own notion of equal keys; lag and
+lead over the same window read rows at a fixed distance, each once. A column keeps its name from the
+inner query on: Spark would send a renamed one through the shuffle a second time. Bit 0 of
+`__bits0` marks the first row of a partition, bit c + 1 the rows on which condition c holds; a
+further column takes over every 62 bits.
 """
 
 from __future__ import annotations

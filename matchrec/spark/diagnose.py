@@ -1,6 +1,6 @@
 """Spark's complaint about generated SQL → an error about the user's own text.
 
-Every expression that the user wrote is tried by itself; the first that Spark refuses is the culprit.
+Every expression of the user is tried by itself; the first that Spark refuses is the culprit.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pyspark.errors import AnalysisException, ParseException
+from pyspark.errors import AnalysisException
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.analysis import refused_by_spark, unknown_column
@@ -41,11 +41,19 @@ def diagnosed(
 ) -> MatchRecognizeError:
     """The error that explains Spark's refusal of one of the plan's expressions."""
     for written in everything_written(plan):
-        try:
-            relation.select([written.text])
-        except (AnalysisException, ParseException) as refusal:
+        refusal = refusal_of(written, relation)
+        if refusal is not None:
             return explained(refusal, written, plan, columns)
     return refused_by_spark("MATCH_RECOGNIZE", first_line(error), None)
+
+
+def refusal_of(written: Written, relation: Relation) -> AnalysisException | None:
+    """What Spark says against an expression over one row, or None."""
+    try:
+        relation.select([written.text])
+    except AnalysisException as refusal:
+        return refusal
+    return None
 
 
 def explained(

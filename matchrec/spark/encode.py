@@ -1,7 +1,7 @@
 """Arrow columns → the arrays that an engine sees.
 
-Integers, booleans, dates, timestamps and intervals become int64, floats float64. Values of any other
-sortable type become their rank among all values of the columns of that type that glue compares.
+Integers, booleans, dates, timestamps and intervals become int64, floats float64. Values of any
+other sortable type become their rank among all values of the columns of that type that glue compares.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def stacked(columns: list[npt.NDArray[np.generic]], rows: int, kind: type) -> np
 
 
 def satisfied_words(table: pa.Table, conditions: int) -> WordArray:
-    """uint64[n, w]: bit c says that condition c holds; the packed columns without their first bit."""
+    """uint64[n, w]: bit c says that condition c holds; the first packed bit is dropped."""
     flags = conditions + 1
     columns = range((flags + BITS_A_COLUMN - 1) // BITS_A_COLUMN)
     packed = [as_integers(column(table, f"__bits{i}")).view(np.uint64) for i in columns]
     if len(packed) == 1:
-        return (packed[0] >> np.uint64(1)).reshape(-1, 1)
+        return np.asarray((packed[0] >> np.uint64(1)).reshape(-1, 1), np.uint64)
     words = np.zeros((table.num_rows, (conditions + 63) // 64), np.uint64)
     for condition in range(conditions):
         source, bit = divmod(condition + 1, BITS_A_COLUMN)

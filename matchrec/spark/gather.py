@@ -1,4 +1,4 @@
-"""Reads → Arrow columns: positions become values by `take`, so that a value of any type passes as is."""
+"""Reads → Arrow columns: positions become values by `take`, so a value of any type passes as is."""
 
 from __future__ import annotations
 
