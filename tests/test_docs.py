@@ -1,0 +1,113 @@
+"""Every code block of README.md and docs does what it says.
+
+python  runs, blocks of one file one after the other in one namespace
+sql     runs over the tables of sql_examples/data
+sh      is a line of README that .ci/run takes from there, or a `matchrec` command, which runs
+text    right after a python, sql or sh block, is exactly what that block printed
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.cli.commands import table_text
+from matchrec.cli.files import Table, format_of
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+SET_UP = re.compile(
+    r"python3 -m venv \.venv && \.venv/bin/pip install -q (-e )?'\.\[(demo|test)\]'"
+    r" && \.venv/bin/(matchrec demo|pytest -q)"
+)
+
+
+class Block(NamedTuple):
+    """A fenced block, with the text block right after it."""
+
+    language: str
+    code: str
+    printed: str | None
+
+
+def blocks(page: Path) -> list[Block]:
+    """The blocks of a page in order; a text block belongs to the block right before it."""
+    text = page.read_text(encoding="utf-8")
+    found = list(BLOCK.finditer(text))
+    result = []
+    for match, after in zip(found, [*found[1:], None], strict=True):
+        follows = after is not None and not text[match.end() : after.start()].strip()
+        printed = after[2] if after and follows and after[1] == "text" else None
+        result.append(Block(match[1], match[2], printed))
+    return [block for block in result if block.language != "text"]
+
+
+def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
+    """What the block prints."""
+    if block.language == "python":
+        out = StringIO()
+        with redirect_stdout(out):
+            exec(compile(block.code, "<block>", "exec"), names)
+        return out.getvalue()
+    if block.language == "sql":
+        return table_text(matchrec.sql(spark, block.code), limit=100)[0]
+    assert block.language == "sh", f"what should be done with a block of {block.language!r}?"
+    return "".join(run_command(line) for line in block.code.splitlines())
+
+
+def run_command(line: str) -> str:
+    """What a `matchrec` command prints; set-up lines are run by .ci/run."""
+    if SET_UP.fullmatch(line):
+        return ""
+    program, *arguments = shlex.split(line)
+    assert program == "matchrec", f"who runs `{line}`?"
+    command = [sys.executable, "-m", "matchrec", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_blocks_do_what_they_say(
+    page: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    for path in (ROOT / "sql_examples" / "data").iterdir():
+        if path.suffix != ".md":
+            Table(path.stem, path, format_of(path)).register(spark)
+    names: dict[str, Any] = {"spark": spark, "matchrec": matchrec}
+    for block in blocks(page):
+        printed = run_block(block, spark, names)
+        if block.printed is not None:
+            assert stripped(printed) == stripped(block.printed), block.code
+
+
+def stripped(text: str) -> list[str]:
+    """Lines without trailing blanks."""
+    return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / link).exists(), link
+
+
+def test_readme_has_the_two_lines_and_ci_runs_one_of_them() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    lines = [line for line in readme if SET_UP.fullmatch(line)]
+    assert [line.split("/")[-1] for line in lines] == ["matchrec demo", "pytest -q"]
+    pattern = r"grep -E '(.+)' README\.md"
+    taken = re.search(pattern, (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert taken is not None
+    assert [line for line in readme if re.search(taken[1], line)] == [lines[1]]

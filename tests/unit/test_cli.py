@@ -1,0 +1,213 @@
+"""The command line as its users meet it: programs are started, their output is read."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from matchrec.__main__ import main
+from matchrec.cli.failures import sentence_from_worker, sentence_of_spark
+
+STREAKS = """
+SELECT * FROM t MATCH_RECOGNIZE (
+  PARTITION BY sym ORDER BY ts
+  MEASURES FIRST(price) AS low, LAST(price) AS high, COUNT(*) AS n
+  PATTERN (A UP+) DEFINE UP AS price > PREV(price))
+"""
+PRICES = "sym,ts,price\nX,1,10\nX,2,11\nX,3,12\nY,1,5\nY,2,4\nY,3,9\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with a query and its table."""
+    (tmp_path / "streaks.sql").write_text(STREAKS)
+    (tmp_path / "prices.csv").write_text(PRICES)
+    return tmp_path
+
+
+def matchrec(
+    folder: Path, *arguments: str, stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs the program in a folder, as a shell would."""
+    command = [sys.executable, "-m", "matchrec", *arguments]
+    return subprocess.run(
+        command, cwd=folder, input=stdin, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The sentence that the program prints for a mistake that it sees before Spark starts."""
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    return printed.err
+
+
+def test_run_prints_an_aligned_table(files: Path) -> None:
+    result = matchrec(files, "run", "streaks.sql", "--table", "t=prices.csv")
+    assert result.stderr.splitlines() == ["Starting Spark ...", "Matching ..."]
+    lines = result.stdout.splitlines()
+    assert lines[0] == "sym  low  high  n"
+    assert sorted(lines[1:]) == ["X     10    12  3", "Y      4     9  2"]
+    assert result.returncode == 0
+
+
+def test_run_reads_the_query_from_stdin_and_stops_at_the_limit(files: Path) -> None:
+    query = STREAKS + " ORDER BY sym"
+    result = matchrec(files, "run", "-", "--table", "t=prices.csv", "--limit", "1", stdin=query)
+    assert result.stdout.splitlines() == [
+        "sym  low  high  n",
+        "X     10    12  3",
+        "the first 1 rows; --limit shows more, --output writes all",
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "json"])
+def test_run_writes_one_file_in_order(files: Path, suffix: str) -> None:
+    (files / "t.json").write_text('[{"k": "b", "n": 1},\n {"k": "a", "n": null}]')
+    output = files / f"rows.{suffix}"
+    arguments = ["run", "-", "--table", "t=t.json", "--output", str(output)]
+    result = matchrec(files, *arguments, stdin="SELECT k, n FROM t ORDER BY k")
+    assert result.stdout == f"2 rows written to {output}\n", result.stderr
+    read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "json": read_json_lines}[suffix]
+    assert list(read(output)["k"]) == ["a", "b"]
+
+
+def read_json_lines(path: Path) -> pd.DataFrame:
+    return pd.read_json(path, lines=True)
+
+
+def test_explain_prints_and_writes_the_automaton(files: Path) -> None:
+    arguments = ["explain", "streaks.sql", "--table", "t=prices.csv", "--dot", "nfa.dot"]
+    result = matchrec(files, *arguments)
+    assert result.returncode == 0, result.stderr
+    assert "UP" in result.stdout
+    assert (files / "nfa.dot").read_text().startswith("digraph")
+
+
+def test_mistake_in_the_query_shows_line_and_caret(files: Path) -> None:
+    query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
+    result = matchrec(files, "run", "-", "--table", "t=prices.csv", stdin=query)
+    assert result.returncode == 2
+    assert "`DOWN`" in result.stderr
+    assert "^" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_mistake_outside_the_clause_is_spark_s_own_sentence(files: Path) -> None:
+    result = matchrec(files, "run", "-", stdin="SELECT * FROM nowhere")
+    assert result.returncode == 2
+    assert "[TABLE_OR_VIEW_NOT_FOUND]" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "\tat " not in result.stderr
+
+
+def test_mistake_that_only_rows_show_is_a_sentence(files: Path) -> None:
+    query = STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO FIRST A PATTERN")
+    result = matchrec(files, "run", "-", "--table", "t=prices.csv", stdin=query)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert "\tat " not in result.stderr
+
+
+def test_demo_shows_query_table_and_picture(tmp_path: Path) -> None:
+    result = matchrec(tmp_path, "demo")
+    assert result.returncode == 0, result.stderr
+    assert "MATCH_RECOGNIZE" in result.stdout
+    assert "MSFT    2008-10-06   24.91  2008-10-10     21.5  2008-10-13          13.7" in (
+        result.stdout
+    )
+    assert (tmp_path / "matchrec-demo.png").read_bytes().startswith(b"\x89PNG")
+    assert result.stderr.splitlines() == ["Starting Spark ...", "Matching ...", "Drawing ..."]
+
+
+def test_no_java(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(files))
+    result = matchrec(files, "run", "streaks.sql", "--table", "t=prices.csv")
+    assert result.returncode == 2
+    assert "there is none in" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_query_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "the query `no.sql` does not exist" in refused(capsys, "run", "no.sql")
+
+
+def test_query_that_is_no_text(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "q.sql").write_bytes(b"\xff\xfe\x00")
+    assert "is not a text file in UTF-8" in refused(capsys, "run", str(files / "q.sql"))
+
+
+@pytest.mark.parametrize(
+    ("argument", "sentence"),
+    [
+        ("prices.csv", "--table `prices.csv` is not NAME=PATH"),
+        ("=prices.csv", "--table `=prices.csv` is not NAME=PATH"),
+        ("a b=prices.csv", "--table `a b=prices.csv` is not NAME=PATH"),
+        ("t=no.csv", "the file of table `t`, `no.csv` does not exist"),
+        ("t=streaks.sql", "the name of `streaks.sql` does not tell its format"),
+    ],
+)
+def test_table_argument_that_is_wrong(
+    argument: str,
+    sentence: str,
+    files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(files)
+    assert sentence in refused(capsys, "run", "streaks.sql", "--table", argument)
+
+
+def test_table_that_is_named_twice(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(files / "prices.csv")
+    query = str(files / "streaks.sql")
+    twice = refused(capsys, "run", query, "--table", f"t={path}", "--table", f"T={path}")
+    assert "--table names `T` twice" in twice
+
+
+@pytest.mark.parametrize(
+    ("output", "sentence"),
+    [
+        ("rows.xlsx", "the name of `rows.xlsx` does not tell its format"),
+        ("no/such/rows.csv", "the folder of `no/such/rows.csv` does not exist"),
+    ],
+)
+def test_output_that_cannot_be_written(
+    output: str, sentence: str, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sentence in refused(capsys, "run", str(files / "streaks.sql"), "--output", output)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("dance",), ("run",), ("run", "q.sql", "--limit", "0"), ("run", "-", "--engine", "x")],
+)
+def test_arguments_that_argparse_refuses(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_code:
+        main(arguments)
+    assert exit_code.value.code == 2
+    assert "usage: matchrec" in capsys.readouterr().err
+
+
+def test_sentence_from_a_worker_s_traceback() -> None:
+    text = (
+        "Job aborted: Traceback (most recent call last):\n"
+        '  File "worker.py", line 1, in main\n'
+        "matchrec.errors.kinds.MatchRecognizeRunError: AFTER MATCH SKIP would loop\n"
+        "  partition: X\n\n\tat org.apache.spark.X(X.scala:1)\n"
+    )
+    assert sentence_from_worker(text) == "AFTER MATCH SKIP would loop\n  partition: X"
+    assert sentence_from_worker("ValueError: x") is None
+
+
+def test_sentence_of_spark_has_no_plan_and_no_stack() -> None:
+    text = "[X] no `t`; line 1 pos 14;\n'Project [*]\n+- 'UnresolvedRelation [t]\n"
+    assert sentence_of_spark(text) == "[X] no `t`; line 1 pos 14"
+    assert sentence_of_spark("[Y] bad\n\nJVM stacktrace:\nat x") == "[Y] bad"

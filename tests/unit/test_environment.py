@@ -1,0 +1,134 @@
+"""Checks of the machine, against programs that pretend to be Java or Python."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from matchrec import environment
+from matchrec.errors import MatchRecognizeError
+
+OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def program(folder: Path, name: str, script: str) -> str:
+    """An executable shell script; returns its path."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def java(folder: Path, printed: str) -> None:
+    """A JAVA_HOME whose java prints a version as Java does, to stderr."""
+    program(folder, "bin/java", f"echo '{printed}' >&2")
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> None:
+    environment.check_worker_interpreter.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("printed", "major"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('java version "1.8.0_392"', 8),
+        ('openjdk version "21" 2023-09-19', 21),
+        ('Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nopenjdk version "11.0.2" 2019-01-15', 11),
+        ("no version here", None),
+    ],
+)
+def test_version_is_read_from_what_java_prints(printed: str, major: int | None) -> None:
+    assert environment.parse_java_version(printed) == major
+
+
+def test_java_of_this_machine_is_accepted() -> None:
+    environment.check_java()
+
+
+def test_java_home_without_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(MatchRecognizeError) as raised:
+        environment.check_java()
+    assert f"there is none in `{tmp_path}`, where JAVA_HOME points" in str(raised.value)
+    assert "install Java 17" in str(raised.value)
+
+
+def test_no_java_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MatchRecognizeError, match="there is none on PATH"):
+        environment.check_java()
+
+
+def test_stub_that_only_pretends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(tmp_path, "bin/java", "echo 'Unable to locate a Java Runtime.' >&2; exit 1")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(MatchRecognizeError, match="there is none in"):
+        environment.check_java()
+
+
+def test_java_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java(tmp_path, 'java version "1.7.0_80"')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    least = environment.least_java(version("pyspark"))
+    with pytest.raises(MatchRecognizeError) as raised:
+        environment.check_java()
+    assert f"Spark needs Java {least} or newer, and `{tmp_path}/bin/java` is Java 7" in str(
+        raised.value
+    )
+
+
+@pytest.mark.parametrize(("pyspark", "least"), [("3.5.0", 8), ("4.0.1", 17), ("4.3.0", 17)])
+def test_least_java(pyspark: str, least: int) -> None:
+    assert environment.least_java(pyspark) == least
+
+
+def test_own_interpreter_is_accepted_without_starting_it() -> None:
+    environment.check_worker_interpreter(sys.executable)
+
+
+def test_worker_that_is_not_there() -> None:
+    with pytest.raises(MatchRecognizeError) as raised:
+        environment.check_worker_interpreter("/no/such/python3")
+    assert "`/no/such/python3`, which is not there or does not run" in str(raised.value)
+    assert f"set the environment variable PYSPARK_PYTHON to {sys.executable}" in str(raised.value)
+
+
+def test_worker_that_does_not_run(tmp_path: Path) -> None:
+    worker = program(tmp_path, "python3", "exit 1")
+    with pytest.raises(MatchRecognizeError, match="is not there or does not run"):
+        environment.check_worker_interpreter(worker)
+
+
+def test_worker_of_another_version(tmp_path: Path) -> None:
+    worker = program(tmp_path, "python3", "echo 2.7; echo")
+    with pytest.raises(MatchRecognizeError) as raised:
+        environment.check_worker_interpreter(worker)
+    expected = f"`{worker}`, which is Python 2.7, while this program runs on Python {OWN}"
+    assert expected in str(raised.value)
+
+
+def test_worker_without_what_the_match_needs(tmp_path: Path) -> None:
+    worker = program(tmp_path, "python3", f'exec {sys.executable} -S "$@"')
+    with pytest.raises(MatchRecognizeError) as raised:
+        environment.check_worker_interpreter(worker)
+    assert "which lacks matchrec, numba, numpy, pandas, pyarrow" in str(raised.value)
+
+
+def test_session_of_the_tests_has_the_right_workers(spark: SparkSession) -> None:
+    environment.check_workers(spark)
+
+
+def test_local_session_with_another_worker(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", "/no/such/python3")
+    with pytest.raises(MatchRecognizeError, match="which is not there"):
+        environment.check_workers(spark)
