@@ -119,7 +119,7 @@ def test_worker_without_what_the_match_needs(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", f'exec {sys.executable} -S "$@"')
     with pytest.raises(MatchRecognizeError) as raised:
         environment.check_worker_interpreter(worker)
-    assert "which lacks matchrec, numba, numpy, pandas, pyarrow" in str(raised.value)
+    assert "numba, numpy, pandas, pyarrow" in str(raised.value)
 
 
 def test_session_of_the_tests_has_the_right_workers(spark: SparkSession) -> None:
