@@ -71,7 +71,7 @@ def explain(arguments: Namespace) -> None:
     with local_session() as spark:
         for file in files:
             file.register(spark)
-        explanation = matchrec.explain(spark, query)
+        explanation = matchrec.explain(spark, query, engine=arguments.engine)
         print(explanation)
         if arguments.dot:
             Path(arguments.dot).write_text(explanation.dot, encoding="utf-8")
