@@ -51,7 +51,7 @@ def error_parameters() -> Iterator[Any]:
             yield pytest.param(file, record, id=place(file, record))
 
 
-@pytest.mark.parametrize(("file", "record", "engine"), query_parameters())
+@pytest.mark.parametrize(("file", "record", "engine"), [*query_parameters()])
 def test_query(spark: SparkSession, file: CaseFile, record: QueryRecord, engine: str) -> None:
     register_tables(spark, file)
     with warnings.catch_warnings():  # no DEFINE, no ORDER BY: allowed, with a warning
@@ -65,7 +65,7 @@ def test_query(spark: SparkSession, file: CaseFile, record: QueryRecord, engine:
         assert table(record.columns, rows) == table(record.columns, list(record.rows))
 
 
-@pytest.mark.parametrize(("file", "record"), error_parameters())
+@pytest.mark.parametrize(("file", "record"), [*error_parameters()])
 def test_error(
     spark: SparkSession, request: pytest.FixtureRequest, file: CaseFile, record: ErrorRecord
 ) -> None:
