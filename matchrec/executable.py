@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from matchrec.engine.choose import choose
+from matchrec.engine.choose import ENGINES, choose
 from matchrec.engine.interface import Condition, Engine, Task
+from matchrec.errors.calls import engine_cannot, unknown_engine
 from matchrec.nfa.compile import compile_pattern
 from matchrec.output.read_measures import MeasureReader
 from matchrec.output.reads import Read
@@ -116,7 +117,7 @@ def link(
         {name: plan.members(name) for name in names(plan)},
         plan.after_match,
     )
-    chosen, reason = choose(task, engine)
+    chosen, reason = able_engine(task, engine)
     measures = MeasureReader(types)
     outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
     columns = all_columns(measures.columns, typer.columns)
@@ -136,6 +137,18 @@ def link(
         keys=tuple((key.text, columns.index(row_column(key.text))) for key in plan.partition_by),
         ansi=ansi,
     )
+
+
+def able_engine(task: Task, name: str) -> tuple[Engine, str]:
+    """The engine of that name, which can run the task, and the reason for it."""
+    known = ("auto", *ENGINES)
+    if name not in known:
+        raise unknown_engine(name, known)
+    engine, reason = choose(task, name)
+    obstacle = engine.supports(task)
+    if obstacle is not None:
+        raise engine_cannot(engine.name, obstacle)
+    return engine, reason
 
 
 def names(plan: MatchPlan) -> Iterator[str]:

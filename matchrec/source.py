@@ -1,6 +1,6 @@
 """Where something was written: a query's text, spans in it, and the picture of a span.
 
-Every syntax node and plan node carries a `Span`; only an error about to be shown needs the `Source`.
+Every syntax node and plan node carries a `Span`; only an error about to be shown needs a `Source`.
 """
 
 from __future__ import annotations

@@ -69,3 +69,12 @@ def duplicate_output_column(name: str, span: Span | None) -> MatchRecognizeError
         span,
         hint="give the measure another name, or rename the input column in a subquery",
     )
+
+
+def within_needs_ascending_order(span: Span | None) -> MatchRecognizeError:
+    """WITHIN counts time forward."""
+    return MatchRecognizeUnsupportedError(
+        "WITHIN needs a first ORDER BY key that ascends",
+        span,
+        hint="order by the time, ascending; without WITHIN any order will do",
+    )

@@ -3,14 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from matchrec.errors.kinds import MatchRecognizeRunError
 
 
-def failed_run(
-    sentence: str, keys: Mapping[str, object], row_number: int
-) -> MatchRecognizeRunError:
-    """The match stopped. keys: the partition's; row_number: of the row in its partition, from 1."""
-    named = ", ".join(f"{name} = {value!r}" for name, value in keys.items())
-    partition = f"partition {named}" if named else "the only partition"
-    return MatchRecognizeRunError(sentence, notes=(f"in {partition}, at row {row_number}",))
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row. keys: of its partition, by name. row_number: in its partition, from 1."""
+
+    keys: Mapping[str, object]
+    row_number: int
+
+    def __str__(self) -> str:
+        named = ", ".join(f"{name} = {value!r}" for name, value in self.keys.items())
+        partition = f"the partition with {named}" if named else "the only partition"
+        return f"in {partition}, row {self.row_number}"
+
+
+def skip_to_no_row(variable: str, place: Place) -> MatchRecognizeRunError:
+    """SKIP TO a variable to which the match maps no row."""
+    return MatchRecognizeRunError(
+        f"AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}",
+        notes=(f"the match starts {place}",),
+        hint=f"make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW",
+    )
+
+
+def skip_to_first_row(variable: str, place: Place) -> MatchRecognizeRunError:
+    """SKIP TO the match's own first row would find the same match for ever."""
+    return MatchRecognizeRunError(
+        f"AFTER MATCH SKIP TO `{variable}` goes to the first row of the match, and would not end",
+        notes=(f"the match starts {place}",),
+        hint="skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW",
+    )
+
+
+def overflow_in_condition(variable: str, place: Place) -> MatchRecognizeRunError:
+    """Integer arithmetic in a condition left its type."""
+    return MatchRecognizeRunError(
+        f"a number in the condition of `{variable}` is too large for its type",
+        notes=(str(place),),
+        hint="write a CAST to BIGINT or DOUBLE, or set spark.sql.ansi.enabled to false",
+    )
+
+
+def division_by_zero(variable: str, place: Place) -> MatchRecognizeRunError:
+    """A condition divided by zero."""
+    return MatchRecognizeRunError(
+        f"the condition of `{variable}` divides by zero",
+        notes=(str(place),),
+        hint="write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false",
+    )
+
+
+def sum_too_large(place: Place) -> MatchRecognizeRunError:
+    """A sum in MEASURES left BIGINT."""
+    return MatchRecognizeRunError(
+        "a sum in MEASURES is too large for BIGINT",
+        notes=(str(place),),
+        hint="write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum",
+    )

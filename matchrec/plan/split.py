@@ -30,7 +30,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_name
-from matchrec.plan.row_column import RowColumn, Shifted, conjunction
+from matchrec.plan.row_column import RowColumn, Shifted, conjunction, row_column
 from matchrec.source import Span
 
 
@@ -188,7 +188,8 @@ class ConditionSplitter:
 
     def fixed_column(self, scalar: Scalar) -> RowColumn:
         """The column of an expression that reads rows at a fixed distance."""
-        return RowColumn(tuple(self.fixed_piece(piece) for piece in scalar.pieces))
+        column = RowColumn(tuple(self.fixed_piece(piece) for piece in scalar.pieces))
+        return row_column(column.text) if column.looks_at_one_row else column
 
     def fixed_piece(self, piece: str | Reference) -> str | Shifted:
         match piece:
@@ -227,12 +228,12 @@ class ConditionSplitter:
 
         Only a truth value can say what f is where there is no row: its users distribute over it.
         """
-        column = RowColumn((render(scalar, argument_of),))
+        column = row_column(render(scalar, argument_of))
         if is_null_on_null(scalar):
             return Value(column, position, None, scalar.span)
         if not truth:
             return None
-        missing = RowColumn((render(scalar, null_of_the_same_type),))
+        missing = row_column(render(scalar, null_of_the_same_type))
         return Value(column, position, missing, scalar.span)
 
     def by_classifier(self, scalar: Scalar, position: Navigation) -> VariableAt:
@@ -240,12 +241,12 @@ class ConditionSplitter:
         names = [string_literal(name) for name in self.plan.variables]
         texts = [render(scalar, lambda _, name=name: name) for name in names]  # type: ignore[misc]
         texts.append(render(scalar, lambda _: "CAST(NULL AS STRING)"))
-        return VariableAt(position, tuple(RowColumn((text,)) for text in texts), scalar.span)
+        return VariableAt(position, tuple(row_column(text) for text in texts), scalar.span)
 
     def grown(self, aggregate: Aggregate, span: Span) -> Grown:
         """An aggregate reference as one that the engine grows."""
         check_form(aggregate)
-        column = RowColumn((aggregate.arguments[0],)) if aggregate.arguments else None
+        column = row_column(aggregate.arguments[0]) if aggregate.arguments else None
         function = "avg" if aggregate.function == "mean" else aggregate.function
         return Grown(function, aggregate.variable, column, span)
 

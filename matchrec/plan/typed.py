@@ -1,8 +1,8 @@
 """Steps of a condition → glue: every value gets a type, and the columns it reads get their place.
 
 Types follow Spark: an integer beside a float is widened, dates and timestamps subtract to
-intervals, two decimals are brought to one scale by Spark itself before the match. What Spark would coerce in a
-way that the engine cannot repeat is an error that says which CAST to write.
+intervals, two decimals are brought to one scale by Spark itself before the match. What Spark would
+coerce in a way that the engine cannot repeat is an error that says which CAST to write.
 """
 
 from __future__ import annotations

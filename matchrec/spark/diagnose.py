@@ -13,6 +13,7 @@ from pyspark.errors import AnalysisException
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.analysis import refused_by_spark, unknown_column
+from matchrec.errors.conditions import not_boolean
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -44,6 +45,10 @@ def diagnosed(
         refusal = refusal_of(written, relation)
         if refusal is not None:
             return explained(refusal, written, plan, columns)
+    for condition in whole_conditions(plan):
+        type_name = relation.select([condition.text]).schema.fields[0].dataType.simpleString()
+        if type_name != "boolean":
+            return not_boolean(type_name, condition.span)
     return refused_by_spark("MATCH_RECOGNIZE", first_line(error), None)
 
 
@@ -60,8 +65,7 @@ def explained(
     refusal: AnalysisException, written: Written, plan: MatchPlan, columns: InputColumns
 ) -> MatchRecognizeError:
     """One refusal in our words: an unknown column by name, anything else in Spark's words."""
-    condition = str(refusal.getErrorClass() or "")
-    if condition.startswith("UNRESOLVED_COLUMN"):
+    if str(refusal).startswith("[UNRESOLVED_COLUMN"):
         found = re.search(r"with name ((?:`[^`]*`\.?)+)", str(refusal))
         name = found[1].replace("`", "") if found else written.text
         return unknown_column(name, written.clause, columns.names, plan.variables, written.span)
@@ -78,6 +82,13 @@ def everything_written(plan: MatchPlan) -> Iterator[Written]:
         yield from written_in("DEFINE", definition.condition)
     for measure in plan.measures:
         yield from written_in("MEASURES", measure.value)
+
+
+def whole_conditions(plan: MatchPlan) -> Iterator[Written]:
+    """The conditions that can be written over one row."""
+    for definition in plan.definitions:
+        *_, last = written_in("DEFINE", definition.condition)
+        yield last
 
 
 def written_in(clause: str, scalar: Scalar) -> Iterator[Written]:

@@ -29,8 +29,10 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, quoted, resolve
 from matchrec.plan.row_column import RowColumn
 from matchrec.plan.template import View, template
+from matchrec.plan.within import bounded
 from matchrec.spark.columns import Preparation, Relation
 from matchrec.spark.diagnose import diagnosed
+from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import check_transport, mapped
 from matchrec.spark.types import sum_type, value_type
 
@@ -58,26 +60,34 @@ def execute(
     """
     check_transport(transport)
     columns = input_columns(relation, alias)
-    resolved = resolve(plan, columns)
+    resolved = resolve(bounded(plan), columns)
+    with quiet_analysis():
+        try:
+            return executed(resolved, relation, columns, engine, transport)
+        except AnalysisException as error:
+            raise diagnosed(error, plan, relation, columns) from error
+
+
+def executed(
+    resolved: MatchPlan, relation: Relation, columns: InputColumns, engine: str, transport: str
+) -> Executed:
+    """The result of a resolved plan. Raises Spark's AnalysisException."""
+    drafted = draft(resolved, output_columns(resolved, columns, relation.name_of))
+    wanted, conditions = drafted.columns(), drafted.row_conditions
     preparation = Preparation(relation, resolved)
-    try:
-        drafted = draft(resolved, output_columns(resolved, columns, relation.name_of))
-        wanted, conditions = drafted.columns(), drafted.row_conditions
-        prepared = preparation.dataframe(wanted, conditions)
-        types = spark_columns(prepared, wanted)
-        executable = link(
-            drafted,
-            {column: value_type(type_) for column, type_ in types.items()},
-            engine,
-            ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
-        )
-        if executable.columns != wanted:
-            prepared = preparation.dataframe(executable.columns, conditions)
-            types = spark_columns(prepared, executable.columns)
-        matched = mapped(prepared, executable, output_schema(executable, types), transport)
-        return Executed(projected(relation, executable, matched), executable, resolved)
-    except AnalysisException as error:
-        raise diagnosed(error, plan, relation, columns) from error
+    prepared = preparation.dataframe(wanted, conditions)
+    types = spark_columns(prepared, wanted)
+    executable = link(
+        drafted,
+        {column: value_type(type_) for column, type_ in types.items()},
+        engine,
+        ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
+    )
+    if executable.columns != wanted:
+        prepared = preparation.dataframe(executable.columns, conditions)
+        types = spark_columns(prepared, executable.columns)
+    matched = mapped(prepared, executable, output_schema(executable, types), transport)
+    return Executed(projected(relation, executable, matched), executable, resolved)
 
 
 def input_columns(relation: Relation, alias: str | None) -> InputColumns:

@@ -6,7 +6,9 @@ Connect. It runs Python's `str.format` over the text, so every other brace is do
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +45,18 @@ class Runner:
     def setting(self, name: str) -> str:
         """A setting of the session, lower case."""
         return str(self.spark.conf.get(name)).lower()
+
+
+@contextmanager
+def quiet_analysis() -> Iterator[None]:
+    """No log line of PySpark for a failed analysis: whoever asks words the error."""
+    logger = logging.getLogger("SQLQueryContextLogger")
+    was_disabled = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = was_disabled
 
 
 def escape_braces(text: str) -> str:

@@ -8,10 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from matchrec.engine.match import Matches, RunFailure
+from matchrec.engine.match import FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors.running import failed_run
+from matchrec.errors.running import (
+    Place,
+    division_by_zero,
+    overflow_in_condition,
+    skip_to_first_row,
+    skip_to_no_row,
+    sum_too_large,
+)
 from matchrec.executable import Executable
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.measures import Reader
@@ -20,6 +26,13 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark.batches import whole_partitions
 from matchrec.spark.encode import partitions_of
 from matchrec.spark.gather import Gatherer
+
+WORDING = {
+    FailureKind.SKIP_TO_NO_ROW: skip_to_no_row,
+    FailureKind.SKIP_TO_FIRST_ROW: skip_to_first_row,
+    FailureKind.OVERFLOW: overflow_in_condition,
+    FailureKind.DIVISION_BY_ZERO: division_by_zero,
+}
 
 
 @dataclass(frozen=True)
@@ -46,10 +59,8 @@ class Worker:
                 rows = output_rows(matches, executable.rows_per_match)
                 yield from self.gathered(table, partitions, matches, rows)
         except RunFailure as failure:
-            sentence = " ".join(
-                filter(None, [failure.kind.value, failure.detail and f"`{failure.detail}`"])
-            )
-            raise self.located(sentence, failure.row, table, partitions) from failure
+            place = self.place(failure.row, table, partitions)
+            raise WORDING[failure.kind](failure.detail, place) from failure
         if with_unmatched:
             yield from self.unmatched(table, partitions, covered)
 
@@ -71,18 +82,15 @@ class Worker:
         try:
             yield Gatherer(self.executable, table, reader).batch()
         except SumOverflow as overflow:
-            sentence = "a sum in MEASURES is too large for BIGINT"
-            raise self.located(sentence, overflow.row, table, partitions) from overflow
+            raise sum_too_large(self.place(overflow.row, table, partitions)) from overflow
 
-    def located(
-        self, sentence: str, row: int, table: pa.Table, partitions: Partitions
-    ) -> MatchRecognizeRunError:
-        """The error that a row shows, with its partition's keys and its number there."""
+    def place(self, row: int, table: pa.Table, partitions: Partitions) -> Place:
+        """A row as its partition's keys and its number there."""
         partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
         keys = {
             name: table.column(f"__c{column}")[row].as_py() for name, column in self.executable.keys
         }
-        return failed_run(sentence, keys, row - int(partitions.starts[partition]) + 1)
+        return Place(keys, row - int(partitions.starts[partition]) + 1)
 
 
 def no_matches() -> Matches:

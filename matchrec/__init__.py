@@ -1,0 +1,49 @@
+"""SQL MATCH_RECOGNIZE, row pattern recognition, for Apache Spark.
+
+    matchrec.sql(spark, query)                 a query text, as spark.sql takes it
+    matchrec.install(spark)                    spark.sql understands the clause from now on
+    matchrec.match_recognize(df, clause)       the text between the parentheses, over a DataFrame
+    matchrec.explain(spark, query)             what a query compiles to, and how it will run
+
+The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matchrec.api import explain, install, match_recognize, sql, uninstall
+    from matchrec.errors import (
+        MatchRecognizeError,
+        MatchRecognizeParseError,
+        MatchRecognizePlanError,
+        MatchRecognizeRunError,
+        MatchRecognizeUnsupportedError,
+    )
+    from matchrec.explain import Explanation
+
+__all__ = [
+    "Explanation",
+    "MatchRecognizeError",
+    "MatchRecognizeParseError",
+    "MatchRecognizePlanError",
+    "MatchRecognizeRunError",
+    "MatchRecognizeUnsupportedError",
+    "explain",
+    "install",
+    "match_recognize",
+    "sql",
+    "uninstall",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.startswith("MatchRecognize"):
+        return getattr(import_module("matchrec.errors"), name)
+    return getattr(import_module("matchrec.api"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

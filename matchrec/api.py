@@ -1,0 +1,160 @@
+"""The functions that users call: each joins a front end, the plan and Spark, and no more."""
+
+from __future__ import annotations
+
+import warnings
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from matchrec.errors.calls import positional_arguments
+from matchrec.errors.kinds import shown_in
+from matchrec.explain import ExplainedClause, Explanation
+from matchrec.frontends.sql import is_match_recognize, parse, parse_clause
+from matchrec.frontends.sql.locate import Query, Site
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.splice import outer, select_from
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.template import Template, View, template
+from matchrec.source import Source
+from matchrec.spark.columns import Relation
+from matchrec.spark.execute import Executed, execute
+from matchrec.spark.session import Runner
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Arguments = dict[str, Any] | list[Any] | None
+INSTALLED = "_matchrec_spark_sql"
+
+
+def sql(
+    spark: SparkSession,
+    query: str,
+    args: Arguments = None,
+    *,
+    engine: str = "auto",
+    transport: str = "auto",
+    **frames: Any,
+) -> DataFrame:
+    """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
+
+    args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
+    `spark.sql`. engine: "auto", "backtracking" or "breadth_first". transport: how rows reach the
+    Python workers, "auto", "arrow" or "pandas". Runs no job; raises MatchRecognizeError for what is
+    wrong with a clause, and Spark's own errors for the rest of the query.
+    """
+    if not is_match_recognize(query):
+        return spark.sql(query, args, **frames)
+    return _Evaluation(spark, query, args, frames, engine, transport).dataframe()
+
+
+def explain(
+    spark: SparkSession, query: str, args: Arguments = None, *, engine: str = "auto", **frames: Any
+) -> Explanation:
+    """What the query's clauses compile to and which engine runs them; arguments as of `sql`."""
+    if not is_match_recognize(query):
+        return Explanation(())
+    evaluation = _Evaluation(spark, query, args, frames, engine, "auto")
+    return Explanation(tuple(ExplainedClause(one.plan, one.executable) for one in evaluation.all()))
+
+
+def match_recognize(
+    df: DataFrame, clause: str, *, engine: str = "auto", transport: str = "auto"
+) -> DataFrame:
+    """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
+
+    clause: what would stand between the parentheses, from PARTITION BY to DEFINE. Otherwise as
+    `sql`.
+    """
+    with shown_in(Source(clause)):
+        plan = lower(parse_clause(clause))
+        warn_about(plan)
+        relation = Relation(Runner(df.sparkSession, None, {"df": df}), _select_from_df)
+        return execute(plan, relation, None, engine, transport).dataframe
+
+
+def _select_from_df(select_list: Template) -> Template:
+    return template("SELECT ", select_list, " FROM ", View("df"))
+
+
+def install(spark: SparkSession, engine: str = "auto") -> None:
+    """From now on `spark.sql` of this session understands MATCH_RECOGNIZE.
+
+    Every other query passes through untouched. Installing again changes the engine.
+    """
+    uninstall(spark)
+    original = spark.sql
+
+    @wraps(original)
+    def spark_sql(sqlQuery: str, args: Arguments = None, **kwargs: Any) -> DataFrame:  # noqa: N803
+        if not is_match_recognize(sqlQuery):
+            return original(sqlQuery, args, **kwargs)
+        return _Evaluation(spark, sqlQuery, args, kwargs, engine, "auto").dataframe()
+
+    spark.__dict__[INSTALLED] = original
+    spark.__dict__["sql"] = spark_sql
+
+
+def uninstall(spark: SparkSession) -> None:
+    """`spark.sql` is again what it was before `install`; nothing happens without one."""
+    if spark.__dict__.pop(INSTALLED, None) is not None:
+        del spark.__dict__["sql"]
+
+
+class _Evaluation:
+    """One query on its way to a DataFrame: clause after clause, innermost first."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        spark: SparkSession,
+        query: str,
+        args: Arguments,
+        frames: dict[str, Any],
+        engine: str,
+        transport: str,
+    ) -> None:
+        if isinstance(args, list):
+            raise positional_arguments()
+        self.query: Query = parse(query, frames)
+        self.runner = Runner(spark, args, frames)
+        self.engine = engine
+        self.transport = transport
+
+    def dataframe(self) -> DataFrame:
+        """The result of the whole query."""
+        self.all()
+        return self.runner.sql(outer(self.query))
+
+    def all(self) -> list[Executed]:
+        """Every clause's result, each a view for the ones after it."""
+        with shown_in(self.query.source):
+            return [self.site(site) for site in self.query.sites]
+
+    def site(self, site: Site) -> Executed:
+        plan = lower(site.clause)
+        warn_about(plan)
+
+        def select_list_from(select_list: Template) -> Template:
+            return select_from(self.query, site, select_list)
+
+        relation = Relation(self.runner, select_list_from)
+        executed = execute(plan, relation, site.relation_alias, self.engine, self.transport)
+        self.runner = self.runner.having(**{site.view.name: executed.dataframe})
+        return executed
+
+
+def warn_about(plan: MatchPlan) -> None:
+    """Warns of what is allowed and is seldom meant."""
+    if not plan.order_by:
+        warnings.warn(
+            "MATCH_RECOGNIZE without ORDER BY: the order of rows, and so the result, "
+            "may differ each time",
+            UserWarning,
+            stacklevel=2,
+        )
+    if not plan.definitions:
+        warnings.warn(
+            "MATCH_RECOGNIZE without DEFINE: every pattern variable is true for every row",
+            UserWarning,
+            stacklevel=2,
+        )
