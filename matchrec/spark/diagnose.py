@@ -87,15 +87,19 @@ def everything_written(plan: MatchPlan) -> Iterator[Written]:
 def whole_conditions(plan: MatchPlan) -> Iterator[Written]:
     """The conditions that can be written over one row."""
     for definition in plan.definitions:
-        *_, last = written_in("DEFINE", definition.condition)
-        yield last
+        yield from whole("DEFINE", definition.condition)
 
 
 def written_in(clause: str, scalar: Scalar) -> Iterator[Written]:
-    """The arguments of the references, then the expression with its references left out."""
+    """The arguments of the references, then the whole expression."""
     for reference in references(scalar):
         for text in arguments(reference):
             yield Written(clause, text, reference.span or scalar.span)
+    yield from whole(clause, scalar)
+
+
+def whole(clause: str, scalar: Scalar) -> Iterator[Written]:
+    """The expression as if every reference read the row itself; nothing where it aggregates."""
     if not any(isinstance(reference, Aggregate) for reference in references(scalar)):
         yield Written(clause, render(scalar, stand_in), scalar.span)
 

@@ -1,0 +1,1 @@
+"""Benchmarks: commands that print figures; no test depends on a time."""
