@@ -1,0 +1,125 @@
+"""Query text → Query: where its clauses stand and what each applies to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from sqlglot import Token as StockToken
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import query as errors
+from matchrec.errors.kinds import shown_in
+from matchrec.frontends.sql.clause import read_clause
+from matchrec.frontends.sql.factors import Factor, factors
+from matchrec.frontends.sql.outline import (
+    Cut,
+    Outline,
+    cuts,
+    is_clause,
+    refuse_stored_text,
+    refuse_window_patterns,
+    relation_start,
+)
+from matchrec.frontends.sql.query import Frame, Query, Site
+from matchrec.frontends.sql.sections import clause_tokens
+from matchrec.frontends.sql.with_clauses import WithClause, visible, with_clauses
+from matchrec.frontends.stock import frame_at
+from matchrec.frontends.tokens import closings, own_tokens, stock_tokens
+from matchrec.plan.template import View
+from matchrec.source import Source, Span
+
+_WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
+_WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
+
+
+def is_match_recognize(text: str) -> bool:
+    """Whether a query is for `parse`; cheap where the clause's name does not occur.
+
+    True also for what only `parse` can refuse in plain words: text without end, a row pattern in
+    a window.
+    """
+    if not (_WORD.search(text) or _WINDOW.search(text)):
+        return False
+    try:
+        outline = _outline(text, stock_tokens(text))
+        refuse_window_patterns(outline)
+    except MatchRecognizeError:
+        return True
+    return any(is_clause(outline, index) for index in range(len(outline.tokens)))
+
+
+def _outline(text: str, stock: Sequence[StockToken]) -> Outline:
+    found = own_tokens(stock, text)
+    return Outline(found, closings(found))
+
+
+def parse(text: str, frames: Collection[str] = ()) -> Query:
+    """The clauses of a query; frames: the names that `{name}` may have.
+
+    >>> query = parse("SELECT * FROM t q MATCH_RECOGNIZE (PATTERN (A B)) AS m WHERE m.x > 1")
+    >>> [(site.relation_alias, query.source.at(site.relation)) for site in query.sites]
+    [('q', 't q')]
+    """
+    source = Source(text)
+    with shown_in(source):
+        if not (frames or _WORD.search(text) or _WINDOW.search(text)):
+            return Query(source)
+        stock = stock_tokens(text)
+        outline = _outline(text, stock)
+        refuse_window_patterns(outline)
+        clauses = cuts(outline)
+        inside = tuple(outline.span(cut.opening, cut.closing + 1) for cut in clauses)
+        passed = tuple(_frames(stock, frames, inside, bool(clauses)))
+        if not clauses:
+            return Query(source, (), passed)
+        return Query(source, tuple(_sites(text, stock, outline, clauses)), passed, _marks(outline))
+
+
+def _marks(outline: Outline) -> tuple[Span, ...]:
+    return tuple(token.span for token in outline.tokens if token.key == "?")
+
+
+def _frames(
+    stock: Sequence[StockToken], names: Collection[str], inside: Sequence[Span], strict: bool
+) -> Iterator[Frame]:
+    """The frames outside clauses; with `strict`, each must have been passed."""
+    for index, token in enumerate(stock):
+        name = frame_at(stock, index)
+        if not name or any(span.start <= token.start < span.end for span in inside):
+            continue
+        span = Span(token.start, stock[index + 2].end + 1)
+        if name in names:
+            yield Frame(View(name), span)
+        elif strict:
+            raise errors.unknown_frame(name, names, span)
+
+
+def _sites(
+    text: str, stock: Sequence[StockToken], outline: Outline, clauses: Sequence[Cut]
+) -> Iterator[Site]:
+    withs = with_clauses(outline)
+    found = factors(text, stock, outline, clauses)
+    for index, (cut, factor) in enumerate(zip(clauses, found, strict=True)):
+        refuse_stored_text(outline, cut)
+        yield _site(text, outline, (index, cut, factor), withs)
+
+
+def _site(
+    text: str, outline: Outline, placed: tuple[int, Cut, Factor], withs: tuple[WithClause, ...]
+) -> Site:
+    index, cut, factor = placed
+    start = relation_start(outline, cut, factor.is_values)
+    relation = outline.span(start, cut.word)
+    inside = Span(outline.tokens[cut.opening].span.end, outline.tokens[cut.closing].span.start)
+    tokens = outline.tokens[cut.opening + 1 : cut.closing]
+    whole = relation.to(outline.tokens[cut.closing].span)
+    return Site(
+        index,
+        read_clause(clause_tokens(text, tokens, inside)),
+        factor.alias,
+        View(f"match_recognize_{index}"),
+        relation,
+        whole,
+        visible(outline, withs, start),
+    )

@@ -1,0 +1,50 @@
+"""A query that holds MATCH_RECOGNIZE clauses: its text, and what stands where in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matchrec.frontends.sql.nodes import MatchRecognize
+from matchrec.plan.template import View
+from matchrec.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One clause and the relation that it applies to.
+
+    index: its turn in the order of evaluation. relation_alias: by which its columns may be
+    qualified, or None. view: what stands for the clause's rows once it is evaluated.
+    relation: the input's text, its alias included. whole: relation and clause, without the alias
+    after it. with_clauses: of every WITH in reach, outermost first, the part that is visible here.
+    """
+
+    index: int
+    clause: MatchRecognize
+    relation_alias: str | None
+    view: View
+    relation: Span
+    whole: Span
+    with_clauses: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """`{name}`, where a DataFrame of that name was passed."""
+
+    view: View
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """sites: in the order of evaluation. frames: outside clauses, left to right.
+
+    markers: every `?` of a query with sites, left to right; pieces of the query name the marker at
+    `span` by `parameter_name(span)`, because their order is lost when the text is cut up.
+    """
+
+    source: Source
+    sites: tuple[Site, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    markers: tuple[Span, ...] = ()
