@@ -6,13 +6,14 @@ import warnings
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from matchrec.errors.calls import positional_arguments
+from matchrec.errors.calls import too_few_arguments
 from matchrec.errors.kinds import shown_in
 from matchrec.explain import ExplainedClause, Explanation
-from matchrec.frontends.sql import is_match_recognize, parse, parse_clause
-from matchrec.frontends.sql.locate import Query, Site
+from matchrec.frontends.analysis import parameter_name
+from matchrec.frontends.sql import parse, parse_clause
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.splice import outer, select_from
+from matchrec.frontends.sql.query import Query, Site
+from matchrec.frontends.sql.splice import fill_frames, outer, select_from
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Source
@@ -43,18 +44,19 @@ def sql(
     Python workers, "auto", "arrow" or "pandas". Runs no job; raises MatchRecognizeError for what is
     wrong with a clause, and Spark's own errors for the rest of the query.
     """
-    if not is_match_recognize(query):
+    parsed = parse(query, frames)
+    if not parsed.sites:
         return spark.sql(query, args, **frames)
-    return _Evaluation(spark, query, args, frames, engine, transport).dataframe()
+    runner = runner_for(spark, parsed, args, frames)
+    return Evaluation(parsed, runner, engine, transport).dataframe()
 
 
 def explain(
     spark: SparkSession, query: str, args: Arguments = None, *, engine: str = "auto", **frames: Any
 ) -> Explanation:
     """What the query's clauses compile to and which engine runs them; arguments as of `sql`."""
-    if not is_match_recognize(query):
-        return Explanation(())
-    evaluation = _Evaluation(spark, query, args, frames, engine, "auto")
+    parsed = parse(query, frames)
+    evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), engine, "auto")
     return Explanation(tuple(ExplainedClause(one.plan, one.executable) for one in evaluation.all()))
 
 
@@ -87,9 +89,11 @@ def install(spark: SparkSession, engine: str = "auto") -> None:
 
     @wraps(original)
     def spark_sql(sqlQuery: str, args: Arguments = None, **kwargs: Any) -> DataFrame:  # noqa: N803
-        if not is_match_recognize(sqlQuery):
+        parsed = parse(sqlQuery, kwargs)
+        if not parsed.sites:
             return original(sqlQuery, args, **kwargs)
-        return _Evaluation(spark, sqlQuery, args, kwargs, engine, "auto").dataframe()
+        runner = runner_for(spark, parsed, args, kwargs)
+        return Evaluation(parsed, runner, engine, "auto").dataframe()
 
     spark.__dict__[INSTALLED] = original
     spark.__dict__["sql"] = spark_sql
@@ -101,22 +105,24 @@ def uninstall(spark: SparkSession) -> None:
         del spark.__dict__["sql"]
 
 
-class _Evaluation:
+def runner_for(
+    spark: SparkSession, query: Query, args: Arguments, frames: dict[str, Any]
+) -> Runner:
+    """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
+    if isinstance(args, list):
+        if len(args) < len(query.markers):
+            raise too_few_arguments(len(args), len(query.markers)).located(query.source)
+        marks = zip(query.markers, args, strict=False)
+        args = {parameter_name(mark): value for mark, value in marks}
+    return Runner(spark, args, frames, lambda text: fill_frames(text, frames))
+
+
+class Evaluation:
     """One query on its way to a DataFrame: clause after clause, innermost first."""
 
-    def __init__(  # noqa: PLR0913
-        self,
-        spark: SparkSession,
-        query: str,
-        args: Arguments,
-        frames: dict[str, Any],
-        engine: str,
-        transport: str,
-    ) -> None:
-        if isinstance(args, list):
-            raise positional_arguments()
-        self.query: Query = parse(query, frames)
-        self.runner = Runner(spark, args, frames)
+    def __init__(self, query: Query, runner: Runner, engine: str, transport: str) -> None:
+        self.query = query
+        self.runner = runner
         self.engine = engine
         self.transport = transport
 

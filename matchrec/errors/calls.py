@@ -47,10 +47,9 @@ def altered_by_pandas(column: str, type_name: str) -> MatchRecognizeUnsupportedE
     )
 
 
-def positional_arguments() -> MatchRecognizeUnsupportedError:
-    """Parameter markers without names."""
-    return MatchRecognizeUnsupportedError(
-        "positional parameter markers (?) in a query with MATCH_RECOGNIZE",
-        notes=("the query is run in parts, and ? is also a quantifier in PATTERN",),
-        hint='write :name and pass args={"name": value}',
+def too_few_arguments(given: int, needed: int) -> MatchRecognizePlanError:
+    """Args is shorter than the query has markers."""
+    return MatchRecognizePlanError(
+        f"the query has {needed} parameter markers (?), args has {given} values",
+        hint="pass one value for each ?, in their order",
     )

@@ -41,7 +41,7 @@ class Relation:
 
     def select(self, items: Iterable[str]) -> DataFrame:
         """The DataFrame of a select list over the input."""
-        return self.runner.sql(self.select_from((", ".join(items),)))
+        return self.runner.sql(self.select_from(self.runner.written(", ".join(items))))
 
     def name_of(self, text: str) -> str:
         """The name that Spark gives to an expression over the input."""
@@ -72,7 +72,9 @@ class Preparation:
         ]
         items += bit_columns([outer(condition, names, shifts) for condition in conditions])
         query = template(
-            f"SELECT {', '.join(items)} FROM (SELECT ",
+            "SELECT ",
+            self.relation.runner.written(", ".join(items)),
+            " FROM (SELECT ",
             ", ".join(["*", "row_number() OVER matchrec_w AS __n", *windowed]),
             " FROM ",
             View("matchrec_inner"),

@@ -141,7 +141,8 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
     if executable.reads and isinstance(executable.reads[-1], ReadIsMatched):
         is_matched = f"__r{len(executable.reads) - 1}"
     items = [projection(output, is_matched) for output in executable.outputs]
-    query = template(f"SELECT {', '.join(items)} FROM ", View("matchrec_matched"))
+    select_list = relation.runner.written(", ".join(items))
+    query = template("SELECT ", select_list, " FROM ", View("matchrec_matched"))
     return relation.runner.having(matchrec_matched=matched).sql(query)
 
 

@@ -7,12 +7,12 @@ Connect. It runs Python's `str.format` over the text, so every other brace is do
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from matchrec.plan.template import Template, View
+from matchrec.plan.template import Template, View, template
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,23 +20,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Runner:
-    """A session, the arguments of the user's query, and the DataFrames that may fill its holes."""
+    """A session, the arguments of the user's query, and the DataFrames that may fill its holes.
+
+    written: finds the holes in the text of one of the user's expressions.
+    """
 
     spark: SparkSession
-    args: dict[str, Any] | list[Any] | None = None
+    args: dict[str, Any] | None = None
     frames: Mapping[str, Any] = field(default_factory=dict)
+    written: Callable[[str], Template] = template
 
     def sql(self, text: Template) -> DataFrame:
         """The DataFrame of a query text; analysed now, run later."""
         views = {piece.name for piece in text if isinstance(piece, View)}
         if not views:
-            return self.spark.sql("".join(str(piece) for piece in text), self.args)
+            return self._spark_sql("".join(str(piece) for piece in text))
         formatted = "".join(
             f"{{{piece.name}}}" if isinstance(piece, View) else escape_braces(piece)
             for piece in text
         )
         used = {name: self.frames[name] for name in views}
-        return self.spark.sql(formatted, self.args, **used)
+        return self._spark_sql(formatted, **used)
+
+    def _spark_sql(self, text: str, **frames: Any) -> DataFrame:
+        """Spark's own `sql`, also on a session where `install` put another in its place."""
+        return type(self.spark).sql(self.spark, text, self.args, **frames)
 
     def having(self, **frames: DataFrame) -> Runner:
         """The same runner with more DataFrames."""
