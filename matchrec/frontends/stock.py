@@ -130,7 +130,7 @@ def _unreadable(
     """The stock parser's complaint, at the token where it gave up."""
     detail = error.errors[0] if error.errors else {}
     at = (detail.get("line"), detail.get("col"))
-    reason = str(detail.get("description") or error)
+    reason = reason_of(error)
     token = next((token for token in given if (token.line, token.col) == at), None)
     if token is None:
         return errors.unreadable_expression(reason, where, Span(offset, offset + len(text)))
@@ -138,6 +138,13 @@ def _unreadable(
     written = text[token.start : token.end + 1]
     if "Unexpected token" in reason:
         return errors.unexpected_token(written, where, span)
-    if "Required keyword" in reason:
-        reason = "something is missing before the end, or between two operators"
     return errors.unreadable_expression(reason, where, span)
+
+
+def reason_of(error: ParseError) -> str:
+    """What the stock parser says, without the names of its classes."""
+    detail = error.errors[0] if error.errors else {}
+    reason = str(detail.get("description") or error)
+    if "Required keyword" in reason:
+        return "something is missing before the end, or between two operators"
+    return reason

@@ -16,11 +16,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matchrec.frontends.analysis import Analysis
+from matchrec.frontends.cursor import Cursor, items_of
 from matchrec.frontends.functions import words
 from matchrec.frontends.references import Hole
-from matchrec.frontends.tokens import CLOSING, Kind, Token, closings
-from matchrec.plan.expression import Operation, Piece, Scalar, Term
-from matchrec.source import Span
+from matchrec.frontends.tokens import CLOSING, Kind
+from matchrec.plan.expression import Operation, Scalar, Term
 
 _COMPARISON = {"=": "=", "==": "=", "<>": "<>", "!=": "<>"} | {
     operator: operator for operator in ("<", "<=", ">", ">=", "<=>")
@@ -53,40 +53,12 @@ class _NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
 
 def scalar(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
     """The expression as a tree of operations, with its references as holes."""
-    items = _items(analysis, holes)
-    return _Reader(analysis, items, closings([_token(item) for item in items])).read(0, len(items))
+    items = items_of(analysis, holes)
+    return _Reader(analysis, items).read(0, len(items))
 
 
-def _items(analysis: Analysis, holes: tuple[Hole, ...]) -> tuple[Token | Hole, ...]:
-    starts = {hole.start: hole for hole in holes}
-    items: list[Token | Hole] = []
-    index = 0
-    while index < len(analysis.tokens):
-        hole = starts.get(index)
-        items.append(hole or analysis.tokens[index])
-        index = hole.end if hole else index + 1
-    return tuple(items)
-
-
-_HOLE = Token(Kind.QUOTED, "", Span(0, 0))
-
-
-def _token(item: Token | Hole) -> Token:
-    """A token as it is, a hole as some name."""
-    return item if isinstance(item, Token) else _HOLE
-
-
-class _Reader:
-    """Reads items `position .. end`; every rule returns its tree or raises _NotModelled."""
-
-    def __init__(
-        self, analysis: Analysis, items: tuple[Token | Hole, ...], pairs: dict[int, int]
-    ) -> None:
-        self.analysis = analysis
-        self.items = items
-        self.pairs = pairs
-        self.position = 0
-        self.end = len(items)
+class _Reader(Cursor):
+    """One method per rule; each returns its tree or raises _NotModelled."""
 
     def read(self, start: int, end: int) -> Scalar:
         """The tree of items `start .. end`, opaque as a whole if it cannot be read to its end."""
@@ -103,46 +75,6 @@ class _Reader:
             return None
         finally:
             self.position, self.end = outside
-
-    @property
-    def key(self) -> str:
-        return self.key_at(self.position)
-
-    def key_at(self, index: int) -> str:
-        return _token(self.items[index]).key if index < self.end else ""
-
-    def accept(self, *keys: str) -> bool:
-        found = all(self.key_at(self.position + i) == key for i, key in enumerate(keys))
-        self.position += len(keys) if found else 0
-        return found
-
-    def span(self, start: int, end: int) -> Span:
-        return self.item_span(start).to(self.item_span(end - 1))
-
-    def item_span(self, index: int) -> Span:
-        item = self.items[index]
-        return item.span if isinstance(item, Token) else self.analysis.span(item.start, item.end)
-
-    def pieces(self, start: int, end: int) -> tuple[Piece, ...]:
-        """The exact text of items `start .. end`, with holes."""
-        pieces: list[Piece] = []
-        position = self.item_span(start).start
-        for index in range(start, end):
-            item = self.items[index]
-            if isinstance(item, Hole):
-                here = self.item_span(index)
-                pieces += [self.analysis.written(Span(position, here.start)), item.reference]
-                position = here.end
-        pieces.append(self.analysis.written(Span(position, self.item_span(end - 1).end)))
-        return tuple(piece for piece in pieces if piece != "")
-
-    def term(self, start: int, end: int) -> Term:
-        return Term(self.pieces(start, end), self.span(start, end))
-
-    def operation(self, operator: str, start: int, *operands: Scalar) -> Operation:
-        """An operation over the items from `start` up to the current position."""
-        end = self.position
-        return Operation(operator, operands, self.pieces(start, end), self.span(start, end))
 
     def disjunction(self) -> Scalar:
         start = self.position
@@ -271,10 +203,6 @@ class _Reader:
             return self.operation("NEG", start, operand)
         return self.term(start, self.position)
 
-    def kind_at(self, index: int) -> Kind | None:
-        item = self.items[index] if index < self.end else None
-        return item.kind if isinstance(item, Token) else None
-
     def primary(self) -> Scalar:
         start = self.position
         tree = self.operand()
@@ -349,11 +277,6 @@ class _Reader:
             if depth == 0:
                 return self.term(start, self.position)
         raise _NotModelled
-
-    def is_subquery(self, opening: int) -> bool:
-        item = self.items[opening]
-        index = next((i for i, token in enumerate(self.analysis.tokens) if token is item), -1)
-        return self.analysis.is_subquery(index)
 
     def group(self) -> Scalar:
         """An expression in parentheses: itself, with the parentheses in its text."""

@@ -18,10 +18,11 @@ from sqlglot.errors import ParseError
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import query as errors
 from matchrec.frontends.sql.outline import Cut, Outline, needs_alias, relation_start
-from matchrec.frontends.stock import frame_at, renamed
+from matchrec.frontends.stock import frame_at, reason_of, renamed
 from matchrec.source import Span
 
 _MARKER = "__match_"
+_NO_ALIAS = "__relation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,17 @@ def _marked(
         elif frame := frame_at(stock, index):
             yield renamed(token, TokenType.VAR, frame)
             index += 3
+        elif _is_recursion_limit(stock, index):
+            index += 4
         else:
             yield token
             index += 1
+
+
+def _is_recursion_limit(stock: Sequence[StockToken], index: int) -> bool:
+    """`MAX RECURSION LEVEL 10`, which sqlglot does not know."""
+    words = [token.text.upper() for token in stock[index : index + 3]]
+    return words == ["MAX", "RECURSION", "LEVEL"]
 
 
 def _query_start(outline: Outline) -> int:
@@ -86,7 +95,9 @@ def _query_start(outline: Outline) -> int:
 
 
 def _marker(token: StockToken, number: int, outline: Outline, cut: Cut) -> Iterator[StockToken]:
-    alias = "__relation " if needs_alias(outline, relation_start(outline, cut, False), cut) else ""
+    alias = (
+        f"{_NO_ALIAS} " if needs_alias(outline, relation_start(outline, cut, False), cut) else ""
+    )
     for part in Spark().tokenize(f"{alias}PIVOT(max({_MARKER}{number}) FOR {_MARKER} IN (0))"):
         yield renamed(token, part.token_type, part.text)
 
@@ -111,16 +122,24 @@ def _factor(pivot: exp.Pivot | None, outline: Outline, cut: Cut) -> Factor:
             raise errors.lateral_relation(outline.tokens[start].span)
         raise errors.clause_in_wrong_place(word)
     _refuse_correlation(relation)
-    bare = outline.key(cut.word - 1) != ")" or not isinstance(relation, exp.Values)
-    return Factor(isinstance(relation, exp.Values) and bare, _alias(pivot, relation))
+    start = relation_start(outline, cut, False)
+    wrapped = any(
+        outline.key(index) == "(" and outline.key(index + 1) == "VALUES"
+        for index in outline.level(start, cut.word)
+    )
+    is_frame = outline.key(start) == "{"
+    alias = _alias(pivot, relation, is_frame)
+    return Factor(isinstance(relation, exp.Values) and not wrapped, alias)
 
 
-def _alias(pivot: exp.Pivot, relation: exp.Expr) -> str | None:
+def _alias(pivot: exp.Pivot, relation: exp.Expr, is_frame: bool) -> str | None:
     """The alias just before the clause: of the clause before it, or the relation's own."""
     pivots: list[exp.Pivot] = relation.args["pivots"]
     position = next(i for i, other in enumerate(pivots) if other is pivot)
-    name = pivots[position - 1].alias if position else relation.alias_or_name
-    return name or None
+    if position:
+        return pivots[position - 1].alias or None
+    alias = relation.alias.removeprefix(_NO_ALIAS)
+    return alias or (None if is_frame else relation.name) or None
 
 
 def _refuse_correlation(relation: exp.Expr) -> None:
@@ -169,10 +188,9 @@ def _unreadable(
     """The stock parser's complaint, at the token where it gave up."""
     detail = error.errors[0] if error.errors else {}
     at = (detail.get("line"), detail.get("col"))
-    reason = str(detail.get("description") or error)
     token = next((token for token in given if (token.line, token.col) == at), given[-1])
     span = Span(token.start, token.end + 1)
     for cut in cuts:
         if outline.tokens[cut.word].span.start == span.start:
             return errors.clause_in_wrong_place(span)
-    return errors.unreadable_query(reason, span)
+    return errors.unreadable_query(reason_of(error), span)
