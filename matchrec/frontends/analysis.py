@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from matchrec.errors import expression as errors
@@ -42,6 +42,7 @@ class Analysis:
     """One expression. Indices count its tokens; spans are places in the whole query.
 
     pairs: closing bracket of each opening one. columns: by the index of their first token.
+    index_at: of the token that starts at a place. markers: every `?`.
     """
 
     text: str
@@ -50,6 +51,8 @@ class Analysis:
     tokens: tuple[Token, ...]
     pairs: dict[int, int]
     columns: dict[int, ColumnPlace]
+    index_at: dict[int, int]
+    markers: tuple[Span, ...]
 
     @property
     def clause(self) -> str:
@@ -85,8 +88,7 @@ class Analysis:
 
     def variable(self, column: ColumnPlace) -> str | None:
         """The pattern variable of a column; None is the universal one."""
-        index = next(i for i, token in enumerate(self.tokens) if token.span == column.parts[0])
-        name = self.tokens[index].variable
+        name = self.tokens[self.index_at[column.parts[0].start]].variable
         qualified = len(column.parts) > 1
         return name if qualified and name in self.scope.variables else None
 
@@ -112,9 +114,9 @@ class Analysis:
     def _edited(self, span: Span, removed: Iterable[Span]) -> str:
         edits = [(gone, "") for gone in removed]
         edits += [
-            (token.span, f":{parameter_name(token.span)}")
-            for token in self.tokens
-            if token.key == "?" and span.start <= token.span.start < span.end
+            (marker, f":{parameter_name(marker)}")
+            for marker in self.markers
+            if span.start <= marker.start < span.end
         ]
         pieces = []
         position = span.start
@@ -154,17 +156,17 @@ def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     found = own_tokens(stock, text, offset)
     if not found:
         raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
-    bare = Analysis(text, offset, scope, found, closings(found), {})
-    prefixes = [i for i in range(len(found)) if is_semantics(bare, i)]
+    index_at = {token.span.start: i for i, token in enumerate(found)}
+    markers = tuple(token.span for token in found if token.key == "?")
+    bare = Analysis(text, offset, scope, found, closings(found), {}, index_at, markers)
+    prefixes = frozenset(i for i in range(len(found)) if is_semantics(bare, i))
     _refuse_misplaced_semantics(bare, prefixes)
     left_out = frozenset(found[i].span.start - offset for i in prefixes)
-    index_at = {token.span.start: i for i, token in enumerate(found)}
     places = columns(text, offset, stock, left_out, where)
-    by_token = {index_at[place.span.start]: place for place in places}
-    return Analysis(text, offset, scope, found, bare.pairs, by_token)
+    return replace(bare, columns={index_at[place.span.start]: place for place in places})
 
 
-def _refuse_misplaced_semantics(analysis: Analysis, prefixes: Iterable[int]) -> None:
+def _refuse_misplaced_semantics(analysis: Analysis, prefixes: frozenset[int]) -> None:
     for index, token in enumerate(analysis.tokens[:-1]):
         following = analysis.tokens[index + 1]
         if (

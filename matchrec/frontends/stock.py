@@ -7,11 +7,12 @@ taken from its tree; all text is the user's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from sqlglot import ErrorLevel, Parser, TokenType, exp
 from sqlglot import Token as StockToken
-from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 
@@ -19,6 +20,12 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import syntax as errors
 from matchrec.frontends.functions import OF_THE_MATCH
 from matchrec.source import Span
+
+Trees = list[exp.Expr | None]
+
+_ABOUT_ARGUMENTS = re.compile(
+    r"number of provided arguments|missing for <class 'sqlglot\.expressions\.(?!core\.)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ def columns(
     """
     given = list(_renamed(stock, left_out))
     try:
-        tree = Spark().parser().parse_into(exp.Condition, given, text)[0]
+        tree = stock_parse(lambda parser: parser.parse_into(exp.Condition, given, text))[0]
     except ParseError as error:
         raise _unreadable(error, given, text, offset, where) from error
     except RecursionError as error:
@@ -56,6 +63,27 @@ def columns(
     assert tree is not None
     found = {place.span.start: place for place in _places(tree, offset)}
     return tuple(found[start] for start in sorted(found))
+
+
+def stock_parse(parse: Callable[[Parser], Trees]) -> Trees:
+    """What `parse` gives with the stock parser.
+
+    How many arguments a function takes is for Spark to say, whose functions sqlglot does not know
+    in every version; only its errors of syntax count.
+    """
+    try:
+        return parse(Spark().parser())
+    except ParseError as error:
+        if not _ABOUT_ARGUMENTS.search(reason_in(error)):
+            raise
+        lenient = Spark().parser(error_level=ErrorLevel.IGNORE)
+        try:
+            trees = parse(lenient)
+        except TypeError:  # the compiled build, on a tree that lacks a part
+            raise error from None
+        if lenient.errors:
+            raise
+        return trees
 
 
 def renamed(stock: StockToken, kind: TokenType, text: str) -> StockToken:
@@ -143,8 +171,12 @@ def _unreadable(
 
 def reason_of(error: ParseError) -> str:
     """What the stock parser says, without the names of its classes."""
-    detail = error.errors[0] if error.errors else {}
-    reason = str(detail.get("description") or error)
+    reason = reason_in(error)
     if "Required keyword" in reason:
         return "something is missing before the end, or between two operators"
     return reason
+
+
+def reason_in(error: ParseError) -> str:
+    """What the stock parser says."""
+    return str((error.errors[0] if error.errors else {}).get("description") or error)

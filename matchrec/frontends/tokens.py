@@ -72,9 +72,36 @@ _STRINGS = (
 def stock_tokens(text: str, offset: int = 0) -> list[StockToken]:
     """The tokens that sqlglot finds in `text`, which starts at `offset` of the query."""
     try:
-        return list(Spark().tokenize(text))
+        found = list(Spark().tokenize(text))
+        return _not_as_command(text) if _is_command(found) else found
     except TokenError as error:
         raise errors.unreadable_text(_unclosed(text, offset)) from error
+
+
+def _is_command(found: Sequence[StockToken]) -> bool:
+    """Whether all after the first word, EXPLAIN or a column `show`, was taken as one string.
+
+    Such a string is longer than its place, which has no quotes.
+    """
+    if len(found) < 2 or found[1].token_type is not TokenType.STRING:
+        return False
+    return found[1].end - found[1].start + 1 < len(found[1].text) + 2
+
+
+def _not_as_command(text: str) -> list[StockToken]:
+    """The tokens of a text that does not start a statement: a parenthesis stands before it."""
+    return [
+        StockToken(
+            token.token_type,
+            token.text,
+            token.line,
+            token.col - (token.line == 1),
+            token.start - 1,
+            token.end - 1,
+            token.comments,
+        )
+        for token in Spark().tokenize(f"({text}")[1:]
+    ]
 
 
 def tokens(text: str, offset: int = 0) -> tuple[Token, ...]:

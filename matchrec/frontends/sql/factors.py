@@ -18,7 +18,7 @@ from sqlglot.errors import ParseError
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import query as errors
 from matchrec.frontends.sql.outline import Cut, Outline, needs_alias, relation_start
-from matchrec.frontends.stock import frame_at, reason_of, renamed
+from matchrec.frontends.stock import frame_at, reason_of, renamed, stock_parse
 from matchrec.source import Span
 
 _MARKER = "__match_"
@@ -39,7 +39,7 @@ def factors(
     """The relation before each clause; refuses clauses that follow anything else."""
     given = list(_marked(stock, outline, cuts))
     try:
-        trees = Spark().parser().parse(given, text)
+        trees = stock_parse(lambda parser: parser.parse(given, text))
     except ParseError as error:
         raise _unreadable(error, given, outline, cuts) from error
     except RecursionError as error:

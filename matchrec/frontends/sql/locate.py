@@ -31,10 +31,6 @@ from matchrec.source import Source, Span
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
 _WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
-_EXPLAIN = re.compile(
-    r"(\s|--[^\n]*\n|/\*.*?\*/)*EXPLAIN\b(\s+(EXTENDED|CODEGEN|COST|FORMATTED)\b)?",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 def is_match_recognize(text: str) -> bool:
@@ -46,17 +42,11 @@ def is_match_recognize(text: str) -> bool:
     if not (_WORD.search(text) or _WINDOW.search(text)):
         return False
     try:
-        outline = _outline(text, _query_tokens(text))
+        outline = _outline(text, stock_tokens(text))
         refuse_window_patterns(outline)
     except MatchRecognizeError:
         return True
     return any(is_clause(outline, index) for index in range(len(outline.tokens)))
-
-
-def _query_tokens(text: str) -> list[StockToken]:
-    """The tokens of a query; those after EXPLAIN too, which sqlglot would keep as one string."""
-    explain = _EXPLAIN.match(text)
-    return stock_tokens(" " * explain.end() + text[explain.end() :] if explain else text)
 
 
 def _outline(text: str, stock: Sequence[StockToken]) -> Outline:
@@ -75,7 +65,7 @@ def parse(text: str, frames: Collection[str] = ()) -> Query:
     with shown_in(source):
         if not (frames or _WORD.search(text) or _WINDOW.search(text)):
             return Query(source)
-        stock = _query_tokens(text)
+        stock = stock_tokens(text)
         outline = _outline(text, stock)
         refuse_window_patterns(outline)
         clauses = cuts(outline)
