@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_column import RowColumn, Shifted
-from matchrec.plan.template import Template, View, template
+from matchrec.plan.template import Template
 from matchrec.spark.session import Runner
 
 if TYPE_CHECKING:
@@ -65,22 +65,17 @@ class Preparation:
         names = self.inner_names(columns, conditions)
         inner = self.relation.select(f"{text} AS {name}" for text, name in names.items())
         shifts = shift_names(columns, conditions)
-        windowed = [f"{shifted(names, one)} AS {name}" for one, name in shifts.items()]
+        window = self.window(names)
+        windowed = [
+            f"{shifted(names, one)} OVER ({window}) AS {name}" for one, name in shifts.items()
+        ]
+        numbered = inner.selectExpr("*", f"row_number() OVER ({window}) AS __n", *windowed)
         items = [
             f"__c{i}" if column.looks_at_one_row else f"{outer(column, names, shifts)} AS __c{i}"
             for i, column in enumerate(columns)
         ]
         items += bit_columns([outer(condition, names, shifts) for condition in conditions])
-        query = template(
-            "SELECT ",
-            self.relation.runner.written(", ".join(items)),
-            " FROM (SELECT ",
-            ", ".join(["*", "row_number() OVER matchrec_w AS __n", *windowed]),
-            " FROM ",
-            View("matchrec_inner"),
-            f" WINDOW matchrec_w AS ({self.window(names)}))",
-        )
-        return self.relation.runner.having(matchrec_inner=inner).sql(query)
+        return self.relation.runner.select(numbered, items)
 
     def inner_names(
         self, columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]
@@ -140,7 +135,7 @@ def outer(column: RowColumn, names: dict[str, str], shifts: dict[Shifted, str]) 
 def shifted(names: dict[str, str], one: Shifted) -> str:
     """A column's value some rows further on in the sorted partition, else NULL."""
     function = "lag" if one.offset < 0 else "lead"
-    return f"{function}({names[one.argument]}, {abs(one.offset)}) OVER matchrec_w"
+    return f"{function}({names[one.argument]}, {abs(one.offset)})"
 
 
 def bit_columns(conditions: list[str]) -> list[str]:

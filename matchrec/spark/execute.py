@@ -28,7 +28,6 @@ from matchrec.output.schema import output_columns
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, quoted, resolve
 from matchrec.plan.row_column import RowColumn
-from matchrec.plan.template import View, template
 from matchrec.plan.within import bounded
 from matchrec.spark.columns import Preparation, Relation
 from matchrec.spark.diagnose import diagnosed
@@ -141,9 +140,7 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
     if executable.reads and isinstance(executable.reads[-1], ReadIsMatched):
         is_matched = f"__r{len(executable.reads) - 1}"
     items = [projection(output, is_matched) for output in executable.outputs]
-    select_list = relation.runner.written(", ".join(items))
-    query = template("SELECT ", select_list, " FROM ", View("matchrec_matched"))
-    return relation.runner.having(matchrec_matched=matched).sql(query)
+    return relation.runner.select(matched, items)
 
 
 def projection(output: Output, is_matched: str | None) -> str:

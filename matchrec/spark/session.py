@@ -7,7 +7,7 @@ Connect. It runs Python's `str.format` over the text, so every other brace is do
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,17 @@ class Runner:
     def _spark_sql(self, text: str, **frames: Any) -> DataFrame:
         """Spark's own `sql`, also on a session where `install` put another in its place."""
         return type(self.spark).sql(self.spark, text, self.args, **frames)
+
+    def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
+        """The DataFrame of a select list over another DataFrame.
+
+        Text with parameter markers or holes must go through `sql`, which costs a view.
+        """
+        select_list = self.written(", ".join(items))
+        if not self.args and all(isinstance(piece, str) for piece in select_list):
+            return frame.selectExpr(*items)
+        query = template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
+        return self.having(matchrec_frame=frame).sql(query)
 
     def having(self, **frames: DataFrame) -> Runner:
         """The same runner with more DataFrames."""
