@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import tempfile
@@ -36,7 +35,7 @@ def local_session() -> Iterator[SparkSession]:
     the user, and every error reaches Python as an exception as well.
     """
     check_java()
-    logging.getLogger("SQLQueryContextLogger").disabled = True  # prints each error as JSON
+    silence_query_log()
     use_own_interpreter()
     with tempfile.TemporaryDirectory(prefix="matchrec-") as folder:
         log = Path(folder) / "spark.log"
@@ -61,6 +60,18 @@ def start(folder: Path, log: Path) -> SparkSession:
         return builder.getOrCreate()
     except PySparkException as error:
         raise errors.spark_did_not_start(last_line(log) or str(error)) from error
+
+
+def silence_query_log() -> None:
+    """Stops PySpark 4 from printing every error as JSON before it raises it.
+
+    The logger must be made by PySpark: a plain one of that name cannot take its arguments.
+    """
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:
+        return
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
 
 
 def last_line(log: Path) -> str:

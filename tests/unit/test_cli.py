@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from pyspark.sql import SparkSession
 
 from matchrec.__main__ import main
+from matchrec.cli import commands
 from matchrec.cli.failures import sentence_from_worker, sentence_of_spark
 
 STREAKS = """
@@ -29,13 +34,11 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def matchrec(
-    folder: Path, *arguments: str, stdin: str | None = None
-) -> subprocess.CompletedProcess[str]:
+def matchrec(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs the program in a folder, as a shell would."""
     command = [sys.executable, "-m", "matchrec", *arguments]
     return subprocess.run(
-        command, cwd=folder, input=stdin, capture_output=True, text=True, timeout=300, check=False
+        command, cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )
 
 
@@ -47,6 +50,24 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return printed.err
 
 
+@pytest.fixture
+def embedded(spark: SparkSession, files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of `files`, with commands that run in the session of the tests."""
+
+    @contextmanager
+    def session() -> Iterator[SparkSession]:
+        yield spark
+
+    monkeypatch.setattr(commands, "local_session", session)
+    monkeypatch.chdir(files)
+    return files
+
+
+def given(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts the query on standard input."""
+    monkeypatch.setattr(sys, "stdin", StringIO(query))
+
+
 def test_run_prints_an_aligned_table(files: Path) -> None:
     result = matchrec(files, "run", "streaks.sql", "--table", "t=prices.csv")
     assert result.stderr.splitlines() == ["Starting Spark ...", "Matching ..."]
@@ -56,10 +77,12 @@ def test_run_prints_an_aligned_table(files: Path) -> None:
     assert result.returncode == 0
 
 
-def test_run_reads_the_query_from_stdin_and_stops_at_the_limit(files: Path) -> None:
-    query = STREAKS + " ORDER BY sym"
-    result = matchrec(files, "run", "-", "--table", "t=prices.csv", "--limit", "1", stdin=query)
-    assert result.stdout.splitlines() == [
+def test_run_reads_the_query_from_stdin_and_stops_at_the_limit(
+    embedded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given(STREAKS + " ORDER BY sym", monkeypatch)
+    assert main(["run", "-", "--table", "t=prices.csv", "--limit", "1"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
         "sym  low  high  n",
         "X     10    12  3",
         "the first 1 rows; --limit shows more, --output writes all",
@@ -67,51 +90,62 @@ def test_run_reads_the_query_from_stdin_and_stops_at_the_limit(files: Path) -> N
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "json"])
-def test_run_writes_one_file_in_order(files: Path, suffix: str) -> None:
-    (files / "t.json").write_text('[{"k": "b", "n": 1},\n {"k": "a", "n": null}]')
-    output = files / f"rows.{suffix}"
-    arguments = ["run", "-", "--table", "t=t.json", "--output", str(output)]
-    result = matchrec(files, *arguments, stdin="SELECT k, n FROM t ORDER BY k")
-    assert result.stdout == f"2 rows written to {output}\n", result.stderr
+def test_run_writes_one_file_in_order(
+    suffix: str,
+    embedded: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (embedded / "t.json").write_text('[{"k": "b", "n": 1},\n {"k": "a", "n": null}]')
+    given("SELECT k, n FROM t ORDER BY k", monkeypatch)
+    assert main(["run", "-", "--table", "t=t.json", "--output", f"rows.{suffix}"]) == 0
+    assert capsys.readouterr().out == f"2 rows written to rows.{suffix}\n"
     read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "json": read_json_lines}[suffix]
-    assert list(read(output)["k"]) == ["a", "b"]
+    assert list(read(embedded / f"rows.{suffix}")["k"]) == ["a", "b"]
 
 
 def read_json_lines(path: Path) -> pd.DataFrame:
     return pd.read_json(path, lines=True)
 
 
-def test_explain_prints_and_writes_the_automaton(files: Path) -> None:
+def test_explain_prints_and_writes_the_automaton(
+    embedded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments = ["explain", "streaks.sql", "--table", "t=prices.csv", "--dot", "nfa.dot"]
-    result = matchrec(files, *arguments)
-    assert result.returncode == 0, result.stderr
-    assert "UP" in result.stdout
-    assert (files / "nfa.dot").read_text().startswith("digraph")
+    assert main(arguments) == 0
+    assert "UP" in capsys.readouterr().out
+    assert (embedded / "nfa.dot").read_text().startswith("digraph")
 
 
-def test_mistake_in_the_query_shows_line_and_caret(files: Path) -> None:
-    query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
-    result = matchrec(files, "run", "-", "--table", "t=prices.csv", stdin=query)
-    assert result.returncode == 2
-    assert "`DOWN`" in result.stderr
-    assert "^" in result.stderr
-    assert "Traceback" not in result.stderr
+def test_mistake_in_the_query_shows_line_and_caret(
+    embedded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given(STREAKS.replace("LAST(price)", "LAST(DOWN.price)"), monkeypatch)
+    assert main(["run", "-", "--table", "t=prices.csv"]) == 2
+    printed = capsys.readouterr().err
+    assert "DOWN" in printed
+    assert "^" in printed
 
 
-def test_mistake_outside_the_clause_is_spark_s_own_sentence(files: Path) -> None:
-    result = matchrec(files, "run", "-", stdin="SELECT * FROM nowhere")
-    assert result.returncode == 2
-    assert "[TABLE_OR_VIEW_NOT_FOUND]" in result.stderr
-    assert "Traceback" not in result.stderr
-    assert "\tat " not in result.stderr
+def test_mistake_outside_the_clause_is_spark_s_own_sentence(
+    embedded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given("SELECT * FROM nowhere", monkeypatch)
+    assert main(["run", "-"]) == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith("matchrec: [TABLE_OR_VIEW_NOT_FOUND]")
+    assert "Project [*]" not in printed
 
 
-def test_mistake_that_only_rows_show_is_a_sentence(files: Path) -> None:
-    query = STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO FIRST A PATTERN")
-    result = matchrec(files, "run", "-", "--table", "t=prices.csv", stdin=query)
-    assert result.returncode == 2
-    assert "Traceback" not in result.stderr
-    assert "\tat " not in result.stderr
+def test_mistake_that_only_rows_show_is_a_sentence(
+    embedded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given(STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO FIRST A PATTERN"), monkeypatch)
+    assert main(["run", "-", "--table", "t=prices.csv"]) == 2
+    printed = capsys.readouterr().err
+    assert "AFTER MATCH SKIP" in printed
+    assert "Traceback" not in printed
+    assert "\tat " not in printed
 
 
 def test_demo_shows_query_table_and_picture(tmp_path: Path) -> None:
