@@ -7,22 +7,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import backtracking as kernel
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.match import Matches
-from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.search import (
-    SKIP_TO,
-    Chunk,
-    new_progress,
-    plain,
-    program_of,
-    run,
-    satisfied_of,
-    tables_of,
-)
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.search import Chunk, new_progress, run
+
+_PATH = 1 << 10
+_MEMO = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +27,8 @@ class Backtracking:
     chunk: Chunk = Chunk()
     name: str = field(default="backtracking", init=False)
 
-    def supports(self, task: Task) -> str | None:  # noqa: ARG002 -- of the protocol
-        """Every task."""
+    def supports(self, task: Task) -> str | None:  # noqa: ARG002 -- it runs every task
+        """None: every task can be searched depth-first."""
         return None
 
     def search(self, task: Task, partitions: Partitions) -> Iterator[Matches]:
@@ -42,23 +37,35 @@ class Backtracking:
 
 
 class _BacktrackingSearch:
-    """The path of the one run, and the failures remembered."""
+    """The path of the one run, its computation state at each row, the failures remembered."""
 
     def __init__(self, task: Task, partitions: Partitions) -> None:
-        self.first = tables_of(task.program).first
-        self.program = program_of(task)
+        compiled = compile_task(task, len(partitions.integers))
+        self.tables = compiled.tables
+        self.program = compiled.program
+        self.skip_to = compiled.skip_to
         self.starts = plain(partitions.starts, np.int64)
         self.satisfied = satisfied_of(partitions)
-        self.skip_to = SKIP_TO[task.after_match.to]
         self.progress = new_progress(partitions)
-        self.path = np.empty(1 << 10, np.int32)
-        bits = int(self.program[:, layout.MEMO].max(initial=-1)) + 1
-        self.memo: ByteArray = np.zeros((1 << 10, -(-bits // 8)), np.uint8)
+        self.path = np.empty(_PATH, np.int32)
+        self.memo: ByteArray = np.zeros((_MEMO, compiled.memo_bytes), np.uint8)
+        self.instructions: IntArray | None = None
+        self.registers: IntArray | None = None
+        self.columns: IntArray | None = None
+        self.valid: BoolArray | None = None
+        self.stack: IntArray | None = None
+        if compiled.linked is not None:
+            linked = compiled.linked
+            self.instructions = linked.instructions
+            self.registers = np.empty((_PATH + 1, len(linked.initial)), np.int64)
+            self.registers[0] = linked.initial
+            self.columns, self.valid = columns_of(partitions)
+            self.stack = np.zeros((2, linked.depth), np.int64)
 
     def advance(self, found: IntArray, taken: ChoiceArray) -> int:
         return int(
             kernel.search(
-                self.first,
+                self.tables.first,
                 self.program,
                 self.starts,
                 self.satisfied,
@@ -68,17 +75,29 @@ class _BacktrackingSearch:
                 found,
                 taken,
                 self.progress,
+                self.instructions,
+                self.registers,
+                self.columns,
+                self.valid,
+                self.stack,
             )
         )
 
     def grow(self, status: int) -> None:
-        """Double what is full; the search of the starting row begins again.
+        """At least double what is full; the search of the starting row begins again.
 
         A larger ring begins empty: what must be found out again is no more than what fitted.
         """
-        if status == layout.PATH_FULL:
-            self.path = np.empty(2 * len(self.path), np.int32)
-        else:
-            assert status == layout.MEMO_FULL
-            self.memo = np.zeros((2 * len(self.memo), self.memo.shape[1]), np.uint8)
+        if status == layout.MEMO_FULL:
+            size = 2 * len(self.memo)
+            while size < self.progress[layout.NEEDED]:
+                size *= 2
+            self.memo = np.zeros((size, self.memo.shape[1]), np.uint8)
             self.progress[layout.MEMO_TO] = self.progress[layout.START]
+            return
+        assert status == layout.PATH_FULL
+        self.path = np.empty(2 * len(self.path), np.int32)
+        if self.registers is not None:
+            initial = self.registers[0]
+            self.registers = np.empty((len(self.path) + 1, len(initial)), np.int64)
+            self.registers[0] = initial

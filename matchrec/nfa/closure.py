@@ -53,7 +53,7 @@ def fold(program: Program, most: int | None = None) -> Folded | None:
             target = None if choice.target is None else numbers[choice.target]
             choices.append(replace(choice, target=target))
         folded.append(tuple(choices))
-    return tuple(folded)
+    return tuple(_without_dominated(folded))
 
 
 def _choices(program: Program, state: StateId) -> Iterator[Choice]:
@@ -82,6 +82,35 @@ def _choices(program: Program, state: StateId) -> Iterator[Choice]:
             if guard == 0:
                 return
         waiting += [(onward, guard) for onward in reversed(program.states[edge.target].edges)]
+
+
+def _without_dominated(folded: list[tuple[Choice, ...]]) -> list[tuple[Choice, ...]]:
+    """The states without choices that can only fail once an earlier one has failed.
+
+    That is so where the earlier choice needs no more and all that its rival's target offers, its
+    own target offers too. `(A?){30}` has 30 choices in its first state; the first one does.
+    """
+    numbers: dict[Choice, int] = {}
+    offers = [
+        sum(1 << numbers.setdefault(choice, len(numbers)) for choice in dict.fromkeys(choices))
+        for choices in folded
+    ]
+    states = []
+    for choices in folded:
+        kept: list[Choice] = []
+        for choice in choices:
+            if not any(_dominates(earlier, choice, offers) for earlier in kept):
+                kept.append(choice)
+        states.append(tuple(kept))
+    return states
+
+
+def _dominates(earlier: Choice, later: Choice, offers: list[int]) -> bool:
+    if earlier.variable != later.variable or earlier.guard & ~later.guard:
+        return False
+    if earlier.target is None or later.target is None:
+        return earlier.target is later.target
+    return offers[later.target] & ~offers[earlier.target] == 0
 
 
 def _is_repeated(seen: dict[object, list[int]], what: object, guard: int) -> bool:

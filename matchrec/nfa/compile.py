@@ -1,9 +1,10 @@
 """Row pattern to NFA^b program, back to front: what follows a part exists before the part.
 
-A loop must not run through an iteration that consumes no row. No run-time guard watches for that:
-every part is compiled with two continuations, one for "a row has been consumed since the innermost
-loop's iteration began" and one for "none yet". The first leads back to the loop, the second leaves
-it, so proceed edges form no cycle. Parts outside of loops have the same continuation twice.
+An iteration that consumes no row counts towards the least number of iterations; from there on it
+ends the loop, at its own place in the preferment order. No run-time guard watches for that: every
+part is compiled with two continuations, one for "a row has been consumed since the innermost
+iteration began" and one for "none yet". The first leads back to the loop, the second leaves it, so
+proceed edges form no cycle. Parts outside of loops have the same continuation twice.
 
 Cost: a part is compiled once for each pair of continuations, which nesting loops multiplies by
 their depth, not by two for each level.
@@ -161,8 +162,10 @@ class _Compiler:
             after = then
             for _ in range(node.most - node.least):
                 after = self._optional(node, after, then)
-        for _ in range(node.least):
-            after = self._required(node, after, then)
+        if node.least > 0:
+            after = self._last_required(node, after, then)
+        for _ in range(node.least - 1):  # an empty iteration counts, and the next one runs
+            after = self._before(after, node.part)
         return after.empty
 
     def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
@@ -199,14 +202,14 @@ class _Compiler:
         same = then.consumed == then.empty
         return _Then(consumed, consumed if same else entry(then.empty))
 
-    def _required(self, node: Quantified, after: _Then, then: _Then) -> _Then:
-        """Continuations in front of one more required iteration.
-
-        An empty one counts towards the least number and so do all after it: the loop ends.
+    def _last_required(self, node: Quantified, after: _Then, then: _Then) -> _Then:
+        """Continuations in front of the iteration that reaches the least number; an empty one
+        ends the loop.
         """
-        consumed = self.compile_node(node.part, _Then(after.consumed, then.consumed))
-        empty = self.compile_node(node.part, _Then(after.consumed, then.empty))
-        return _Then(consumed, empty)
+        return _Then(
+            self.compile_node(node.part, _Then(after.consumed, then.consumed)),
+            self.compile_node(node.part, _Then(after.consumed, then.empty)),
+        )
 
 
 def _proceed(target: StateId) -> Edge:

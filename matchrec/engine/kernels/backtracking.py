@@ -1,8 +1,10 @@
 """Depth-first search in preferment order: the first way that reaches acceptance is the match.
 
 `path` holds the choice taken at each row and is the only stack: going back a row, the search tries
-the choices after the one in the path. A pair of state and row whose choices are all exhausted has
-failed for every starting row; where it can be reached again, that is remembered.
+the choices after the one in the path. registers[d] is the computation state after d rows, so going
+back restores it. A pair of state and row whose choices are all exhausted has failed for every
+starting row, unless what comes depends on the registers; where it can be reached again, that is
+remembered.
 
 Cost: rows x choices where conditions look only at the data; exponential at worst where they depend
 on the run. Source: SASE+, "Backtracking algorithm"; failures are remembered as in RE2's BitState.
@@ -12,6 +14,8 @@ from numba import njit
 
 from matchrec.engine.kernels.layout import (
     ACCEPT,
+    CHOICE,
+    CONDITION_FAILED,
     DONE,
     GUARD,
     MAPPED,
@@ -25,22 +29,25 @@ from matchrec.engine.kernels.layout import (
     OUTPUT_FULL,
     PARTITION,
     PATH_FULL,
+    ROW,
     SOURCE,
     START,
     TARGET,
     WORD,
+    ByteArray,
+    ChoiceArray,
+    RunArray,
 )
+from matchrec.engine.kernels.mapping import map_row
 from matchrec.engine.kernels.memo import has_failed, remember_failure
-from matchrec.engine.kernels.starts import finish_match, has_room
-from matchrec.nfa.closure import GUARD_END, GUARD_START
+from matchrec.engine.kernels.starts import finish_match, has_room, is_anchored
+from matchrec.engine.partitions import IntArray
+from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 
 NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
 
-from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
-from matchrec.engine.partitions import IntArray
 
-
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def search(
     first: IntArray,
     program: IntArray,
@@ -52,6 +59,11 @@ def search(
     found: IntArray,
     taken: ChoiceArray,
     progress: IntArray,
+    instructions: RunArray,
+    registers: RunArray,
+    columns: RunArray,
+    valid: RunArray,
+    stack: RunArray,
 ) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     while progress[PARTITION] < starts.shape[0] - 1:
@@ -59,7 +71,21 @@ def search(
         upper = starts[progress[PARTITION] + 1]
         while progress[START] < upper:
             start = progress[START]
-            length = find_match(first, program, satisfied, path, memo, progress, lower, upper)
+            length = find_match(
+                first,
+                program,
+                satisfied,
+                path,
+                memo,
+                progress,
+                lower,
+                upper,
+                instructions,
+                registers,
+                columns,
+                valid,
+                stack,
+            )
             if length == NO_MATCH:
                 progress[START] = start + 1
                 continue
@@ -82,7 +108,7 @@ def search(
     return DONE
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def find_match(
     first: IntArray,
     program: IntArray,
@@ -92,8 +118,16 @@ def find_match(
     progress: IntArray,
     lower: int,
     upper: int,
+    instructions: RunArray,
+    registers: RunArray,
+    columns: RunArray,
+    valid: RunArray,
+    stack: RunArray,
 ) -> int:
-    """Length of the preferred match at progress[START], NO_MATCH, or NO_MATCH - status."""
+    """Length of the preferred match at progress[START], NO_MATCH, or NO_MATCH - status.
+
+    One loop over choices, forward and back, so that all of it stays in machine registers.
+    """
     start = progress[START]
     row = start
     state = 0
@@ -105,13 +139,35 @@ def find_match(
             guard = program[choice, GUARD]
             if guard == 0 or is_anchored(guard, row, lower, upper):
                 if program[choice, TARGET] == ACCEPT:
-                    return row - start
-                if row < upper:
-                    mask = program[choice, MASK]
-                    if satisfied[row, program[choice, WORD]] & mask == mask:
-                        bit = program[choice, MEMO]
-                        if bit < 0 or not has_failed(memo, progress, bit, row + 1):
+                    return int(row - start)
+                mask = program[choice, MASK]
+                if row < upper and satisfied[row, program[choice, WORD]] & mask == mask:
+                    bit = program[choice, MEMO]
+                    if bit < 0 or not has_failed(memo, progress, bit, row + 1):
+                        if registers is None:
                             break
+                        if row - start == path.shape[0]:
+                            return NO_MATCH - PATH_FULL
+                        answer = map_row(
+                            program,
+                            choice,
+                            row - start,
+                            row - start + 1,
+                            row,
+                            lower,
+                            upper,
+                            instructions,
+                            registers,
+                            columns,
+                            valid,
+                            stack,
+                        )
+                        if answer == HOLDS:
+                            break
+                        if answer != HOLDS_NOT:
+                            progress[ROW] = row
+                            progress[CHOICE] = choice
+                            return NO_MATCH - (CONDITION_FAILED + answer)
             choice += 1
         if choice < last:
             if row - start == path.shape[0]:
@@ -128,15 +184,8 @@ def find_match(
         choice = path[row - start]
         bit = program[choice, MEMO]
         if tried_further and bit >= 0 and not remember_failure(memo, progress, bit, row + 1):
+            progress[NEEDED] = row + 2 - start
             return NO_MATCH - MEMO_FULL
         state = program[choice, SOURCE]
         choice += 1
         tried_further = True
-
-
-@njit(cache=True)
-def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
-    """Whether the anchors in `guard` hold before `row`."""
-    if guard & GUARD_START and row != lower:
-        return False
-    return not (guard & GUARD_END and row != upper)

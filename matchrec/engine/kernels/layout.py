@@ -4,17 +4,22 @@ Few and plain arrays: numba counts references for every array it takes out of a 
 more than a step of the search.
 
 first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
-program: int64[c, 8], one cache line for each choice, columns as below.
+program: int64[c, 12], columns as below.
 satisfied: int64[n, w], the row conditions of `Partitions`, bit for bit.
 found: int64[4, m + 1], what is known of each match, rows as below.
 taken: int32[k], the choice taken at each mapped row, match after match.
+instructions, registers, columns, valid, stack: see `evaluate.kernels`; all None where no condition
+depends on the run, which numba compiles as a kernel of its own without what would use them.
 """
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 ByteArray = npt.NDArray[np.uint8]
 ChoiceArray = npt.NDArray[np.int32]
+RunArray = Any  # an array, or None where no condition depends on the run
 
 # Columns of `program`, which are those of `nfa.tables.ProgramTables` and the row condition: the
 # choice needs `satisfied[row, WORD] & MASK == MASK`; mask 0 needs nothing.
@@ -26,9 +31,14 @@ MEMO = 4
 WORD = 5
 MASK = 6
 SKIP_HERE = 7  # whether AFTER MATCH SKIP TO means rows of this choice
-CHOICE_SIZE = 8
+STEPS = 8  # instructions: what mapping the row does to the registers
+STEPS_END = 9
+CODE = 10  # and the condition that then must hold
+CODE_END = 11
+CHOICE_SIZE = 12
 
 ACCEPT = -1  # the target of a choice that accepts
+NOT_REMEMBERED = -1  # the memo number of a target whose failures are not remembered
 
 # Rows of `found`.
 FOUND_PARTITION = 0
@@ -38,13 +48,14 @@ FOUND_OFFSET = 3
 
 # What a kernel returns.
 DONE = 0
-OUTPUT_FULL = 1  # take the matches away; progress[NEEDED] rows must fit
+OUTPUT_FULL = 1  # take the matches away
 PATH_FULL = 2
 MEMO_FULL = 3
 RUNS_FULL = 4
 NODES_FULL = 5
 SKIP_TO_NO_ROW = 6  # failures: at progress[PARTITION], progress[ROW]
 SKIP_TO_FIRST_ROW = 7
+CONDITION_FAILED = 6  # added to what `evaluate.kernels.holds` answers, which gives one of:
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 
@@ -54,11 +65,12 @@ START = 1  # the next starting row
 NUMBER = 2  # matches found in the partition
 MATCHES = 3  # matches in the output
 MAPPED = 4  # rows in the output
-NEEDED = 5  # rows that the output must hold
+NEEDED = 5  # rows that what is full must hold
 ROW = 6  # where a failure showed
 MEMO_FROM = 7  # remembered failures count from this row on
 MEMO_TO = 8  # and before this one
-PROGRESS_SIZE = 9
+CHOICE = 9  # of the condition that failed
+PROGRESS_SIZE = 10
 
 # AFTER MATCH SKIP.
 TO_NEXT_ROW = 0

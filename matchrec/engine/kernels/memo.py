@@ -13,24 +13,24 @@ from matchrec.engine.kernels.layout import MEMO_FROM, MEMO_TO, START, ByteArray
 from matchrec.engine.partitions import IntArray
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     """Whether the state with memo number `bit` is known to fail at `row`."""
     if row >= progress[MEMO_TO] or row < progress[MEMO_FROM]:
         return False
-    return (bits[row & (bits.shape[0] - 1), bit >> 3] >> (bit & 7)) & 1 == 1
+    return bool((bits[row & (bits.shape[0] - 1), bit >> 3] >> (bit & 7)) & 1)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def remember_failure(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     """Note a failure; false when the ring is too small for the rows from the starting row on."""
-    size = bits.shape[0]
-    if row - progress[START] >= size:
-        return False
-    clear = max(progress[MEMO_TO], progress[START])
-    while clear <= row:
-        bits[clear & (size - 1), :] = 0
-        clear += 1
-    progress[MEMO_TO] = clear
+    size, width = bits.shape
+    if row >= progress[MEMO_TO]:
+        if row - progress[START] >= size:
+            return False
+        for new in range(max(progress[MEMO_TO], progress[START]), row + 1):
+            for byte in range(width):
+                bits[new & (size - 1), byte] = 0
+        progress[MEMO_TO] = row + 1
     bits[row & (size - 1), bit >> 3] |= 1 << (bit & 7)
     return True

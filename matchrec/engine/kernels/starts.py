@@ -23,15 +23,18 @@ from matchrec.engine.kernels.layout import (
     ChoiceArray,
 )
 from matchrec.engine.partitions import IntArray
+from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: int) -> bool:
     """Whether one more match of `length` rows fits into the output."""
-    return progress[MATCHES] < found.shape[1] - 1 and progress[MAPPED] + length <= taken.shape[0]
+    return bool(
+        progress[MATCHES] < found.shape[1] - 1 and progress[MAPPED] + length <= taken.shape[0]
+    )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def finish_match(
     program: IntArray,
     skip_to: int,
@@ -68,3 +71,11 @@ def finish_match(
         return SKIP_TO_FIRST_ROW
     progress[START] = start + index
     return DONE
+
+
+@njit(cache=True, error_model="numpy")
+def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
+    """Whether the anchors in `guard` hold before `row`."""
+    if guard & GUARD_START and row != lower:
+        return False
+    return not (guard & GUARD_END and row != upper)

@@ -1,0 +1,141 @@
+"""A task as the arrays that kernels read."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from matchrec.engine.interface import Condition, Task
+from matchrec.engine.kernels import layout
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.evaluate.link import LinkedConditions, link_conditions
+from matchrec.evaluate.liveness import Move
+from matchrec.nfa.closure import fold
+from matchrec.nfa.program import Program
+from matchrec.nfa.tables import ProgramTables, program_tables
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+
+_SKIP_TO = {
+    SkipTo.NEXT_ROW: layout.TO_NEXT_ROW,
+    SkipTo.PAST_LAST_ROW: layout.PAST_LAST_ROW,
+    SkipTo.FIRST: layout.TO_FIRST,
+    SkipTo.LAST: layout.TO_LAST,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTask:
+    """A task without its names. linked: what depends on the run, None where nothing does."""
+
+    tables: ProgramTables
+    program: IntArray
+    skip_to: int
+    linked: LinkedConditions | None
+
+    @property
+    def memo_bytes(self) -> int:
+        """Bytes that a row of remembered failures takes."""
+        return -(-(int(self.program[:, layout.MEMO].max(initial=-1)) + 1) // 8)
+
+
+def compile_task(task: Task, integers: int) -> CompiledTask:
+    """The arrays of a task over `integers` integer columns; of a known one, the same again."""
+    members = tuple(sorted((name, ids) for name, ids in task.members.items()))
+    return _compile(task.program, task.conditions, members, task.after_match, integers)
+
+
+@lru_cache(maxsize=64)  # a worker asks batch after batch
+def _compile(
+    program: Program,
+    conditions: tuple[Condition, ...],
+    members: tuple[tuple[str, frozenset[int]], ...],
+    after_match: AfterMatchSkip,
+    integers: int,
+) -> CompiledTask:
+    folded = fold(program)
+    assert folded is not None
+    tables = program_tables(folded)
+    choices = _choices(tables, conditions)
+    skip_to = dict(members).get(after_match.variable or "", frozenset())
+    choices[:, layout.SKIP_HERE] = np.isin(tables.variable, list(skip_to))
+    linked = None
+    if any(condition.glue is not None for condition in conditions):
+        glue = [condition.glue for condition in conditions]
+        moves = _moves(tables)
+        linked = link_conditions(glue, dict(members), integers, moves, len(folded))
+        _add_links(choices, tables, linked)
+    return CompiledTask(tables, choices, _SKIP_TO[after_match.to], linked)
+
+
+def _choices(tables: ProgramTables, conditions: tuple[Condition, ...]) -> IntArray:
+    """The program with its row conditions."""
+    choices = np.zeros((len(tables.target), layout.CHOICE_SIZE), np.int64)
+    choices[:, layout.SOURCE] = tables.source
+    choices[:, layout.TARGET] = tables.target
+    choices[:, layout.VARIABLE] = tables.variable
+    choices[:, layout.GUARD] = tables.guard
+    choices[:, layout.MEMO] = tables.memo
+    for choice, variable in zip(choices, tables.variable, strict=True):
+        row_condition = conditions[variable].row_condition if variable >= 0 else None
+        if row_condition is not None:
+            choice[layout.WORD] = row_condition // 64
+            choice[layout.MASK] = np.uint64(1 << row_condition % 64).astype(np.int64)
+    return choices
+
+
+def _moves(tables: ProgramTables) -> list[Move]:
+    """The choices that map a row, in order."""
+    return [
+        Move(int(source), int(variable), int(target))
+        for source, variable, target in zip(
+            tables.source, tables.variable, tables.target, strict=True
+        )
+        if target >= 0
+    ]
+
+
+def _add_links(choices: IntArray, tables: ProgramTables, linked: LinkedConditions) -> None:
+    """Say of each choice where its instructions are; forget no failure that a register decides."""
+    mapping = tables.target >= 0
+    choices[mapping, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
+    code = np.reshape(linked.code, (-1, 2))
+    choices[mapping, layout.CODE : layout.CODE_END + 1] = code[tables.variable[mapping]]
+    live = np.array([bool(alive) for alive in linked.live])
+    choices[mapping & live[tables.target], layout.MEMO] = layout.NOT_REMEMBERED
+
+
+def satisfied_of(partitions: Partitions) -> IntArray:
+    """The row conditions as a kernel reads them; it reads word 0 even where nothing is needed."""
+    if partitions.satisfied.shape[1] == 0:
+        return np.zeros((partitions.rows, 1), np.int64)
+    return plain(partitions.satisfied, np.uint64).view(np.int64)
+
+
+def columns_of(partitions: Partitions) -> tuple[IntArray, BoolArray]:
+    """All columns as bits, and their validity: the integer ones, then the floating ones."""
+    integers = plain(partitions.integers, np.int64)
+    floats = plain(partitions.floats, np.float64).view(np.int64)
+    valid = partitions.integers_valid, partitions.floats_valid
+    if len(floats) == 0:
+        return integers, plain(valid[0], np.bool_)
+    if len(integers) == 0:
+        return floats, plain(valid[1], np.bool_)
+    return np.concatenate([integers, floats]), np.concatenate(valid)
+
+
+def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
+    """A contiguous array of `dtype` that counts as writable, copied only if it must be.
+
+    A read-only view, as Arrow gives, is another type for numba: every kernel would be compiled
+    again for each mixture. No kernel writes to rows.
+    """
+    array = np.ascontiguousarray(array, dtype)
+    if array.flags.writeable or array.size == 0:
+        return array if array.flags.writeable else np.empty(array.shape, dtype)
+    pointer = ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_uint8))
+    return np.ctypeslib.as_array(pointer, (array.nbytes,)).view(dtype).reshape(array.shape)

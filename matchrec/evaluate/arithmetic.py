@@ -1,0 +1,123 @@
+"""Comparison and arithmetic as Spark SQL has them, compiled.
+
+NaN equals NaN and is greater than any other number; integers of fewer than 64 bits wrap, or
+overflow, at their own width; remainder has the sign of its left side.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from matchrec.evaluate.instructions import (
+    DIVIDE,
+    DIVISION_BY_ZERO,
+    GREATER,
+    GREATER_OR_EQUAL,
+    LESS,
+    LESS_OR_EQUAL,
+    MINUS,
+    NOT_EQUAL,
+    OVERFLOW,
+    PLUS,
+    TIMES,
+)
+
+# What an operation answers beside its value; otherwise OVERFLOW or DIVISION_BY_ZERO.
+NULL = 0
+VALUE = 1
+
+_LEAST = np.int64(-(2**63))
+
+
+@njit(cache=True, error_model="numpy")
+def order_of_integers(left: int, right: int) -> int:
+    """-1, 0 or 1: whether left is less, equal or greater."""
+    return int(left > right) - int(left < right)
+
+
+@njit(cache=True, error_model="numpy")
+def order_of_floats(left: float, right: float) -> int:
+    """-1, 0 or 1: whether left is less, equal or greater; NaN is one number, the greatest."""
+    if left == right:
+        return 0
+    if left < right or (math.isnan(right) and not math.isnan(left)):
+        return -1
+    return int(not math.isnan(right))
+
+
+@njit(cache=True, error_model="numpy")
+def compare(comparison: int, order: int) -> bool:
+    """What a comparison says of two values in that order; NULL_SAFE_EQUAL compares like EQUAL."""
+    if comparison == NOT_EQUAL:
+        return order != 0
+    if comparison == LESS:
+        return order < 0
+    if comparison == LESS_OR_EQUAL:
+        return order <= 0
+    if comparison == GREATER:
+        return order > 0
+    if comparison == GREATER_OR_EQUAL:
+        return order >= 0
+    return order == 0
+
+
+@njit(cache=True, error_model="numpy")
+def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int) -> tuple[int, int]:
+    """Value and answer of an integer operation."""
+    overflow = False
+    if operator == PLUS:
+        value = left + right
+        overflow = ((left ^ value) & (right ^ value)) < 0
+    elif operator == MINUS:
+        value = left - right
+        overflow = ((left ^ right) & (left ^ value)) < 0
+    elif operator == TIMES:
+        value = left * right
+        overflow = product_overflows(left, right, value)
+    elif right == 0:
+        return 0, DIVISION_BY_ZERO if ansi else NULL
+    else:
+        value = integer_remainder(left, right)
+    unused = 64 - bits
+    fitting = (value << unused) >> unused
+    if ansi and (overflow or fitting != value):
+        return 0, OVERFLOW
+    return fitting, VALUE
+
+
+@njit(cache=True, error_model="numpy")
+def product_overflows(left: int, right: int, product: int) -> bool:
+    """Whether `product`, computed in 64 bits, is not left times right."""
+    if left == -1:
+        return bool(right == _LEAST)
+    if right == -1:
+        return bool(left == _LEAST)
+    return left != 0 and product // left != right
+
+
+@njit(cache=True, error_model="numpy")
+def integer_remainder(left: int, right: int) -> int:
+    """Remainder of division towards zero; right is not 0."""
+    if right == -1:
+        return 0
+    remainder = left % right
+    if remainder != 0 and (left < 0) != (right < 0):
+        remainder -= right
+    return remainder
+
+
+@njit(cache=True, error_model="numpy")
+def combine_floats(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
+    """Value and answer of a floating operation; Spark divides no float by zero."""
+    if operator == PLUS:
+        return left + right, VALUE
+    if operator == MINUS:
+        return left - right, VALUE
+    if operator == TIMES:
+        return left * right, VALUE
+    if right == 0.0:
+        return 0.0, DIVISION_BY_ZERO if ansi else NULL
+    if operator == DIVIDE:
+        return left / right, VALUE
+    return math.fmod(left, right), VALUE

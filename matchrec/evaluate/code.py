@@ -1,0 +1,208 @@
+"""Glue to code: instructions in post-order over a stack, for one variable's condition.
+
+AND and OR evaluate from left to right and stop at the operand that decides, as Spark does: in
+`b <> 0 AND a / b > 1` no row divides by zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from typing_extensions import assert_never
+
+from matchrec.evaluate import instructions as op
+from matchrec.evaluate.registers import (
+    Count,
+    FirstVariable,
+    LastVariable,
+    Members,
+    Reduced,
+    Registers,
+    row_register,
+)
+from matchrec.plan.expression import End, Navigation
+from matchrec.plan.glue import (
+    And,
+    Arithmetic,
+    ArithmeticOperator,
+    Compare,
+    Comparison,
+    Constant,
+    Glue,
+    IsNull,
+    Kind,
+    Not,
+    Or,
+    Read,
+    ReadClassifier,
+    Reduce,
+    Reduction,
+    Widen,
+)
+
+Instruction = tuple[int, int, int, int]
+
+_COMPARISONS = tuple(Comparison)
+_OPERATORS = tuple(ArithmeticOperator)
+
+
+def kind_of(glue: Glue) -> Kind:
+    """How the value of a node is held; truth values are integers."""
+    match glue:
+        case Constant(kind=kind) | Read(kind=kind) | Arithmetic(kind=kind):
+            return kind
+        case Reduce(function=function, kind=kind):
+            return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
+        case Widen():
+            return Kind.FLOATING
+        case ReadClassifier() | Compare() | And() | Or() | Not() | IsNull():
+            return Kind.INTEGER
+        case _:
+            assert_never(glue)
+
+
+@dataclass(frozen=True, slots=True)
+class Coder:
+    """Writes the code of the condition of `variable`.
+
+    members: variable ids by name. integers: how many integer columns there are; floating ones are
+    numbered after them. reads: the registers that the code reads.
+    """
+
+    variable: int
+    members: Mapping[str, Members]
+    registers: Registers
+    integers: int
+    code: list[Instruction] = field(default_factory=list)
+    reads: set[int] = field(default_factory=set)
+
+    def add(self, glue: Glue) -> None:
+        """Append the code that pushes the value of `glue`."""
+        match glue:
+            case Constant():
+                self._constant(glue)
+            case Read():
+                self._read(glue)
+            case ReadClassifier(navigation):
+                self._read_classifier(navigation)
+            case Reduce():
+                self._reduce(glue)
+            case Compare(comparison, left, right):
+                self._two(left, right)
+                floating = kind_of(left) is Kind.FLOATING
+                operation = op.COMPARE_FLOAT if floating else op.COMPARE_INTEGER
+                self._emit(operation, _COMPARISONS.index(comparison))
+            case Arithmetic(operator, left, right, kind, bits, ansi):
+                self._two(left, right)
+                floating = kind is Kind.FLOATING
+                operation = op.ARITHMETIC_FLOAT if floating else op.ARITHMETIC_INTEGER
+                self._emit(operation, _OPERATORS.index(operator), bits, int(ansi))
+            case Widen(value):
+                self._one(value, op.WIDEN)
+            case And(parts):
+                self._connect(parts, op.JUMP_IF_FALSE, op.AND)
+            case Or(parts):
+                self._connect(parts, op.JUMP_IF_TRUE, op.OR)
+            case Not(part):
+                self._one(part, op.NOT)
+            case IsNull(part):
+                self._one(part, op.IS_NULL)
+            case _:
+                assert_never(glue)
+
+    def _emit(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> None:
+        self.code.append((operation, a, b, c))
+
+    def _one(self, part: Glue, operation: int) -> None:
+        self.add(part)
+        self._emit(operation)
+
+    def _two(self, left: Glue, right: Glue) -> None:
+        assert kind_of(left) is kind_of(right), (left, right)
+        self.add(left)
+        self.add(right)
+
+    def _constant(self, glue: Constant) -> None:
+        if glue.value is None:
+            self._emit(op.NULL_CONSTANT)
+        elif glue.kind is Kind.INTEGER:
+            self._emit(op.CONSTANT, int(glue.value))
+        else:
+            self._emit(op.CONSTANT, _bits(glue.value))
+
+    def _connect(self, parts: tuple[Glue, ...], jump: int, connect: int) -> None:
+        """Operands of AND or OR; what decides jumps behind the last of them."""
+        assert parts
+        self.add(parts[0])
+        jumps = []
+        for part in parts[1:]:
+            jumps.append(len(self.code))
+            self._emit(jump)
+            self.add(part)
+            self._emit(connect)
+        for place in jumps:
+            self.code[place] = (jump, len(self.code), 0, 0)
+
+    def _members(self, name: str | None) -> Members:
+        return self.registers.every if name is None else self.members[name]
+
+    def _column(self, column: int, kind: Kind) -> int:
+        return column if kind is Kind.INTEGER else self.integers + column
+
+    def _register(self, number: int) -> int:
+        self.reads.add(number)
+        return number
+
+    def _is_current(self, navigation: Navigation) -> bool:
+        """Whether the logical part of the navigation finds the candidate row itself."""
+        last = navigation.end is End.LAST and navigation.logical_offset == 0
+        return last and self.variable in self._members(navigation.variable)
+
+    def _read(self, glue: Read) -> None:
+        column = self._column(glue.column, glue.kind)
+        navigation = glue.navigation
+        if navigation is None:
+            self._emit(op.READ, column, -1)
+            return
+        register = -1
+        if not self._is_current(navigation):
+            members = self._members(navigation.variable)
+            meaning = row_register(members, navigation.end, navigation.logical_offset)
+            register = self._register(self.registers.number(meaning))
+        self._emit(op.READ, column, register, navigation.physical_offset)
+
+    def _read_classifier(self, navigation: Navigation) -> None:
+        if self._is_current(navigation) and navigation.physical_offset == 0:
+            self._emit(op.CONSTANT, self.variable)
+            return
+        meaning = (LastVariable if navigation.end is End.LAST else FirstVariable)(
+            self._members(navigation.variable),
+            navigation.logical_offset,
+            navigation.physical_offset,
+        )
+        self._emit(op.VARIABLE, self._register(self.registers.number(meaning)))
+
+    def _reduce(self, glue: Reduce) -> None:
+        members = self._members(glue.variable)
+        column = None if glue.column is None else self._column(glue.column, glue.kind)
+        if glue.function is Reduction.COUNT:
+            count = self.registers.number(Count(members, column))
+            self._emit(op.REGISTER, self._register(count))
+            return
+        assert column is not None
+        function = Reduction.SUM if glue.function is Reduction.AVG else glue.function
+        value = self.registers.number(Reduced(function, members, column, glue.kind))
+        self._register(value)
+        self._register(value + 1)
+        if glue.function is Reduction.AVG:
+            assert glue.kind is Kind.FLOATING
+            count = self.registers.number(Count(members, column))
+            self._emit(op.AVERAGE, self._register(count), value)
+        else:
+            self._emit(op.REDUCED, value)
+
+
+def _bits(value: float) -> int:
+    return int(np.float64(value).view(np.int64))

@@ -1,0 +1,51 @@
+"""The numbers of steps and instructions, and what stands in their columns a, b, c, d.
+
+All are rows of one int64 array. r: a register. Registers, columns and values on the stack are
+int64 throughout; a float is held as its bits.
+"""
+
+# Steps, done when `row` is mapped to a variable.
+SET_ROW = 0  # r[a] = row
+SET = 1  # r[a] = b
+COPY = 2  # r[a] = r[b]
+COUNT_DOWN = 3  # r[a] is minus the rows to come before the one looked for, minus 1; then its row
+COPY_AT = 4  # r[a] = r[b] if r[c] == row
+SET_AT = 5  # r[a] = d if r[b] >= 0 and row == r[b] + c
+ADD_ONE = 6  # r[a] += 1
+ADD_VALID = 7  # r[a] += 1 if column b is not NULL on the row
+SUM_INTEGER = 8  # r[a]: 0 no value yet, 1 some, -1 overflow; r[a + 1] the sum of column b
+SUM_FLOAT = 9
+MIN_INTEGER = 10  # r[a]: 0 no value yet, 1 some; r[a + 1] the least of column b
+MAX_INTEGER = 11
+MIN_FLOAT = 12
+MAX_FLOAT = 13
+
+# Instructions: a value is an int64 or a float64, and whether it is not NULL.
+READ = 0  # push column a on row r[b] + c, or on the current row + c where b is -1
+CONSTANT = 1  # push a
+NULL_CONSTANT = 2  # push NULL
+REGISTER = 3  # push r[a]
+VARIABLE = 4  # push r[a], NULL when negative
+REDUCED = 5  # push r[a + 1], NULL when r[a] is 0, overflow when negative
+AVERAGE = 6  # push r[b + 1] / r[a], NULL when r[a] is 0
+COMPARE_INTEGER = 7  # a: place in the enum Comparison
+COMPARE_FLOAT = 8
+ARITHMETIC_INTEGER = 9  # a: place in the enum ArithmeticOperator, b: bits, c: ansi
+ARITHMETIC_FLOAT = 10
+WIDEN = 11
+AND = 12
+OR = 13
+NOT = 14
+IS_NULL = 15
+JUMP_IF_FALSE = 16  # to a, if the value, which stays, is false
+JUMP_IF_TRUE = 17
+
+# What code answers: HOLDS, HOLDS_NOT (false or NULL), or an error.
+HOLDS_NOT = 0
+HOLDS = 1
+OVERFLOW = 2
+DIVISION_BY_ZERO = 3
+
+# Places of comparisons and operators, in the order of the enums in `plan.glue`.
+EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, NULL_SAFE_EQUAL = range(7)
+PLUS, MINUS, TIMES, DIVIDE, REMAINDER = range(5)

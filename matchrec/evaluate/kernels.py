@@ -1,0 +1,241 @@
+"""The compiled side of conditions: registers brought up to date, and code that is run.
+
+Both engines call these for each row that a run tries to map, after its row condition has held.
+Few arrays, all of int64, a float as its bits: arrays as arguments are what a call costs.
+
+registers: int64[p, r], one computation state at each place. columns, valid: [c, n], the integer
+columns, then the floating ones.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from matchrec.evaluate.arithmetic import (
+    VALUE,
+    combine_floats,
+    combine_integers,
+    compare,
+    order_of_floats,
+    order_of_integers,
+)
+from matchrec.evaluate.instructions import (
+    ADD_ONE,
+    ADD_VALID,
+    AND,
+    ARITHMETIC_INTEGER,
+    AVERAGE,
+    COMPARE_FLOAT,
+    COMPARE_INTEGER,
+    CONSTANT,
+    COPY,
+    COPY_AT,
+    COUNT_DOWN,
+    HOLDS,
+    HOLDS_NOT,
+    IS_NULL,
+    JUMP_IF_FALSE,
+    JUMP_IF_TRUE,
+    MAX_INTEGER,
+    MIN_FLOAT,
+    MIN_INTEGER,
+    NOT,
+    NULL_SAFE_EQUAL,
+    OR,
+    OVERFLOW,
+    READ,
+    REDUCED,
+    REGISTER,
+    SET,
+    SET_AT,
+    SET_ROW,
+    SUM_FLOAT,
+    SUM_INTEGER,
+    VARIABLE,
+    WIDEN,
+)
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+
+@njit(cache=True, error_model="numpy")
+def update_registers(
+    instructions: IntArray,
+    at: int,
+    end: int,
+    registers: IntArray,
+    place: int,
+    row: int,
+    columns: IntArray,
+    valid: BoolArray,
+) -> None:
+    """Do the steps at .. end on the registers at `place`: the row has been mapped."""
+    while at < end:
+        operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
+        if operation == SET_ROW:
+            registers[place, a] = row
+        elif operation == SET:
+            registers[place, a] = b
+        elif operation == COPY:
+            registers[place, a] = registers[place, b]
+        elif operation == COUNT_DOWN:
+            if registers[place, a] < -1:
+                registers[place, a] += 1
+            elif registers[place, a] == -1:
+                registers[place, a] = row
+        elif operation == COPY_AT:
+            if registers[place, instructions[at, 3]] == row:
+                registers[place, a] = registers[place, b]
+        elif operation == SET_AT:
+            if registers[place, b] >= 0 and row == registers[place, b] + instructions[at, 3]:
+                registers[place, a] = instructions[at, 4]
+        elif operation == ADD_ONE:
+            registers[place, a] += 1
+        elif valid[b, row]:
+            if operation == ADD_VALID:
+                registers[place, a] += 1
+            else:
+                reduce(operation, registers, place, a, columns[b, row])
+        at += 1
+
+
+@njit(cache=True, error_model="numpy")
+def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) -> None:
+    """Add a value to the flag at register a and the sum or extreme behind it."""
+    flag = registers[place, a]
+    former = registers[place, a + 1]
+    if flag == 0:
+        flag = 1
+        former = value
+    elif operation == SUM_INTEGER:
+        total = former + value
+        if ((former ^ total) & (value ^ total)) < 0:
+            flag = -1
+        former = total
+    elif operation == SUM_FLOAT:
+        former = bits_of(float_of(former) + float_of(value))
+    elif operation == MIN_INTEGER or operation == MAX_INTEGER:
+        if (value < former) == (operation == MIN_INTEGER):
+            former = value
+    else:
+        order = order_of_floats(float_of(value), float_of(former))
+        if order == (-1 if operation == MIN_FLOAT else 1):
+            former = value
+    registers[place, a] = flag
+    registers[place, a + 1] = former
+
+
+@njit(cache=True, error_model="numpy")
+def float_of(bits: int) -> float:
+    """The float held as these bits."""
+    return np.int64(bits).view(np.float64)  # type: ignore[no-any-return]
+
+
+@njit(cache=True, error_model="numpy")
+def bits_of(value: float) -> int:
+    """The bits that hold a float."""
+    return np.float64(value).view(np.int64)  # type: ignore[no-any-return]
+
+
+@njit(cache=True, error_model="numpy")
+def holds(
+    instructions: IntArray,
+    at: int,
+    end: int,
+    registers: IntArray,
+    place: int,
+    row: int,
+    lower: int,
+    upper: int,
+    columns: IntArray,
+    valid: BoolArray,
+    stack: IntArray,
+) -> int:
+    """HOLDS, HOLDS_NOT or an error: the condition in code at .. end for the candidate `row`.
+
+    lower, upper: the partition. stack: int64[2, d], values and whether they are not NULL.
+    One flat dispatch, in the order of how often instructions occur.
+    """
+    if at == end:
+        return HOLDS
+    top = -1
+    while at < end:
+        operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
+        if operation == READ:
+            top += 1
+            position = row if b < 0 else registers[place, b]
+            shifted = position + instructions[at, 3]
+            stack[1, top] = 0
+            if position >= 0 and lower <= shifted < upper:
+                stack[0, top] = columns[a, shifted]
+                stack[1, top] = valid[a, shifted]
+        elif operation <= VARIABLE:
+            top += 1
+            stack[0, top] = a if operation == CONSTANT else registers[place, a]
+            stack[1, top] = operation == CONSTANT or operation == REGISTER
+            if operation == VARIABLE:
+                stack[1, top] = stack[0, top] >= 0
+        elif operation <= AVERAGE:
+            top += 1
+            flag = registers[place, a]
+            if flag < 0:
+                return OVERFLOW
+            stack[1, top] = flag != 0
+            if operation == REDUCED:
+                stack[0, top] = registers[place, a + 1]
+            elif flag != 0:
+                stack[0, top] = bits_of(float_of(registers[place, b + 1]) / flag)
+        elif operation == JUMP_IF_FALSE or operation == JUMP_IF_TRUE:
+            if stack[1, top] and stack[0, top] == operation - JUMP_IF_FALSE:
+                at = a
+                continue
+        elif operation == NOT:
+            stack[0, top] = 1 - stack[0, top]
+        elif operation == IS_NULL:
+            stack[0, top] = 1 - stack[1, top]
+            stack[1, top] = 1
+        elif operation == WIDEN:
+            stack[0, top] = bits_of(float(stack[0, top]))
+        else:
+            top -= 1
+            status = combine(operation, a, b, instructions[at, 3], top, stack)
+            if status != VALUE:
+                return status
+        at += 1
+    return HOLDS if stack[1, 0] and stack[0, 0] else HOLDS_NOT
+
+
+@njit(cache=True, error_model="numpy")
+def combine(operation: int, a: int, b: int, c: int, top: int, stack: IntArray) -> int:
+    """Replace the values at top and above by what an operation makes of them; VALUE or an error."""
+    left, right = stack[0, top], stack[0, top + 1]
+    both = stack[1, top] & stack[1, top + 1]
+    if operation == COMPARE_INTEGER or operation == COMPARE_FLOAT:
+        if a == NULL_SAFE_EQUAL and not both:
+            stack[0, top] = stack[1, top] == stack[1, top + 1]
+            stack[1, top] = 1
+            return VALUE
+        if operation == COMPARE_INTEGER:
+            order = order_of_integers(left, right)
+        else:
+            order = order_of_floats(float_of(left), float_of(right))
+        stack[0, top] = compare(a, order)
+        stack[1, top] = both
+        return VALUE
+    if operation == AND or operation == OR:
+        decisive = operation == OR
+        decided = stack[1, top + 1] and right == decisive
+        stack[0, top] = decisive if decided else 1 - decisive
+        stack[1, top] = 1 if decided else both
+        return VALUE
+    stack[1, top] = both
+    if not both:
+        return VALUE
+    if operation == ARITHMETIC_INTEGER:
+        stack[0, top], status = combine_integers(a, left, right, b, c)
+    else:
+        value, status = combine_floats(a, float_of(left), float_of(right), c)
+        stack[0, top] = bits_of(value)
+    stack[1, top] = status == VALUE
+    return max(status, VALUE)

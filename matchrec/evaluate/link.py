@@ -1,0 +1,97 @@
+"""Conditions of a query, by variable, to the arrays that `evaluate.kernels` runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from matchrec.evaluate import instructions as op
+from matchrec.evaluate.code import Coder, Instruction
+from matchrec.evaluate.liveness import Move, RegisterSet, live_registers, useful_steps
+from matchrec.evaluate.registers import Members, Registers, Step
+from matchrec.plan.glue import Glue
+
+IntArray = npt.NDArray[np.int64]
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedConditions:
+    """What depends on the run, as arrays.
+
+    instructions: int64[k, 5], steps of moves, then code of conditions.
+    steps: of each move, begin and end. code: of each variable's condition, empty without one.
+    initial: int64[r], the registers before the first row.
+    live: of each state, the registers that matter in it. depth: values on the stack at once.
+    """
+
+    instructions: IntArray
+    steps: tuple[Range, ...]
+    code: tuple[Range, ...]
+    initial: IntArray
+    live: tuple[tuple[int, ...], ...]
+    depth: int
+
+
+def link_conditions(
+    glue: Sequence[Glue | None],
+    members: Mapping[str, Members],
+    integers: int,
+    moves: Sequence[Move],
+    states: int,
+) -> LinkedConditions:
+    """Arrays for the conditions `glue`, by variable, of a program with `moves` between `states`.
+
+    integers: how many integer columns there are.
+    """
+    registers = Registers(frozenset(range(len(glue))))
+    coders = [Coder(variable, members, registers, integers) for variable in range(len(glue))]
+    for coder, condition in zip(coders, glue, strict=True):
+        if condition is not None:
+            coder.add(condition)
+    reads = [frozenset(coder.reads) for coder in coders]
+    steps = [registers.steps(variable) for variable in range(len(glue))]
+    live = live_registers(moves, states, steps, reads)
+    instructions, step_ranges = _steps_of_moves(moves, steps, reads, live)
+    code_ranges = []
+    for coder in coders:
+        begin = len(instructions)
+        instructions += [_moved(instruction, begin) for instruction in coder.code]
+        code_ranges.append((begin, len(instructions)))
+    return LinkedConditions(
+        instructions=np.array(instructions, np.int64).reshape(-1, 5),
+        steps=tuple(step_ranges),
+        code=tuple(code_ranges),
+        initial=np.array(registers.initial, np.int64),
+        live=tuple(tuple(sorted(alive)) for alive in live),
+        depth=max(len(coder.code) for coder in coders),
+    )
+
+
+def _moved(instruction: Instruction, distance: int) -> tuple[int, ...]:
+    """The instruction in code that begins `distance` further on: jumps go to absolute places."""
+    operation, a, b, c = instruction
+    jumps = operation in (op.JUMP_IF_FALSE, op.JUMP_IF_TRUE)
+    return operation, a + distance if jumps else a, b, c, 0
+
+
+def _steps_of_moves(
+    moves: Sequence[Move],
+    steps: Sequence[tuple[Step, ...]],
+    reads: Sequence[RegisterSet],
+    live: Sequence[RegisterSet],
+) -> tuple[list[tuple[int, ...]], list[Range]]:
+    """The useful steps of each move; moves with the same ones share them."""
+    all_steps: list[tuple[int, ...]] = []
+    known: dict[tuple[Step, ...], Range] = {}
+    ranges = []
+    for move in moves:
+        useful = useful_steps(steps[move.variable], reads[move.variable] | live[move.target])
+        if useful not in known:
+            known[useful] = (len(all_steps), len(all_steps) + len(useful))
+            all_steps += useful
+        ranges.append(known[useful])
+    return all_steps, ranges

@@ -1,0 +1,64 @@
+"""Which registers a run still needs: those that a condition may read before they are overwritten.
+
+Registers that are not live in a state neither tell two runs in it apart nor need to be kept up to
+date on the way to it.
+
+Source: SASE+, "Merging equivalent runs" (the bitmasks M), as the live variables of data-flow
+analysis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matchrec.evaluate.registers import Step
+
+RegisterSet = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A choice that maps a row: from `source` to `target`, states, by way of `variable`."""
+
+    source: int
+    variable: int
+    target: int
+
+
+def live_registers(
+    moves: Sequence[Move],
+    states: int,
+    steps: Sequence[tuple[Step, ...]],
+    reads: Sequence[RegisterSet],
+) -> list[RegisterSet]:
+    """The live registers of every state. steps, reads: by variable."""
+    live: list[RegisterSet] = [frozenset()] * states
+    changed = True
+    while changed:
+        changed = False
+        for move in reversed(moves):
+            after = reads[move.variable] | live[move.target]
+            before = needed_before(steps[move.variable], after) | live[move.source]
+            changed = changed or before != live[move.source]
+            live[move.source] = before
+    return live
+
+
+def needed_before(steps: tuple[Step, ...], after: RegisterSet) -> RegisterSet:
+    """The registers whose value before `steps` matters to the registers `after` them."""
+    needed = after
+    for step in reversed(steps):
+        if not needed.isdisjoint(step.writes):
+            needed = needed.difference(step.writes).union(step.reads)
+    return needed
+
+
+def useful_steps(steps: tuple[Step, ...], after: RegisterSet) -> tuple[Step, ...]:
+    """The steps without those that no register of `after` depends on."""
+    needed, useful = after, []
+    for step in reversed(steps):
+        if not needed.isdisjoint(step.writes):
+            needed = needed.difference(step.writes).union(step.reads)
+            useful.append(step)
+    return tuple(reversed(useful))

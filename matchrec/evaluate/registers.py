@@ -1,0 +1,245 @@
+"""Which registers the conditions of a query need, and the steps that keep them up to date.
+
+A condition asks for a register by what it means; one that several conditions read exists once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from matchrec.evaluate import instructions as op
+from matchrec.plan.expression import End
+from matchrec.plan.glue import Kind, Reduction
+
+Members = frozenset[int]  # variable ids
+
+
+@dataclass(frozen=True, slots=True)
+class LastRow:
+    """Position of the row `offset` before the last one mapped to `members`, or -1."""
+
+    members: Members
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRow:
+    """Position of the row `offset` after the first one mapped to `members`, or negative."""
+
+    members: Members
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecentVariable:
+    """Variable of the row `distance` before the row mapped last, or -1."""
+
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastVariable:
+    """Variable of the row `physical` rows from a LastRow, or -1 outside of the match."""
+
+    members: Members
+    offset: int
+    physical: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstVariable:
+    """Variable of the row `physical` rows from a FirstRow, or -1 outside of the match."""
+
+    members: Members
+    offset: int
+    physical: int
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many rows are mapped to `members`, or have a value in a column."""
+
+    members: Members
+    column: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A flag and a sum or an extreme, in two registers."""
+
+    function: Reduction
+    members: Members
+    column: int
+    kind: Kind
+
+
+Meaning = LastRow | FirstRow | RecentVariable | LastVariable | FirstVariable | Count | Reduced
+
+
+class Step(NamedTuple):
+    """One row of the steps array."""
+
+    operation: int
+    a: int
+    b: int = 0
+    c: int = 0
+    d: int = 0
+
+    @property
+    def writes(self) -> tuple[int, ...]:
+        """Registers that it changes."""
+        return (self.a, self.a + 1) if self.operation >= op.SUM_INTEGER else (self.a,)
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """Registers whose former value matters to what it writes."""
+        match self.operation:
+            case op.SET_ROW | op.SET:
+                return ()
+            case op.COPY:
+                return (self.b,)
+            case op.COPY_AT:
+                return (self.a, self.b, self.c)
+            case op.SET_AT:
+                return (self.a, self.b)
+            case _:
+                return self.writes
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """The registers asked for so far. every: ids of all variables."""
+
+    every: Members
+    numbers: dict[Meaning, int] = field(default_factory=dict)
+    initial: list[int] = field(default_factory=list)
+
+    def number(self, meaning: Meaning) -> int:
+        """The register that holds `meaning`; those that its steps read exist too."""
+        if meaning not in self.numbers:
+            for needed in self._needed(meaning):
+                self.number(needed)
+            self.numbers[meaning] = len(self.initial)
+            self.initial.extend(_initial(meaning))
+        return self.numbers[meaning]
+
+    def _needed(self, meaning: Meaning) -> Iterator[Meaning]:
+        match meaning:
+            case LastRow(members, offset) if offset > 0:
+                yield LastRow(members, offset - 1)
+            case RecentVariable(distance) if distance > 0:
+                yield RecentVariable(distance - 1)
+            case LastVariable(members, offset, physical):
+                if offset > 0:
+                    yield LastVariable(members, offset - 1, physical)
+                yield LastRow(members, offset) if physical > 0 else RecentVariable(-physical)
+            case FirstVariable(members, offset, physical):
+                yield FirstRow(members, offset)
+                if physical <= 0:
+                    yield RecentVariable(-physical)
+            case _:
+                return
+
+    def steps(self, variable: int) -> tuple[Step, ...]:
+        """What to do when a row is mapped to `variable`, in order.
+
+        Chains of last rows shift from their far end; what reads a position comes after it.
+        """
+        order = sorted(self.numbers, key=_phase)
+        return tuple(step for meaning in order for step in self._steps(meaning, variable))
+
+    def _steps(self, meaning: Meaning, variable: int) -> Iterator[Step]:
+        register = self.numbers[meaning]
+        match meaning:
+            case RecentVariable(distance):
+                yield self._shift(register, RecentVariable(distance - 1), distance, variable)
+            case LastRow(members, offset) if variable in members:
+                if offset > 0:
+                    yield Step(op.COPY, register, self.numbers[LastRow(members, offset - 1)])
+                else:
+                    yield Step(op.SET_ROW, register)
+            case FirstRow(members) if variable in members:
+                yield Step(op.COUNT_DOWN, register)
+            case LastVariable():
+                yield from self._last_variable(meaning, variable)
+            case FirstVariable():
+                yield from self._first_variable(meaning, variable)
+            case Count(members, None) if variable in members:
+                yield Step(op.ADD_ONE, register)
+            case Count(members, int(column)) if variable in members:
+                yield Step(op.ADD_VALID, register, column)
+            case Reduced(function, members, column, kind) if variable in members:
+                yield Step(_REDUCE[function, kind], register, column)
+            case _:
+                return
+
+    def _shift(self, register: int, before: Meaning, place: int, first: int) -> Step:
+        """The step of one place in a chain whose place 0 becomes `first`."""
+        if place > 0:
+            return Step(op.COPY, register, self.numbers[before])
+        return Step(op.SET, register, first)
+
+    def _last_variable(self, meaning: LastVariable, variable: int) -> Iterator[Step]:
+        register = self.numbers[meaning]
+        offset, physical = meaning.offset, meaning.physical
+        if variable in meaning.members:
+            if offset > 0 or physical > 0:
+                yield self._shift(register, replace(meaning, offset=offset - 1), offset, -1)
+            else:
+                yield Step(op.COPY, register, self.numbers[RecentVariable(-physical)])
+        if physical > 0:
+            row = self.numbers[LastRow(meaning.members, offset)]
+            yield Step(op.SET_AT, register, row, physical, variable)
+
+    def _first_variable(self, meaning: FirstVariable, variable: int) -> Iterator[Step]:
+        register = self.numbers[meaning]
+        row = self.numbers[FirstRow(meaning.members, meaning.offset)]
+        if meaning.physical > 0:
+            yield Step(op.SET_AT, register, row, meaning.physical, variable)
+        elif variable in meaning.members:
+            recent = self.numbers[RecentVariable(-meaning.physical)]
+            yield Step(op.COPY_AT, register, recent, row)
+
+
+def _initial(meaning: Meaning) -> list[int]:
+    match meaning:
+        case FirstRow(offset=offset):
+            return [-1 - offset]
+        case Count():
+            return [0]
+        case Reduced():
+            return [0, 0]
+        case _:
+            return [-1]
+
+
+def _phase(meaning: Meaning) -> tuple[int, int]:
+    """Sort key: positions, then recent variables, then what reads them; far ends first."""
+    match meaning:
+        case LastRow(offset=offset):
+            return 0, -offset
+        case FirstRow():
+            return 0, 0
+        case RecentVariable(distance):
+            return 1, -distance
+        case LastVariable(offset=offset):
+            return 2, -offset
+        case _:
+            return 3, 0
+
+
+_REDUCE = {
+    (Reduction.SUM, Kind.INTEGER): op.SUM_INTEGER,
+    (Reduction.SUM, Kind.FLOATING): op.SUM_FLOAT,
+    (Reduction.MIN, Kind.INTEGER): op.MIN_INTEGER,
+    (Reduction.MIN, Kind.FLOATING): op.MIN_FLOAT,
+    (Reduction.MAX, Kind.INTEGER): op.MAX_INTEGER,
+    (Reduction.MAX, Kind.FLOATING): op.MAX_FLOAT,
+}
+
+
+def row_register(members: Members, end: End, offset: int) -> LastRow | FirstRow:
+    """The meaning of a logical navigation."""
+    return LastRow(members, offset) if end is End.LAST else FirstRow(members, offset)
