@@ -16,8 +16,6 @@ def stray_character(character: str, span: Span) -> MatchRecognizeParseError:
         "-": "exclusion is written {- A -}",
         "&": "variables in a row are written with a space: A B",
         "'": "quote a variable's name with backticks",
-        "`": "the quoted name is not closed",
-        '"': "the quoted name is not closed",
         "/": "a comment is written /* ... */ or -- ... to the end of the line",
     }
     return MatchRecognizeParseError(
@@ -27,6 +25,11 @@ def stray_character(character: str, span: Span) -> MatchRecognizeParseError:
             character, "PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)"
         ),
     )
+
+
+def unclosed_name(span: Span) -> MatchRecognizeParseError:
+    """A quoted name without its second quote."""
+    return MatchRecognizeParseError("quoted name in PATTERN is not closed", span)
 
 
 def comment_after_brace(span: Span) -> MatchRecognizeParseError:

@@ -159,8 +159,10 @@ class _Parser:
 
     def primary(self) -> RowPattern:
         if self.at_quantifier():
-            quantifier = self.token.symbol + ("...}" if self.token.symbol == "{" else "")
-            raise errors.nothing_to_repeat(quantifier, self.token.span)
+            start = self.position
+            self.quantifier()
+            span = self.span_from(start)
+            raise errors.nothing_to_repeat(self.text[span.start : span.end], span)
         token = self.advance()
         match token.symbol:
             case "(":

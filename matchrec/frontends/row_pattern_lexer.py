@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import pattern as errors
 from matchrec.source import Span
 
@@ -63,7 +64,7 @@ def tokens(text: str, span: Span) -> tuple[PatternToken, ...]:
     while position < span.end:
         match = _TOKEN.match(text, position, span.end)
         if match is None:
-            raise errors.stray_character(text[position], Span(position, position + 1))
+            raise _unreadable(text[position], Span(position, position + 1))
         here = Span(*match.span())
         position = here.end
         match match.lastgroup:
@@ -76,6 +77,12 @@ def tokens(text: str, span: Span) -> tuple[PatternToken, ...]:
             case kind:
                 found.append(_token(kind or "", match.group(), here))
     return (*found, PatternToken(Kind.END, "", Span(span.end, span.end)))
+
+
+def _unreadable(character: str, span: Span) -> MatchRecognizeError:
+    if character in '`"':
+        return errors.unclosed_name(span)
+    return errors.stray_character(character, span)
 
 
 def _comment_end(text: str, opening: Span, end: int) -> int:

@@ -1,0 +1,56 @@
+"""Files of texts with what is expected of each; `--update` rewrites the expectations.
+
+# a comment that belongs to the record
+given text, one or more lines
+----
+expected text
+====
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+BETWEEN = "----"
+END = "===="
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """comment: its lines above the given text, each with `#`."""
+
+    comment: str
+    given: str
+    expected: str
+
+    def __str__(self) -> str:
+        head = f"{self.comment}\n" if self.comment else ""
+        return f"{head}{self.given}\n{BETWEEN}\n{self.expected}\n{END}\n"
+
+
+def read(path: Path) -> list[Record]:
+    """The records of a file."""
+    return [_record(text) for text in path.read_text(encoding="utf-8").split(f"\n{END}\n") if text]
+
+
+def _record(text: str) -> Record:
+    given, _, expected = text.partition(f"\n{BETWEEN}\n")
+    lines = given.split("\n")
+    comments = 0
+    while lines[comments].startswith("#"):
+        comments += 1
+    return Record("\n".join(lines[:comments]), "\n".join(lines[comments:]), expected)
+
+
+def check(path: Path, answer: Callable[[str], str], update: bool) -> None:
+    """Every record's answer is the expected text; with `update` it becomes so."""
+    records = read(path)
+    answers = [Record(record.comment, record.given, answer(record.given)) for record in records]
+    if update:
+        path.write_text("".join(str(record) for record in answers), encoding="utf-8")
+        return
+    assert records
+    for record, found in zip(records, answers, strict=True):
+        assert str(found) == str(record)
