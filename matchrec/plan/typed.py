@@ -81,12 +81,14 @@ class GlueColumns:
 class Typer:
     """Types the steps of one query's conditions.
 
-    types: of every column that the steps read. ansi: whether overflow is an error.
+    types: of every column that the steps read. ansi: whether overflow is an error. known: the types
+    of steps that were asked for.
     """
 
     types: Mapping[RowColumn, ValueType]
     ansi: bool
     columns: GlueColumns = field(default_factory=GlueColumns)
+    known: dict[Step, ValueType] = field(default_factory=dict)
 
     def condition(self, step: Step) -> Glue:
         """The glue of a whole condition."""
@@ -202,24 +204,34 @@ class Typer:
                 return Typed(Not(parts[0]), BOOLEAN)
 
     def comparison(self, step: Combined) -> Typed:
-        left, right = (self.typed(part) for part in step.operands)
-        families = {left.type.family, right.type.family}
-        if Family.DECIMAL in families and left.type != right.type:
-            left, right = self.to_one_decimal(step, left, right)
+        one, other = (self.type_of(part) for part in step.operands)
+        families = {one.family, other.family}
+        if Family.DECIMAL in families and one != other:
+            left, right = self.to_one_decimal(step, one, other)
         elif families == COMPUTED:
-            left, right = widened(left), widened(right)
-        elif len(families) > 1 or (Family.OTHER in families and left.type != right.type):
-            raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+            left, right = (widened(self.typed(part)) for part in step.operands)
+        elif len(families) > 1 or (Family.OTHER in families and one != other):
+            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        else:
+            left, right = (self.typed(part) for part in step.operands)
         return Typed(Compare(Comparison(step.operator), left.glue, right.glue), BOOLEAN)
 
-    def to_one_decimal(self, step: Combined, left: Typed, right: Typed) -> tuple[Typed, Typed]:
+    def type_of(self, step: Step) -> ValueType:
+        """The type of a step, before it is known whether its columns will be read as they are."""
+        if step not in self.known:
+            self.known[step] = Typer(self.types, self.ansi, known=self.known).typed(step).type
+        return self.known[step]
+
+    def to_one_decimal(
+        self, step: Combined, left: ValueType, right: ValueType
+    ) -> tuple[Typed, Typed]:
         """Both sides as decimals of one scale, or as doubles where one of them is a double."""
-        type_ = common_decimal(left.type, right.type)
+        type_ = common_decimal(left, right)
         if type_ is None:
-            raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+            raise cannot_combine(step.operator, left.name, right.name, step.span)
         one, other = (self.recast(part, type_) for part in step.operands)
         if one is None or other is None:
-            raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+            raise cannot_combine(step.operator, left.name, right.name, step.span)
         return one, other
 
     def recast(self, step: Step, type_: ValueType) -> Typed | None:
@@ -237,10 +249,11 @@ class Typer:
             return self.negated(step)
         if step.operator in ("DATEDIFF", "DATE_DIFF"):
             return self.days_between(step)
-        left, right = (self.typed(part) for part in step.operands)
-        families = {left.type.family, right.type.family}
-        if families == {Family.DECIMAL, Family.FLOATING}:
-            left, right = self.to_one_decimal(step, left, right)
+        one, other = (self.type_of(part) for part in step.operands)
+        if {one.family, other.family} == {Family.DECIMAL, Family.FLOATING}:
+            left, right = self.to_one_decimal(step, one, other)
+        else:
+            left, right = (self.typed(part) for part in step.operands)
         if {left.type.family, right.type.family} <= COMPUTED:
             return self.computed(step.operator, left, right)
         return self.on_times(step, left, right)

@@ -1,0 +1,117 @@
+"""Rows that come out of matches and what navigation reads on them, on arrays worked out by hand."""
+
+import numpy as np
+import pytest
+
+from matchrec.engine.match import Matches
+from matchrec.engine.partitions import Partitions
+from matchrec.output.aggregates import AggregateReader, SumOverflow
+from matchrec.output.measures import Reader
+from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.expression import End, Navigation, Semantics
+
+A, B = 0, 1
+ROWS = 8
+
+# partition 0 is rows 0-4, partition 1 rows 5-7
+# match 0: rows 1-3 as A B A, the B excluded; match 1: empty at row 4; match 2: rows 5-6 as B B
+MATCHES = Matches(
+    partition=np.array([0, 0, 1]),
+    number=np.array([1, 2, 1]),
+    start=np.array([1, 4, 5]),
+    offsets=np.array([0, 3, 3, 5]),
+    classifiers=np.array([A, B, A, B, B], np.int16),
+    excluded=np.array([False, True, False, False, False]),
+)
+PARTITIONS = Partitions(
+    starts=np.array([0, 5, 8]),
+    satisfied=np.zeros((ROWS, 1), np.uint64),
+    integers=np.zeros((0, ROWS), np.int64),
+    floats=np.zeros((0, ROWS)),
+    integers_valid=np.zeros((0, ROWS), np.bool_),
+    floats_valid=np.zeros((0, ROWS), np.bool_),
+)
+MEMBERS = {"A": frozenset({A}), "B": frozenset({B}), "U": frozenset({A, B})}
+
+
+def reader(rows: OutputRows) -> Reader:
+    return Reader(MATCHES, rows, PARTITIONS, MEMBERS, 2)
+
+
+ONE_ROW = output_rows(MATCHES, RowsPerMatch.ONE_ROW)
+ALL_ROWS = output_rows(MATCHES, RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
+
+
+def test_one_row_per_match() -> None:
+    assert ONE_ROW.row.tolist() == [1, 4, 5]
+    assert ONE_ROW.current.tolist() == [2, -1, 4]
+
+
+def test_all_rows_leave_out_excluded_ones_and_show_empty_matches() -> None:
+    assert ALL_ROWS.row.tolist() == [1, 3, 4, 5, 6]
+    assert ALL_ROWS.match.tolist() == [0, 0, 1, 2, 2]
+    assert ALL_ROWS.current.tolist() == [0, 2, -1, 3, 4]
+
+
+def test_empty_matches_may_be_omitted() -> None:
+    rows = output_rows(MATCHES, RowsPerMatch.ALL_ROWS_OMIT_EMPTY)
+    assert rows.row.tolist() == [1, 3, 5, 6]
+
+
+def test_unmatched_rows_are_in_no_match_and_not_in_an_empty_one() -> None:
+    rows = unmatched_rows(matched_rows(MATCHES, ROWS), PARTITIONS)
+    assert rows.row.tolist() == [0, 7]
+    assert reader(rows).match_numbers().tolist() == [-1, -1]
+    assert reader(rows).positions(Navigation("A")).tolist() == [-1, -1]
+
+
+RUNNING, FINAL = Semantics.RUNNING, Semantics.FINAL
+
+
+@pytest.mark.parametrize(
+    ("navigation", "on_each_row"),
+    [
+        (Navigation("A", semantics=RUNNING), [1, 3, -1, -1, -1]),
+        (Navigation("A", semantics=FINAL), [3, 3, -1, -1, -1]),
+        (Navigation("A", End.FIRST, 1, semantics=RUNNING), [-1, 3, -1, -1, -1]),
+        (Navigation("A", End.FIRST, 1, semantics=FINAL), [3, 3, -1, -1, -1]),
+        (Navigation("B", semantics=RUNNING), [-1, 2, -1, 5, 6]),
+        (Navigation("B", End.LAST, 1, semantics=FINAL), [-1, -1, -1, 5, 5]),
+        (Navigation(None, End.FIRST), [1, 1, -1, 5, 5]),
+        (Navigation(None, End.LAST, 0, -1), [0, 2, -1, -1, 5]),
+        (Navigation(None, End.LAST, 0, 2), [3, -1, -1, 7, -1]),
+        (Navigation("U", End.LAST, 1, 1), [-1, 3, -1, -1, 6]),
+    ],
+)
+def test_navigation(navigation: Navigation, on_each_row: list[int]) -> None:
+    assert reader(ALL_ROWS).positions(navigation).tolist() == on_each_row
+
+
+def test_classifiers() -> None:
+    read = reader(ALL_ROWS)
+    assert read.classifiers(Navigation()).tolist() == [A, A, -1, B, B]
+    assert read.classifiers(Navigation(physical_offset=-1)).tolist() == [-1, B, -1, -1, B]
+    following = Navigation(physical_offset=1, semantics=RUNNING)
+    assert read.classifiers(following).tolist() == [-1, -1, -1, -1, -1]
+
+
+def test_aggregates() -> None:
+    values = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
+    valid = np.array([True] * 6 + [False] + [True])
+    read = AggregateReader(reader(ALL_ROWS), None, valid)
+    sums = read.float_sums(values)
+    assert sums[read.index(RUNNING)[[0, 1, 3, 4]]].tolist() == [1.0, 7.0, 16.0, 16.0]
+    assert read.counts(RUNNING).tolist() == [1, 3, 0, 1, 1]
+    assert read.counts(FINAL).tolist() == [3, 3, 0, 1, 1]
+    greatest = read.extremes(values, greatest=True)
+    assert greatest.tolist() == [1, 2, 3, 5, 5]
+
+
+def test_an_integer_sum_that_overflows_names_its_row() -> None:
+    values = np.full(ROWS, 2**62)
+    read = AggregateReader(reader(ONE_ROW), None, np.ones(ROWS, np.bool_))
+    with pytest.raises(SumOverflow) as caught:
+        read.integer_sums(values, ansi=True)
+    assert caught.value.row == 2
+    assert read.integer_sums(values, ansi=False)[0] == 2**62

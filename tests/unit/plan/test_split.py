@@ -1,0 +1,104 @@
+"""What of a condition Spark computes before the match, and what is left for the engine."""
+
+import pytest
+
+from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.lower import lower
+from matchrec.plan.expression import End, Navigation
+from matchrec.plan.row_column import Shifted
+from matchrec.plan.split import Combined, Grown, SplitCondition, Value, VariableAt, split
+
+
+def split_b(condition: str, more: str = "") -> SplitCondition:
+    """The split condition of B in PATTERN (A+ B+)."""
+    text = f"ORDER BY t PATTERN (A+ B+) {more} DEFINE B AS {condition}"
+    (only,) = split(lower(parse_clause(text)))
+    return only
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        ("x > 3", "x > 3"),
+        ("B.x > 3 AND y", "(x > 3) AND (y)"),
+        ("LAST(x) = 1", "x = 1"),
+        ("upper(B.name) LIKE 'A%' OR x IS NULL", "upper(name) LIKE 'A%' OR x IS NULL"),
+        ("exists(xs, e -> e > x)", "exists(xs, e -> e > x)"),
+        ("x IN (SELECT y FROM other)", "x IN (SELECT y FROM other)"),
+        ("TRUE", "TRUE"),
+        ("CLASSIFIER() = 'B'", "'B' = 'B'"),
+    ],
+)
+def test_conditions_on_the_row_are_sparks(condition: str, text: str) -> None:
+    found = split_b(condition)
+    assert found.during is None
+    assert found.before is not None
+    assert found.before.text == text
+
+
+def test_rows_at_a_fixed_distance_are_sparks() -> None:
+    found = split_b("x < PREV(x) AND x * 2 > NEXT(B.x + B.y, 3)")
+    assert found.during is None
+    assert found.before is not None
+    shifts = [piece for piece in found.before.pieces if isinstance(piece, Shifted)]
+    assert shifts == [Shifted("x", 0), Shifted("x", -1), Shifted("x", 0), Shifted("x + y", 3)]
+
+
+def test_a_union_variable_that_holds_the_variable_is_the_current_row() -> None:
+    assert split_b("U.x > 1", "SUBSET U = (A, B)").during is None
+    assert split_b("U.x > 1", "SUBSET U = (A)").during is not None
+
+
+def test_a_function_of_one_position_moves_to_the_row() -> None:
+    step = split_b("upper(LAST(A.name)) LIKE concat(A.prefix, '%')").during
+    assert isinstance(step, Value)
+    assert step.column.text == "upper(name) LIKE concat(prefix, '%')"
+    assert step.navigation == Navigation("A")
+
+
+def test_a_condition_true_of_no_row_keeps_its_value_there() -> None:
+    step = split_b("coalesce(LAST(A.x), 0) = 0").during
+    assert isinstance(step, Value)
+    assert step.missing is not None
+    assert step.missing.text == "coalesce(IF(FALSE, x, NULL), 0) = 0"
+    bare = split_b("LAST(A.flag)").during
+    assert isinstance(bare, Value)
+    assert bare.missing is None
+
+
+def test_two_positions_are_combined_by_the_engine() -> None:
+    step = split_b("x > 2 * FIRST(A.x)").during
+    assert isinstance(step, Combined)
+    here, first = step.operands
+    assert isinstance(here, Value)
+    assert isinstance(first, Value)
+    assert (here.column.text, here.navigation) == ("x", None)
+    assert first.column.text == "2 * x"
+    assert first.navigation == Navigation("A", End.FIRST)
+
+
+def test_conjuncts_go_where_they_are_cheapest() -> None:
+    found = split_b("x > 3 AND avg(A.x) < x AND y < 5")
+    assert found.before is not None
+    assert found.before.text == "(x > 3) AND (y < 5)"
+    assert isinstance(found.during, Combined)
+    grown = found.during.operands[0]
+    assert isinstance(grown, Grown)
+    assert (grown.function, grown.variable) == ("avg", "A")
+
+
+def test_the_classifier_of_another_row_is_a_choice_of_constants() -> None:
+    step = split_b("CLASSIFIER(A) IN ('A', 'C')").during
+    assert isinstance(step, VariableAt)
+    texts = [column.text for column in step.by_variable]
+    assert texts == [
+        "'A' IN ('A', 'C')",
+        "'B' IN ('A', 'C')",
+        "CAST(NULL AS STRING) IN ('A', 'C')",
+    ]
+
+
+def test_a_function_of_two_positions_is_refused_by_name() -> None:
+    with pytest.raises(MatchRecognizeUnsupportedError, match="LEVENSHTEIN"):
+        split_b("levenshtein(name, LAST(A.name)) < 3")

@@ -1,0 +1,115 @@
+"""Types of what the engine computes, as Spark would give them."""
+
+import pytest
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.lower import lower
+from matchrec.plan.glue import And, Arithmetic, Compare, Constant, Glue, Kind, Read, Reduce, Widen
+from matchrec.plan.row_column import row_column
+from matchrec.plan.split import split
+from matchrec.plan.typed import Typer
+from matchrec.plan.types import Family, ValueType
+
+TYPES = {
+    "i": ValueType(Family.INTEGER, "int", 32),
+    "b": ValueType(Family.INTEGER, "bigint", 64),
+    "d": ValueType(Family.FLOATING, "double"),
+    "s": ValueType(Family.STRING, "string"),
+    "day": ValueType(Family.DATE, "date"),
+    "ts": ValueType(Family.TIMESTAMP, "timestamp"),
+    "m": ValueType(Family.DECIMAL, "decimal(10,2)", 64, 10, 2),
+    "n": ValueType(Family.DECIMAL, "decimal(12,4)", 64, 12, 4),
+    "INTERVAL 1 HOUR": ValueType(Family.INTERVAL, "interval hour"),
+    "1.5": ValueType(Family.DECIMAL, "decimal(2,1)", 64, 2, 1),
+}
+
+
+def typed(condition: str) -> tuple[Glue, Typer]:
+    """The glue of B's condition in PATTERN (A+ B)."""
+    plan = lower(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
+    ((step,),) = ([one.during] for one in split(plan))
+    assert step is not None
+    typer = Typer({row_column(text): type_ for text, type_ in TYPES.items()}, ansi=True)
+    return typer.condition(step), typer
+
+
+def compared(condition: str) -> Compare:
+    glue, _ = typed(condition)
+    assert isinstance(glue, Compare)
+    return glue
+
+
+def test_integers_stay_integers() -> None:
+    glue = compared("i - FIRST(A.i) > 3")
+    assert isinstance(glue.left, Arithmetic)
+    assert (glue.left.kind, glue.left.bits, glue.left.ansi) == (Kind.INTEGER, 32, True)
+    assert glue.right == Constant(3, Kind.INTEGER)
+
+
+def test_an_integer_beside_a_float_is_widened() -> None:
+    glue = compared("d > FIRST(A.i)")
+    assert isinstance(glue.left, Read)
+    assert glue.left.kind is Kind.FLOATING
+    assert isinstance(glue.right, Widen)
+
+
+def test_division_is_floating() -> None:
+    glue = compared("i / FIRST(A.i) > 2")
+    assert isinstance(glue.left, Arithmetic)
+    assert glue.left.kind is Kind.FLOATING
+
+
+def test_timestamps_subtract_to_intervals() -> None:
+    glue = compared("ts - FIRST(A.ts) < INTERVAL 1 HOUR")
+    assert isinstance(glue.left, Arithmetic)
+    assert isinstance(glue.right, Read)
+
+
+def test_dates_subtract_to_days_or_intervals() -> None:
+    assert isinstance(compared("datediff(day, LAST(A.day)) <= 3").left, Arithmetic)
+    assert isinstance(compared("day - LAST(A.day) < INTERVAL 1 HOUR").left, Arithmetic)
+
+
+def test_two_decimals_meet_in_one_type_that_spark_casts_to() -> None:
+    _, typer = typed("m > LAST(A.n)")
+    texts = [column.text for column in typer.columns.integers]
+    assert texts == ["CAST(m AS decimal(12,4))", "CAST(n AS decimal(12,4))"]
+    assert typer.columns.ranked == set(typer.columns.integers)
+
+
+def test_a_decimal_literal_beside_a_float_is_a_float() -> None:
+    _, typer = typed("d - FIRST(A.d) > 1.5")
+    assert [column.text for column in typer.columns.floats] == ["d", "CAST(1.5 AS double)"]
+
+
+def test_aggregates_have_sparks_types() -> None:
+    for condition, kind in (("sum(A.i) > b", Kind.INTEGER), ("avg(A.i) > d", Kind.FLOATING)):
+        glue = compared(condition)
+        assert isinstance(glue.left, Reduce)
+        assert glue.left.kind is kind
+
+
+def test_count_needs_no_value() -> None:
+    _, typer = typed("count(A.s) > 2")
+    assert [column.text for column in typer.columns.integers] == ["IF((s) IS NULL, NULL, 1)"]
+
+
+def test_strings_are_compared_by_rank() -> None:
+    _, typer = typed("s > LAST(A.s)")
+    assert typer.columns.ranked == {row_column("s")}
+
+
+def test_between_and_in_are_comparisons() -> None:
+    between, _ = typed("b BETWEEN FIRST(A.i) AND LAST(A.b)")
+    assert isinstance(between, And)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["s > LAST(A.i)", "ts > LAST(A.day)", "sum(A.s) > 1", "m + LAST(A.m) > i", "b + sum(A.b)"],
+)
+def test_what_the_engine_cannot_do_is_an_error_that_says_how_to_write_it(condition: str) -> None:
+    with pytest.raises(MatchRecognizeError) as caught:
+        typed(condition)
+    assert caught.value.hint
