@@ -25,6 +25,11 @@ def unreadable_expression(reason: str, where: str, span: Span) -> MatchRecognize
     )
 
 
+def unclosed_bracket(opening: str, where: str, span: Span) -> MatchRecognizeParseError:
+    """A bracket in an expression that nothing closes."""
+    return MatchRecognizeParseError(f"`{opening}` is not closed in {where}", span)
+
+
 def missing_expression(where: str, span: Span) -> MatchRecognizeParseError:
     """Nothing where an expression should stand."""
     return MatchRecognizeParseError(f"expression missing in {where}", span)

@@ -10,7 +10,15 @@ from matchrec.errors import expression as errors
 from matchrec.errors import syntax as syntax_errors
 from matchrec.frontends.functions import words
 from matchrec.frontends.stock import ColumnPlace, columns
-from matchrec.frontends.tokens import Kind, Token, closings, own_tokens, stock_tokens
+from matchrec.frontends.tokens import (
+    CLOSING,
+    OPENING,
+    Kind,
+    Token,
+    closings,
+    own_tokens,
+    stock_tokens,
+)
 from matchrec.source import Span
 
 
@@ -159,11 +167,22 @@ def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     index_at = {token.span.start: i for i, token in enumerate(found)}
     markers = tuple(token.span for token in found if token.key == "?")
     bare = Analysis(text, offset, scope, found, closings(found), {}, index_at, markers)
+    _refuse_unbalanced(bare)
     prefixes = frozenset(i for i in range(len(found)) if is_semantics(bare, i))
     _refuse_misplaced_semantics(bare, prefixes)
     left_out = frozenset(found[i].span.start - offset for i in prefixes)
     places = columns(text, offset, stock, left_out, where)
     return replace(bare, columns={index_at[place.span.start]: place for place in places})
+
+
+def _refuse_unbalanced(analysis: Analysis) -> None:
+    closed = {*analysis.pairs, *analysis.pairs.values()}
+    for index, token in enumerate(analysis.tokens):
+        if token.key in CLOSING and index not in closed:
+            raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
+    for index, token in enumerate(analysis.tokens):
+        if token.key in OPENING and index not in closed:
+            raise syntax_errors.unclosed_bracket(token.text, analysis.clause, token.span)
 
 
 def _refuse_misplaced_semantics(analysis: Analysis, prefixes: frozenset[int]) -> None:

@@ -60,7 +60,8 @@ def columns(
     except RecursionError as error:
         whole = Span(offset, offset + len(text))
         raise errors.expression_nested_too_deep(where, whole) from error
-    assert tree is not None
+    if tree is None:
+        raise errors.missing_expression(where, Span(offset, offset + len(text)))
     found = {place.span.start: place for place in _places(tree, offset)}
     return tuple(found[start] for start in sorted(found))
 

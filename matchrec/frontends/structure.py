@@ -279,16 +279,15 @@ class _Reader(Cursor):
         raise _NotModelled
 
     def group(self) -> Scalar:
-        """An expression in parentheses: itself, with the parentheses in its text."""
+        """An expression in parentheses: itself, with the parentheses in its text; else opaque."""
         start = self.position
         closing = self.pairs.get(start)
         if closing is None:
             raise _NotModelled
         self.position = closing + 1
         pieces, span = self.pieces(start, closing + 1), self.span(start, closing + 1)
-        if self.is_subquery(start):
-            return Term(pieces, span)
-        return replace(self.argument(start + 1, closing), pieces=pieces, span=span)
+        inner = None if self.is_subquery(start) else self.readable(start + 1, closing)
+        return replace(inner or Term(pieces, span), pieces=pieces, span=span)
 
     def call(self) -> Scalar:
         """A function; an operation when its arguments are plain expressions."""
