@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         MatchRecognizeRunError,
         MatchRecognizeUnsupportedError,
     )
-    from matchrec.explain import Explanation
+    from matchrec.explanation import Explanation
 
 __all__ = [
     "Explanation",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.errors.calls import too_few_arguments
 from matchrec.errors.kinds import shown_in
-from matchrec.explain import ExplainedClause, Explanation
+from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.analysis import parameter_name
 from matchrec.frontends.sql import parse, parse_clause
 from matchrec.frontends.sql.lower import lower

@@ -49,7 +49,10 @@ def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
     """True where every column is true."""
     if len(columns) == 1:
         return columns[0]
+    if all(column.looks_at_one_row for column in columns):
+        return row_column(" AND ".join(f"({column.text})" for column in columns))
     pieces: list[str | Shifted] = []
     for index, column in enumerate(columns):
-        pieces += [" AND (" if index else "(", *column.pieces, ")"]
+        own = (Shifted(column.text, 0),) if column.looks_at_one_row else column.pieces
+        pieces += [" AND (" if index else "(", *own, ")"]
     return RowColumn(tuple(pieces))

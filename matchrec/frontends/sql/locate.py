@@ -73,11 +73,19 @@ def parse(text: str, frames: Collection[str] = ()) -> Query:
         passed = tuple(_frames(stock, frames, inside, bool(clauses)))
         if not clauses:
             return Query(source, (), passed)
-        return Query(source, tuple(_sites(text, stock, outline, clauses)), passed, _marks(outline))
+        sites = tuple(_sites(text, stock, outline, clauses))
+        return Query(source, sites, passed, _marks(outline, sites))
 
 
-def _marks(outline: Outline) -> tuple[Span, ...]:
-    return tuple(token.span for token in outline.tokens if token.key == "?")
+def _marks(outline: Outline, sites: tuple[Site, ...]) -> tuple[Span, ...]:
+    """The parameter markers; a `?` in PATTERN is a quantifier."""
+    patterns = [site.clause.pattern.span for site in sites]
+    return tuple(
+        token.span
+        for token in outline.tokens
+        if token.key == "?"
+        and not any(span and span.start <= token.span.start < span.end for span in patterns)
+    )
 
 
 def _frames(

@@ -1,0 +1,122 @@
+"""The public functions: what they take, what they pass through, what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, Row, SparkSession
+
+import matchrec
+
+CLAUSE = "ORDER BY t MEASURES FIRST(t) AS a, LAST(t) AS b PATTERN (S U+) DEFINE U AS v > PREV(v)"
+
+
+@pytest.fixture
+def steps(spark: SparkSession) -> DataFrame:
+    frame = spark.createDataFrame([(1, 5), (2, 6), (3, 7), (4, 1), (5, 2)], "t int, v int")
+    frame.createOrReplaceTempView("steps")
+    return frame
+
+
+EXPECTED = [Row(a=1, b=3), Row(a=4, b=5)]
+
+
+def test_sql_over_a_table(spark: SparkSession, steps: DataFrame) -> None:
+    got = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})")
+    assert sorted(got.collect()) == EXPECTED
+
+
+def test_match_recognize_over_a_dataframe(steps: DataFrame) -> None:
+    assert sorted(matchrec.match_recognize(steps, CLAUSE).collect()) == EXPECTED
+
+
+def test_sql_over_a_frame_with_braces_in_the_pattern(spark: SparkSession, steps: DataFrame) -> None:
+    query = """SELECT m.n, '{rows}' AS s FROM {rows} MATCH_RECOGNIZE (
+        ORDER BY t MEASURES count(*) AS n ALL ROWS PER MATCH PATTERN (S{1,2} {- U -})
+        DEFINE U AS v > PREV(v) AND v > (SELECT min(v) FROM {rows})) m"""
+    got = matchrec.sql(spark, query, rows=steps).collect()
+    assert {tuple(row) for row in got} <= {(1, "{rows}"), (2, "{rows}")}
+    assert len(got) == 4
+
+
+def test_named_and_positional_arguments(spark: SparkSession, steps: DataFrame) -> None:
+    query = """SELECT * FROM steps MATCH_RECOGNIZE (ORDER BY t
+        MEASURES LAST(v) + :more AS x PATTERN (A B?) DEFINE A AS v = :v) WHERE x < :most"""
+    named = matchrec.sql(spark, query, {"v": 7, "more": 10, "most": 100})
+    assert named.collect() == [Row(x=11)]
+    marked = query.replace(":more", "?").replace(":v", "?").replace(":most", "?")
+    assert matchrec.sql(spark, marked, [10, 7, 100]).collect() == [Row(x=11)]
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="3 parameter markers"):
+        matchrec.sql(spark, marked, [10])
+
+
+def test_a_query_without_the_clause_is_sparks_alone(spark: SparkSession) -> None:
+    assert matchrec.sql(spark, "SELECT :x AS match_recognize", {"x": 1}).collect() == [Row(1)]
+    assert str(matchrec.explain(spark, "SELECT 1")).startswith("no MATCH_RECOGNIZE clause")
+
+
+def test_install_and_uninstall(spark: SparkSession, steps: DataFrame) -> None:
+    query = f"SELECT a FROM steps MATCH_RECOGNIZE ({CLAUSE}) WHERE b = 3"
+    matchrec.install(spark)
+    matchrec.install(spark, engine="breadth_first")
+    try:
+        assert spark.sql(query).collect() == [Row(a=1)]
+        assert spark.sql("SELECT {x} AS x", x=3).collect() == [Row(x=3)]
+    finally:
+        matchrec.uninstall(spark)
+    with pytest.raises(AnalysisException):
+        spark.sql(query)
+    matchrec.uninstall(spark)
+
+
+def test_wrong_engine_and_transport(spark: SparkSession, steps: DataFrame) -> None:
+    with pytest.raises(
+        matchrec.MatchRecognizeError, match="unknown engine `depth_first`"
+    ) as caught:
+        matchrec.match_recognize(steps, CLAUSE, engine="depth_first")
+    assert "backtracking" in str(caught.value)
+    with pytest.raises(matchrec.MatchRecognizeError, match="unknown transport"):
+        matchrec.match_recognize(steps, CLAUSE, transport="csv")
+
+
+def test_explain_shows_every_stage(spark: SparkSession, steps: DataFrame) -> None:
+    explained = matchrec.explain(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})")
+    text = str(explained)
+    for part in ("row pattern", "S U+", "bit 0", "PREV(`v`, 1)", "begin S", "take U", "engine"):
+        assert part in text
+    assert explained.dot.startswith("digraph")
+    assert "<pre>" in explained._repr_html_()
+
+
+def test_spark_errors_of_the_rest_of_the_query_are_sparks(
+    spark: SparkSession, steps: DataFrame
+) -> None:
+    with pytest.raises(AnalysisException, match="nowhere"):
+        matchrec.sql(spark, f"SELECT nowhere FROM steps MATCH_RECOGNIZE ({CLAUSE})")
+    with pytest.raises(AnalysisException, match="no_table"):
+        matchrec.sql(spark, f"SELECT * FROM no_table MATCH_RECOGNIZE ({CLAUSE})")
+
+
+@pytest.mark.parametrize(
+    ("clause", "message"),
+    [
+        (CLAUSE.replace("PREV(v)", "PREV(w)"), "unknown column `w` in DEFINE"),
+        (CLAUSE.replace("PREV(v)", "PREV(W.v)"), "unknown pattern variable `W` in DEFINE"),
+        (CLAUSE.replace("v > PREV(v)", "v"), "must be boolean, this is int"),
+        (CLAUSE.replace("ORDER BY t", "ORDER BY tt"), "unknown column `tt` in ORDER BY"),
+        (CLAUSE.replace("AS b", "AS a"), "two measures"),
+        (CLAUSE.replace("U+", "U++"), "quantifier"),
+        (CLAUSE.replace("FIRST(t)", "sum(DISTINCT t)"), "`sum` with DISTINCT"),
+        (CLAUSE.replace("FIRST(t)", "max_by(t, v)"), "`max_by` in MEASURES"),
+        (CLAUSE.replace("FIRST(t)", "nope(t)"), "nope"),
+    ],
+)
+def test_mistakes_are_errors_with_a_place(
+    spark: SparkSession, steps: DataFrame, clause: str, message: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, f"SELECT *\nFROM steps MATCH_RECOGNIZE (\n  {clause})")
+    text = str(caught.value)
+    assert message in text
+    assert "  line 3, column" in text
+    assert "^" in text
