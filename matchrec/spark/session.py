@@ -66,10 +66,20 @@ class Runner:
         return str(self.spark.conf.get(name)).lower()
 
 
+def query_context_logger() -> logging.Logger:
+    """PySpark's logger of failed analyses; before 4.0 there is none, and this one is silent."""
+    name = "SQLQueryContextLogger"
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:
+        return logging.getLogger(name)
+    return PySparkLogger.getLogger(name)
+
+
 @contextmanager
 def quiet_analysis() -> Iterator[None]:
     """No log line of PySpark for a failed analysis: whoever asks words the error."""
-    logger = logging.getLogger("SQLQueryContextLogger")
+    logger = query_context_logger()
     was_disabled = logger.disabled
     logger.disabled = True
     try:

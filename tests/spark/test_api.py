@@ -35,8 +35,7 @@ def test_sql_over_a_frame_with_braces_in_the_pattern(spark: SparkSession, steps:
         ORDER BY t MEASURES count(*) AS n ALL ROWS PER MATCH PATTERN (S{1,2} {- U -})
         DEFINE U AS v > PREV(v) AND v > (SELECT min(v) FROM {rows})) m"""
     got = matchrec.sql(spark, query, rows=steps).collect()
-    assert {tuple(row) for row in got} <= {(1, "{rows}"), (2, "{rows}")}
-    assert len(got) == 4
+    assert sorted(tuple(row) for row in got) == [(1, "{rows}"), (1, "{rows}"), (2, "{rows}")]
 
 
 def test_named_and_positional_arguments(spark: SparkSession, steps: DataFrame) -> None:
