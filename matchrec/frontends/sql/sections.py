@@ -32,6 +32,8 @@ class Part(Enum):
 
 
 _ORDER = tuple(Part)
+_TWO_WORDS = (Part.PARTITION_BY, Part.ORDER_BY)
+_ONE_WORD = (Part.MEASURES, Part.WITHIN, Part.SUBSET, Part.DEFINE)
 _LENGTH = {Part.PARTITION_BY: 2, Part.ORDER_BY: 2, Part.ROWS_PER_MATCH: 0, Part.AFTER_MATCH: 0}
 _LENGTH[Part.SEARCH] = 0
 _NOT_AT_AN_END = words(
@@ -112,13 +114,14 @@ def sections(clause: ClauseTokens) -> dict[Part, Section]:
 def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
     """Where each part starts, left to right; brackets are skipped."""
     index = 0
-    pattern_end = -1
+    pattern_end = keyword_end = -1
     while index < len(clause.tokens):
         part = _part_at(clause, index, pattern_end)
+        if part in _ONE_WORD and (index == keyword_end or _is_skip_target(clause, index)):
+            part = None  # the first item of the part before, e.g. a column called measures
         if part:
             yield part, index
-        if part is Part.MEASURES:
-            index += 1  # what follows is its first measure, be it a column called measures
+            keyword_end = index + (2 if part in _TWO_WORDS else 1)
         if part is Part.PATTERN:
             pattern_end = clause.pairs.get(index + 1, -1)
             if pattern_end < 0:
@@ -152,6 +155,15 @@ def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> Part | None:
         case "DEFINE", _ if _starts_item(clause, index, pattern_end, "AS"):
             return Part.DEFINE
     return None
+
+
+def _is_skip_target(clause: ClauseTokens, index: int) -> bool:
+    """Whether `index` is the variable of SKIP TO, SKIP TO FIRST or SKIP TO LAST."""
+    before = [clause.key(i) for i in range(index - 3, index)]
+    return before[1:] == ["SKIP", "TO"] or before in (
+        ["SKIP", "TO", "FIRST"],
+        ["SKIP", "TO", "LAST"],
+    )
 
 
 def _starts_measures(clause: ClauseTokens, index: int) -> bool:

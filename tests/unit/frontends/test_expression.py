@@ -136,10 +136,9 @@ def test_pieces_and_spans_are_the_users_text(given: str) -> None:
 
 
 def test_a_column_is_last_of_its_variable() -> None:
-    for written, same in (("A.x", "LAST(A.x)"), ("x", "last(x, 0)"), ("u.x", "PREV(LAST(U.x), 0)")):
-        first, second = (
-            references(parse_scalar(t, 0, scope(Clause.DEFINE))) for t in (written, same)
-        )
+    pairs = (("A.x", "LAST(A.x)"), ("x", "last(x, 0)"), ("u.x", "PREV(LAST(U.x), 0)"))
+    for pair in pairs:
+        first, second = (references(parse_scalar(text, 0, scope(Clause.DEFINE))) for text in pair)
         assert first == second
 
 

@@ -1,0 +1,204 @@
+"""The clause: its print parses back, its words stay free for names, and every message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import golden_text
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.kinds import shown_in
+from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.nodes import (
+    DefinitionNode,
+    ExpressionText,
+    MatchRecognize,
+    MeasureNode,
+    Search,
+    SortKey,
+)
+from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
+from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
+from matchrec.source import Source, Span
+
+HERE = Path(__file__).parent
+NOWHERE = Span(0, 0)
+
+EVERY_PART = """
+  PARTITION BY sym, year(ts)
+  ORDER BY ts DESC NULLS LAST, x NULLS FIRST, y ASC
+  MEASURES FINAL LAST(A.price) - RUNNING FIRST(x) AS gain, count(*) n, A.x AS `end x`
+  ALL ROWS PER MATCH WITH UNMATCHED ROWS
+  AFTER MATCH SKIP TO FIRST `b c`
+  SEEK
+  PATTERN (^ A+? (B | `b c`){2,} $) WITHIN INTERVAL '1' HOUR
+  SUBSET U = (A, `b c`), V = (B)
+  DEFINE A AS A.price > 1, `b c` AS x IN (1, 2)
+"""
+
+
+def text(written: str) -> ExpressionText:
+    return ExpressionText(written, NOWHERE)
+
+
+def test_every_part_has_its_node() -> None:
+    clause = parse_clause(EVERY_PART)
+    assert clause.partition_by == (text("sym"), text("year(ts)"))
+    assert clause.order_by == (
+        SortKey(text("ts"), descending=True, nulls_first=False),
+        SortKey(text("x"), nulls_first=True),
+        SortKey(text("y"), descending=False),
+    )
+    assert clause.measures == (
+        MeasureNode(text("FINAL LAST(A.price) - RUNNING FIRST(x)"), "gain", NOWHERE),
+        MeasureNode(text("count(*)"), "n", NOWHERE),
+        MeasureNode(text("A.x"), "end x", NOWHERE),
+    )
+    assert clause.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+    assert clause.after_match == AfterMatchSkip(SkipTo.FIRST, "b c")
+    assert clause.search is Search.SEEK
+    assert clause.within == text("INTERVAL '1' HOUR")
+    assert clause.subsets == (Subset("U", ("A", "b c")), Subset("V", ("B",)))
+    assert clause.definitions == (
+        DefinitionNode("A", text("A.price > 1"), NOWHERE),
+        DefinitionNode("b c", text("x IN (1, 2)"), NOWHERE),
+    )
+
+
+def test_every_part_has_its_place() -> None:
+    source = Source(EVERY_PART)
+    clause = parse_clause(EVERY_PART)
+    assert [source.at(node.span) for node in clause.measures] == ["gain", "n", "`end x`"]
+    assert [source.at(node.span) for node in clause.definitions] == ["A", "`b c`"]
+    assert [source.at(s) for subset in clause.subsets for s in subset.member_spans] == [
+        *("A", "`b c`", "B")
+    ]
+    assert clause.within is not None
+    for node in (*clause.partition_by, clause.within):
+        assert source.at(node.span) == node.text
+    variables = [n.span for n in walk(clause.pattern) if isinstance(n, Variable) and n.span]
+    assert [source.at(span) for span in variables] == ["A", "B", "`b c`"]
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        EVERY_PART,
+        "pattern(a)",
+        "PATTERN ()",
+        """ORDER BY measures, pattern, define
+        MEASURES measures AS measures, pattern AS pattern, define AS define
+        PATTERN (A define*) DEFINE define AS define.x > measures.y AND within > subset""",
+        """MEASURES final AS final, one AS one, all AS all, after AS after, first AS last
+        ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW PATTERN (A) SUBSET subset = (A)""",
+        "PARTITION /* c */ BY x -- PATTERN (B)\n PATTERN (a{2,3}{-b-}) DEFINE a AS s = ') DEFINE'",
+        "AFTER MATCH SKIP TO next PATTERN (next)",
+        "AFTER MATCH SKIP TO FIRST first PATTERN (first last)",
+        "AFTER MATCH SKIP TO LAST row PATTERN (row)",
+        "ORDER BY first NULLS FIRST, nulls, last DESC, desc, asc ASC PATTERN (A) WITHIN 10",
+        "MEASURES CASE WHEN x THEN 1 END e, x IS NULL AS i, (x) p, x[0] AS q PATTERN (A)",
+        "MEASURES match.first AS first, t.final fin, A.pattern AS p PATTERN (A) DEFINE A AS define",
+        "INITIAL PATTERN (A)",
+        "ORDER BY ts PATTERN (A) WITHIN INTERVAL 10 MINUTES DEFINE A AS within = 1",
+        "PARTITION BY partition ORDER BY `order` PATTERN (define) DEFINE define AS define = 1",
+        "ALL ROWS PER MATCH SHOW EMPTY MATCHES PATTERN (A) SUBSET define = (A) DEFINE A AS true",
+        "MEASURES sum(x) FILTER (WHERE y) f, mode() WITHIN GROUP (ORDER BY x) p PATTERN (A)",
+        "MEASURES seek AS seek, initial AS initial, within AS within PATTERN (A)",
+    ],
+)
+def test_the_print_parses_back(clause: str) -> None:
+    node = parse_clause(clause)
+    assert parse_clause(str(node)) == node
+
+
+NAMES = st.sampled_from(
+    ["A", "B", "pattern", "define", "a b", "DEFINE", "FIRST", "MEASURES", "x`y", "ONE", "SUBSET"]
+)
+EXPRESSIONS = st.sampled_from(
+    [
+        *("x", "pattern", "A.x > 1", "measures", "count(*)", "f(a, b)", "'DEFINE A AS'", "x[1]"),
+        *("CASE WHEN a THEN b END", "final", "within.x", "(a, b)", "FINAL LAST(x, 2)", "-1"),
+        *("define = 1", "subset.`y z`", "x IS NOT NULL", "all", "`PATTERN (`", "a /* ) */ + b"),
+    ]
+).map(text)
+SKIPS = st.one_of(
+    st.sampled_from([SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW]).map(AfterMatchSkip),
+    st.builds(AfterMatchSkip, st.sampled_from([SkipTo.FIRST, SkipTo.LAST]), NAMES),
+)
+
+
+def several(items: st.SearchStrategy[object], least: int = 0) -> st.SearchStrategy[object]:
+    return st.lists(items, min_size=least, max_size=3).map(tuple)
+
+
+CLAUSES = st.builds(
+    MatchRecognize,
+    pattern=several(NAMES.map(Variable), 2).map(Concatenation) | NAMES.map(Variable),
+    partition_by=several(EXPRESSIONS),
+    order_by=several(
+        st.builds(SortKey, EXPRESSIONS, st.none() | st.booleans(), st.none() | st.booleans())
+    ),
+    measures=several(st.builds(MeasureNode, EXPRESSIONS, NAMES, st.just(NOWHERE))),
+    rows_per_match=st.none() | st.sampled_from(RowsPerMatch),
+    after_match=st.none() | SKIPS,
+    search=st.none() | st.sampled_from(Search),
+    within=st.none() | EXPRESSIONS,
+    subsets=several(st.builds(Subset, NAMES, several(NAMES, 1))),
+    definitions=several(st.builds(DefinitionNode, NAMES, EXPRESSIONS, st.just(NOWHERE))),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(CLAUSES)
+def test_any_clause_prints_and_parses_back(clause: MatchRecognize) -> None:
+    assert parse_clause(str(clause)) == clause
+
+
+WORDS = (
+    *("PARTITION BY", "ORDER BY", "MEASURES", "ONE ROW PER MATCH", "ALL ROWS PER MATCH", "PATTERN"),
+    *("AFTER MATCH SKIP", "TO", "FIRST", "SUBSET", "DEFINE", "AS", "WITHIN", "A", "x", "(", ")"),
+    *(",", "=", "1", "PATTERN (A)", "DEFINE A AS", "x AS y", "SEEK", "`a b`", ".", "{-", "*"),
+)
+
+
+def outcome(written: str) -> Span:
+    """The place of the clause, or that of the error."""
+    try:
+        clause = parse_clause(written)
+        lower(clause)
+    except MatchRecognizeError as error:
+        return error.span or Span(-1, -1)
+    return clause.span
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join))
+def test_any_words_are_a_clause_or_a_placed_error(written: str) -> None:
+    place = outcome(written)
+    assert 0 <= place.start <= place.end <= max(1, len(written))
+
+
+def message(written: str) -> str:
+    with pytest.raises(MatchRecognizeError) as raised, shown_in(Source(written)):
+        lower(parse_clause(written))
+    return str(raised.value)
+
+
+def test_messages(request: pytest.FixtureRequest) -> None:
+    update = bool(request.config.getoption("--update", default=False))
+    golden_text.check(HERE / "clause_errors.txt", message, update)
+
+
+def test_parse_clause_shows_its_text_in_errors() -> None:
+    with pytest.raises(MatchRecognizeError, match="line 1, column 9"):
+        parse_clause("PATTERN (A")
+
+
+def test_quantifier_after_exclusion_is_lexed_by_the_pattern_lexer() -> None:
+    pattern = parse_clause("PATTERN (A?? {- B -}{2})").pattern
+    assert isinstance(pattern, Concatenation)
+    assert [part.least for part in pattern.parts if isinstance(part, Quantified)] == [0, 2]
