@@ -1,0 +1,87 @@
+"""Imports go one way, third parties stay where they belong, modules and functions stay small."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "matchrec"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# What each layer may import besides itself; a layer is a package or a module of matchrec.
+MAY_IMPORT = {
+    "source": set(),
+    "errors": {"source"},
+    "plan": {"source", "errors"},
+    "frontends": {"source", "errors", "plan"},
+    "nfa": {"source", "errors", "plan"},
+    "evaluate": {"source", "errors", "plan"},
+    "engine": {"source", "errors", "plan", "nfa", "evaluate"},
+    "output": {"source", "errors", "plan", "nfa", "evaluate", "engine"},
+    "executable": {"source", "errors", "plan", "nfa", "evaluate", "engine", "output"},
+    "explanation": {"plan", "nfa", "engine", "output", "executable"},
+    "spark": {"source", "errors", "plan", "engine", "output", "executable"},
+    "environment": {"errors"},
+    "cli": {"errors", "environment", "spark"},
+}
+
+THIRD_PARTIES = {
+    "sqlglot": {"frontends"},
+    "numba": {"engine", "evaluate", "output"},
+    "numpy": {"nfa", "evaluate", "engine", "output", "spark"},
+    "pyarrow": {"spark"},
+    "pandas": {"spark", "cli"},
+    "pyspark": {"spark", "api", "cli", "environment", "__main__"},
+    "matplotlib": {"cli"},
+    "graphviz": {"explanation"},
+}
+
+
+def layer(module: Path) -> str:
+    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(module: Path) -> Iterator[str]:
+    """Dotted names of all that a module imports, wherever it does."""
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            if node.module == "matchrec":
+                yield from (f"matchrec.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(module: Path) -> None:
+    own = layer(module)
+    if own in MAY_IMPORT:
+        layers = {name.split(".")[1] for name in imported(module) if name.startswith("matchrec.")}
+        assert layers <= MAY_IMPORT[own] | {own}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_third_parties_stay_where_they_belong(module: Path) -> None:
+    for name in imported(module):
+        allowed = THIRD_PARTIES.get(name.split(".")[0])
+        assert allowed is None or layer(module) in allowed, name
+
+
+def test_every_layer_is_known() -> None:
+    known = {*MAY_IMPORT, "api", "__init__", "__main__"}
+    assert {layer(module) for module in MODULES} <= known
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_and_functions_stay_small(module: Path) -> None:
+    text = module.read_text(encoding="utf-8")
+    assert text.count("\n") <= 400
+    most = 80 if "kernels" in str(module) else 40
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            assert not body or (node.end_lineno or 0) - body[0].lineno < most, node.name
