@@ -18,7 +18,7 @@ from sqlglot.errors import ParseError
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import query as errors
 from matchrec.frontends.sql.outline import Cut, Outline, needs_alias, relation_start
-from matchrec.frontends.stock import frame_at, reason_of, renamed, stock_parse
+from matchrec.frontends.stock import frame_at, reason_in, reason_of, renamed, stock_parse
 from matchrec.source import Span
 
 _MARKER = "__match_"
@@ -193,4 +193,6 @@ def _unreadable(
     for cut in cuts:
         if outline.tokens[cut.word].span.start == span.start:
             return errors.clause_in_wrong_place(span)
-    return errors.unreadable_query(reason_of(error), span)
+    unexpected = "Unexpected token" in reason_in(error)
+    reason = f"unexpected `{token.text}`" if unexpected else reason_of(error)
+    return errors.unreadable_query(reason, span)

@@ -120,6 +120,8 @@ def relation_start(outline: Outline, cut: Cut, is_values: bool) -> int:
         index = before
         if key == "VALUES" and is_values:
             break
+    if outline.key(cut.word - 1) == "|>":
+        raise errors.clause_in_wrong_place(outline.tokens[cut.word].span)
     if index == cut.word:
         raise errors.clause_without_relation(outline.tokens[cut.word].span)
     if outline.key(index) == "LATERAL":
@@ -128,13 +130,20 @@ def relation_start(outline: Outline, cut: Cut, is_values: bool) -> int:
 
 
 def needs_alias(outline: Outline, start: int, cut: Cut) -> bool:
-    """Whether sqlglot reads the marker as this relation's alias: after a sample or a version."""
-    last = outline.tokens[cut.word - 1]
+    """Whether sqlglot needs an alias to tell the marker from one: VALUES, a sample, a version."""
+    last = cut.word - 1
     keys = [outline.key(index) for index in outline.level(start, cut.word)]
     sampled = "TABLESAMPLE" in keys or (
         "AS" in keys and "OF" in keys and ("VERSION" in keys or "TIMESTAMP" in keys)
     )
-    return sampled and (last.key in CLOSING or last.kind in (Kind.NUMBER, Kind.STRING))
+    if sampled:
+        kind = outline.tokens[last].kind
+        return outline.key(last) in CLOSING or kind in (Kind.NUMBER, Kind.STRING)
+    opening = next((first for first, end in outline.pairs.items() if end == last), None)
+    if opening is None or outline.key(last) != ")":
+        return False
+    before = outline.tokens[opening - 1]
+    return not before.is_name or before.key in _BEFORE_RELATION | {"VALUES"}
 
 
 def refuse_window_patterns(outline: Outline) -> None:
@@ -148,8 +157,12 @@ def refuse_window_patterns(outline: Outline) -> None:
             continue
         inside = tuple(outline.level(opening + 1, closing))
         keys = [outline.key(index) for index in inside]
+        defined = any(
+            key == "DEFINE" and outline.key(index + 2) == "AS"
+            for index, key in zip(inside, keys, strict=True)
+        )
         for index, key in zip(inside, keys, strict=True):
-            if key == "PATTERN" and outline.key(index + 1) == "(" and "DEFINE" in keys:
+            if key == "PATTERN" and outline.key(index + 1) == "(" and defined:
                 raise errors.pattern_in_window(outline.tokens[index].span)
 
 

@@ -1,0 +1,202 @@
+"""Whole queries: which relation each clause applies to, what Spark is given, every message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import golden_text
+from matchrec.errors import MatchRecognizeError
+from matchrec.frontends.sql import is_match_recognize, parse
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.query import Query
+from matchrec.frontends.sql.splice import fill_frames, outer, select_from
+from matchrec.plan.template import Template, View
+
+HERE = Path(__file__).parent
+FRAMES = ("df", "users", "first")
+
+
+def text(template: Template) -> str:
+    return "".join(p if isinstance(p, str) else f"<{short(p.name)}>" for p in template)
+
+
+def short(name: str) -> str:
+    return name.replace("match_recognize_", "#")
+
+
+def answer(given_text: str) -> str:
+    """Each clause with its relation's query, in the order of evaluation; then the outer query."""
+    query = parse(given_text, FRAMES)
+    lines = []
+    for site in query.sites:
+        lower(site.clause)
+        alias = f" qualified by {site.relation_alias}" if site.relation_alias else ""
+        clause = " ".join(str(site.clause).split())
+        lines += [
+            f"{short(site.view.name)}{alias}: {text(select_from(query, site, ('...',)))}",
+            f"    {clause}",
+        ]
+    return "\n".join([*lines, text(outer(query))])
+
+
+def message(given_text: str) -> str:
+    with pytest.raises(MatchRecognizeError) as raised:
+        parse(given_text, FRAMES)
+    return str(raised.value)
+
+
+def test_queries(request: pytest.FixtureRequest) -> None:
+    update = bool(request.config.getoption("--update", default=False))
+    golden_text.check(HERE / "queries.txt", answer, update)
+
+
+def test_messages(request: pytest.FixtureRequest) -> None:
+    update = bool(request.config.getoption("--update", default=False))
+    golden_text.check(HERE / "query_errors.txt", message, update)
+
+
+QUERIES = [record.given for record in golden_text.read(HERE / "queries.txt")]
+REFUSED = [record.given for record in golden_text.read(HERE / "query_errors.txt")]
+
+
+def restored(query: Query, template: Template) -> str:
+    """The template with each hole, and each name of a `?`, replaced by what the user wrote."""
+    written = {site.view: query.source.at(site.whole) for site in query.sites}
+    written |= {frame.view: query.source.at(frame.span) for frame in query.frames}
+    whole = "".join(piece if isinstance(piece, str) else written[piece] for piece in template)
+    for marker in query.markers:
+        whole = whole.replace(f":_matchrec_{marker.start}", "?")
+    return whole
+
+
+@pytest.mark.parametrize("given_text", QUERIES)
+def test_all_else_is_the_users_text_byte_for_byte(given_text: str) -> None:
+    query = parse(given_text, FRAMES)
+    assert restored(query, outer(query)) == given_text
+
+
+@pytest.mark.parametrize("given_text", QUERIES)
+def test_relations_use_only_clauses_already_evaluated(given_text: str) -> None:
+    query = parse(given_text, FRAMES)
+    evaluated = {View(name) for name in FRAMES}
+    for index, site in enumerate(query.sites):
+        assert site.index == index
+        used = {piece for piece in select_from(query, site, ("1",)) if isinstance(piece, View)}
+        assert used <= evaluated
+        evaluated.add(site.view)
+    assert {piece for piece in outer(query) if isinstance(piece, View)} <= evaluated
+
+
+@pytest.mark.parametrize("given_text", [*QUERIES, *REFUSED])
+def test_the_cheap_test_agrees_with_the_parser(given_text: str) -> None:
+    if given_text in REFUSED:
+        assert is_match_recognize(given_text)
+    else:
+        assert is_match_recognize(given_text) == bool(parse(given_text, FRAMES).sites)
+
+
+@pytest.mark.parametrize(
+    "given_text",
+    [
+        "SELECT 1",
+        "SELECT match_recognize FROM t",
+        "SELECT match_recognize(x) FROM t",
+        "SELECT a.match_recognize (x) FROM a",
+        "SELECT * FROM match_recognize",
+        "SELECT 'x MATCH_RECOGNIZE (PATTERN (A))' AS s",
+        "SELECT * FROM t -- MATCH_RECOGNIZE (PATTERN (A))",
+        "SELECT * FROM t /* t MATCH_RECOGNIZE (PATTERN (A)) */",
+        "SELECT `t MATCH_RECOGNIZE (PATTERN (A))` FROM t",
+        "SHOW TABLES LIKE 'match_recognize (x)'",
+        "SELECT sum(x) OVER (PARTITION BY pattern(x)) FROM t",
+        "SELECT sum(x) OVER w FROM t WINDOW w AS (ORDER BY define, pattern (x))",
+        "SELECT {x} FROM {y} WHERE it's not even SQL",
+        "",
+    ],
+)
+def test_other_queries_are_left_alone(given_text: str) -> None:
+    assert not is_match_recognize(given_text)
+    assert parse(given_text) == Query(parse(given_text).source)
+    assert outer(parse(given_text)) == ((given_text,) if given_text else ())
+
+
+def test_frames_are_holes_also_without_a_clause() -> None:
+    query = parse("SELECT '{df}', {x} FROM {df} JOIN {users} u", ["df", "users"])
+    assert outer(query) == (
+        "SELECT '{df}', {x} FROM ",
+        View("df"),
+        " JOIN ",
+        View("users"),
+        " u",
+    )
+
+
+def test_frames_in_a_clauses_subqueries_are_filled_apart() -> None:
+    query = parse(
+        "SELECT * FROM {df} MATCH_RECOGNIZE (PATTERN (A{2}) DEFINE A AS x IN (SELECT y FROM {df}))",
+        ["df"],
+    )
+    condition = lower(query.sites[0].clause).definitions[0].condition
+    (written,) = (piece for piece in condition.pieces if isinstance(piece, str))
+    assert fill_frames(written, ["df"]) == (" IN (SELECT y FROM ", View("df"), ")")
+
+
+def test_markers_keep_their_place_when_the_text_is_cut_up() -> None:
+    written = "SELECT ? FROM t MATCH_RECOGNIZE (MEASURES x + ? AS y PATTERN (A)) WHERE y > ?"
+    query = parse(written)
+    places = [place for place, character in enumerate(written) if character == "?"]
+    assert [marker.start for marker in query.markers] == places
+    assert f"y > :_matchrec_{places[2]}" in text(outer(query))
+    measure = lower(query.sites[0].clause).measures[0].value
+    assert f" + :_matchrec_{places[1]}" in measure.pieces
+
+
+PLACES = [
+    "SELECT * FROM {} m",
+    "SELECT * FROM d JOIN {} AS m(a, b) ON d.k = m.k",
+    "SELECT * FROM {} m JOIN d USING (k) WHERE m.x > 1 ORDER BY 1 LIMIT 3",
+    "WITH c AS (SELECT * FROM {}) SELECT * FROM c UNION ALL SELECT * FROM {}",
+    "SELECT * FROM d WHERE k IN (SELECT k FROM {} GROUP BY k)",
+    "SELECT (SELECT max(x) FROM {} m) AS top, 'FROM t' AS s -- {{\n FROM d",
+    "INSERT INTO o SELECT * FROM {} WHERE x <=> NULL",
+    "SELECT * FROM (SELECT * FROM {} m) q, d LEFT ANTI JOIN {} n ON TRUE;",
+]
+RELATIONS = [
+    *("t", "db.t q", "(SELECT 1 AS x) AS q(x)", "VALUES (1, 2), (3, 4) AS v(a, b)", "range(9) r"),
+    *(
+        "VALUES (1), (2)",
+        "(VALUES 1, 2)",
+        "t TABLESAMPLE (5 ROWS)",
+        "parquet.`/a b/c`",
+        "(a JOIN b ON a.k = b.k)",
+    ),
+    "(SELECT * FROM t WHERE s = 'FROM x, (' /* JOIN ( */) `from`",
+    "t MATCH_RECOGNIZE (MEASURES x AS y PATTERN (A B*)) n",
+]
+CLAUSES = [
+    "MATCH_RECOGNIZE (PATTERN (A))",
+    "match_recognize(ORDER BY ts, `)` PATTERN (A{2,3} {- B -} `(`??) DEFINE A AS s = ')')",
+    "MATCH_RECOGNIZE /* ( */ (\n PARTITION BY k -- )\n PATTERN (PERMUTE(A, B) | ^ $))",
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from(PLACES),
+    st.lists(
+        st.tuples(st.sampled_from(RELATIONS), st.sampled_from(CLAUSES)), min_size=2, max_size=2
+    ),
+)
+def test_any_relation_in_any_place(place: str, pairs: tuple[tuple[str, str], ...]) -> None:
+    holes = place.count("{}")
+    given_text = place.format(*(f"{relation} {clause}" for relation, clause in pairs[:holes]))
+    query = parse(given_text)
+    outermost = [site for site in query.sites if site.view in outer(query)]
+    assert [query.source.at(site.relation) for site in outermost] == [
+        relation for relation, _ in pairs[:holes]
+    ]
+    assert restored(query, outer(query)) == given_text

@@ -1,0 +1,121 @@
+"""Rules over plans that no text stands behind, as other front ends make them."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.errors import MatchRecognizePlanError
+from matchrec.plan import rules
+from matchrec.plan.clauses import (
+    AfterMatchSkip,
+    Definition,
+    Measure,
+    RowExpression,
+    RowsPerMatch,
+    SkipTo,
+    SortItem,
+    Subset,
+    Within,
+)
+from matchrec.plan.expression import Term
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import Concatenation, Exclusion, Quantified, Variable
+from matchrec.source import Span
+
+A, B = Variable("A"), Variable("B")
+AB = Concatenation((A, B))
+TRUE = Term(("TRUE",), Span(0, 4))
+WITHIN = Within(RowExpression("3"))
+EXCLUDING = Concatenation((A, Quantified(Exclusion(B), 1, None)))
+
+ALLOWED = [
+    MatchPlan(AB),
+    MatchPlan(AB, subsets=(Subset("U", ("A", "B")), Subset("V", ("A",)))),
+    MatchPlan(
+        AB,
+        subsets=(Subset("U", ("A", "B")),),
+        after_match=AfterMatchSkip(SkipTo.FIRST, "U"),
+    ),
+    MatchPlan(AB, definitions=(Definition("B", TRUE), Definition("A", TRUE))),
+    MatchPlan(AB, measures=(Measure("a", TRUE), Measure("b", TRUE))),
+    MatchPlan(AB, within=WITHIN, order_by=(SortItem(RowExpression("ts")),)),
+    MatchPlan(EXCLUDING),
+    MatchPlan(EXCLUDING, rows_per_match=RowsPerMatch.ALL_ROWS_OMIT_EMPTY),
+    MatchPlan(AB, rows_per_match=RowsPerMatch.ALL_ROWS_WITH_UNMATCHED),
+]
+
+FORBIDDEN = [
+    (
+        rules.subset_names_are_new,
+        MatchPlan(AB, subsets=(Subset("A", ("B",)),)),
+        "union variable `A` in SUBSET is also a variable of PATTERN",
+    ),
+    (
+        rules.subset_names_are_new,
+        MatchPlan(AB, subsets=(Subset("U", ("A",)), Subset("U", ("B",)))),
+        "union variable `U` is defined twice in SUBSET",
+    ),
+    (
+        rules.subset_members_are_primary,
+        MatchPlan(AB, subsets=(Subset("U", ("A",)), Subset("V", ("B", "U")))),
+        "member `U` of `V` in SUBSET is itself a union variable",
+    ),
+    (
+        rules.subset_members_are_primary,
+        MatchPlan(AB, subsets=(Subset("U", ("A", "C")),)),
+        "unknown pattern variable `C` in SUBSET",
+    ),
+    (
+        rules.definitions_are_of_primary_variables,
+        MatchPlan(AB, subsets=(Subset("U", ("A",)),), definitions=(Definition("U", TRUE),)),
+        "DEFINE of `U`, which SUBSET makes a union variable",
+    ),
+    (
+        rules.definitions_are_of_primary_variables,
+        MatchPlan(AB, definitions=(Definition("C", TRUE),)),
+        "DEFINE of `C`, which is not in PATTERN",
+    ),
+    (
+        rules.definitions_are_unique,
+        MatchPlan(AB, definitions=(Definition("A", TRUE), Definition("A", TRUE))),
+        "variable `A` is defined twice in DEFINE",
+    ),
+    (
+        rules.skip_target_is_known,
+        MatchPlan(AB, after_match=AfterMatchSkip(SkipTo.LAST, "C")),
+        "unknown pattern variable `C` in AFTER MATCH SKIP",
+    ),
+    (
+        rules.exclusion_has_no_unmatched_rows,
+        MatchPlan(EXCLUDING, rows_per_match=RowsPerMatch.ALL_ROWS_WITH_UNMATCHED),
+        "exclusion in PATTERN with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+    ),
+    (
+        rules.measure_names_are_unique,
+        MatchPlan(AB, measures=(Measure("total", TRUE), Measure("Total", TRUE))),
+        "two measures named `Total` in MEASURES",
+    ),
+    (rules.within_has_an_order, MatchPlan(AB, within=WITHIN), "WITHIN without ORDER BY"),
+]
+
+
+@pytest.mark.parametrize("plan", ALLOWED)
+def test_plans_that_keep_every_rule(plan: MatchPlan) -> None:
+    rules.check(plan)
+
+
+@pytest.mark.parametrize(("rule", "plan", "message"), FORBIDDEN)
+def test_each_rule_refuses_in_its_own_words(
+    rule: rules.Rule, plan: MatchPlan, message: str
+) -> None:
+    for other in rules.RULES:
+        if other is not rule:
+            other(plan)
+    with pytest.raises(MatchRecognizePlanError) as raised:
+        rules.check(plan)
+    assert raised.value.message == message
+    assert str(raised.value).startswith(message)
+
+
+def test_every_rule_has_a_plan_that_breaks_it() -> None:
+    assert {rule for rule, _, _ in FORBIDDEN} == set(rules.RULES)
