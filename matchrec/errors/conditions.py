@@ -78,3 +78,11 @@ def within_needs_ascending_order(span: Span | None) -> MatchRecognizeError:
         span,
         hint="order by the time, ascending; without WITHIN any order will do",
     )
+
+
+def no_output_columns() -> MatchRecognizeError:
+    """ONE ROW PER MATCH without partition columns and measures."""
+    return MatchRecognizePlanError(
+        "the result would have no column: ONE ROW PER MATCH without PARTITION BY and MEASURES",
+        hint="add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH",
+    )

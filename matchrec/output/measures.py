@@ -114,12 +114,12 @@ class Reader:
     def classifiers(self, navigation: Navigation) -> IntArray:
         """int64[r], variable id of the row that a navigation finds, -1 when it is not mapped.
 
-        A row that a physical step reaches has a classifier if the same match maps it and, with
-        running semantics, no later than the current row.
+        A row that a physical step reaches has a classifier if the same match maps it, later rows
+        included: a step to NEXT leaves what running semantics sees.
         """
         mapped = self.mapped(navigation)
         if navigation.physical_offset:
-            seen = look(self.matches, self.rows, navigation.semantics)
+            seen = look(self.matches, self.rows, Semantics.FINAL)
             target = mapped + navigation.physical_offset
             inside = (mapped >= 0) & (target >= seen.base) & (target < seen.limit)
             mapped = np.where(inside, target, -1)

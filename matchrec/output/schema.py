@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from matchrec.errors.conditions import duplicate_output_column
+from matchrec.errors.conditions import duplicate_output_column, no_output_columns
 from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, quoted
@@ -49,6 +49,8 @@ def output_columns(
         found += plan.measures
         others = (name for name in columns.names if quoted(name) not in taken)
         found += [RowOutput(quoted(name), name) for name in others]
+    if not found:
+        raise no_output_columns()
     check_names(found, columns)
     return tuple(found)
 

@@ -93,7 +93,7 @@ def test_classifiers() -> None:
     assert read.classifiers(Navigation()).tolist() == [A, A, -1, B, B]
     assert read.classifiers(Navigation(physical_offset=-1)).tolist() == [-1, B, -1, -1, B]
     following = Navigation(physical_offset=1, semantics=RUNNING)
-    assert read.classifiers(following).tolist() == [-1, -1, -1, -1, -1]
+    assert read.classifiers(following).tolist() == [B, -1, -1, B, -1]
 
 
 def test_aggregates() -> None:
