@@ -120,4 +120,4 @@ def combine_floats(operator: int, left: float, right: float, ansi: int) -> tuple
         return 0.0, DIVISION_BY_ZERO if ansi else NULL
     if operator == DIVIDE:
         return left / right, VALUE
-    return math.fmod(left, right), VALUE
+    return np.fmod(left, right), VALUE
