@@ -14,6 +14,7 @@ import subprocess
 import sys
 from contextlib import redirect_stdout
 from io import StringIO
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,7 +48,7 @@ def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     found = list(BLOCK.finditer(text))
     result = []
-    for match, after in zip(found, [*found[1:], None], strict=True):
+    for match, after in zip_longest(found, found[1:]):
         follows = after is not None and not text[match.end() : after.start()].strip()
         printed = after[2] if after and follows and after[1] == "text" else None
         result.append(Block(match[1], match[2], printed))
