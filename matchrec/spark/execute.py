@@ -25,6 +25,7 @@ from matchrec.output.reads import (
     ReadSum,
 )
 from matchrec.output.schema import output_columns
+from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, quoted, resolve
 from matchrec.plan.row_column import RowColumn
@@ -75,17 +76,17 @@ def executed(
     wanted, conditions = drafted.columns(), drafted.row_conditions
     preparation = Preparation(relation, resolved)
     prepared = preparation.dataframe(wanted, conditions)
-    types = spark_columns(prepared, wanted)
+    fields = fields_of(prepared, wanted)
     executable = link(
         drafted,
-        {column: value_type(type_) for column, type_ in types.items()},
+        {column: value_type(field.dataType) for column, field in fields.items()},
         engine,
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
     )
     if executable.columns != wanted:
         prepared = preparation.dataframe(executable.columns, conditions)
-        types = spark_columns(prepared, executable.columns)
-    matched = mapped(prepared, executable, output_schema(executable, types), transport)
+        fields = fields_of(prepared, executable.columns)
+    matched = mapped(prepared, executable, output_schema(executable, fields), transport)
     return Executed(projected(relation, executable, matched), executable, resolved)
 
 
@@ -96,32 +97,50 @@ def input_columns(relation: Relation, alias: str | None) -> InputColumns:
     return InputColumns(names, alias, case_sensitive)
 
 
-def spark_columns(
+def fields_of(
     prepared: DataFrame, columns: tuple[RowColumn, ...]
-) -> dict[RowColumn, spark_types.DataType]:
-    """The Spark type of every column that crosses."""
-    fields = prepared.schema.fields
-    return {column: fields[index].dataType for index, column in enumerate(columns)}
+) -> dict[RowColumn, spark_types.StructField]:
+    """The field of every column that crosses."""
+    return dict(zip(columns, prepared.schema.fields, strict=False))
 
 
 def output_schema(
-    executable: Executable, types: dict[RowColumn, spark_types.DataType]
+    executable: Executable, fields: dict[RowColumn, spark_types.StructField]
 ) -> spark_types.StructType:
     """The schema of the reads."""
-    fields = [
-        spark_types.StructField(f"__r{index}", read_type(read, executable, types))
-        for index, read in enumerate(executable.reads)
-    ]
-    return spark_types.StructType(fields)
+    inputs = [fields[column] for column in executable.columns]
+    return spark_types.StructType(
+        [
+            spark_types.StructField(
+                f"__r{index}",
+                read_type(read, inputs),
+                may_be_null(read, inputs, executable.rows_per_match),
+            )
+            for index, read in enumerate(executable.reads)
+        ]
+    )
 
 
-def read_type(
-    read: Read, executable: Executable, types: dict[RowColumn, spark_types.DataType]
-) -> spark_types.DataType:
+def may_be_null(
+    read: Read, inputs: list[spark_types.StructField], rows_per_match: RowsPerMatch
+) -> bool:
+    """Whether a read can be NULL, as Spark says of the same value."""
+    match read:
+        case ReadRow(column):
+            return inputs[column].nullable
+        case ReadCount() | ReadIsMatched():
+            return False
+        case ReadMatchNumber():
+            return rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+        case _:
+            return True
+
+
+def read_type(read: Read, inputs: list[spark_types.StructField]) -> spark_types.DataType:
     """The Spark type of a read."""
     match read:
         case ReadRow(column) | ReadAt(column) | ReadExtreme(column=column):
-            return types[executable.columns[column]]
+            return inputs[column].dataType
         case ReadClassifierAt():
             return spark_types.StringType()
         case ReadIsMatched():
@@ -129,7 +148,7 @@ def read_type(
         case ReadMatchNumber() | ReadCount():
             return spark_types.LongType()
         case ReadSum(column=column):
-            return sum_type(types[executable.columns[column]])
+            return sum_type(inputs[column].dataType)
         case ReadAverage():
             return spark_types.DoubleType()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -144,7 +145,7 @@ def sort_keys(values: pa.Array) -> IntArray | FloatArray:
 
 def decimal_words(values: pa.Array) -> IntArray:
     """int64[n, 2], low and high words of decimals; the low word is unsigned."""
-    wide = pc.fill_null(values, pa.scalar(0).cast(values.type)) if values.null_count else values
+    wide = pc.fill_null(values, pa.scalar(Decimal(0), values.type)) if values.null_count else values
     words = np.frombuffer(wide.buffers()[1], np.int64).reshape(-1, 2)
     return words[wide.offset : wide.offset + len(wide)]
 

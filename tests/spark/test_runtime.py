@@ -170,3 +170,18 @@ def test_more_conditions_than_one_word_has_bits(spark: SparkSession) -> None:
     defined = ", ".join(f"V{i} AS t = {i}" for i in range(130))
     clause = f"ORDER BY t MEASURES count(*) AS n PATTERN ({' '.join(names)}) DEFINE {defined}"
     assert matchrec.match_recognize(frame, clause).collect() == [Row(n=130)]
+
+
+def test_nullability_is_what_spark_says_of_the_same_expression(spark: SparkSession) -> None:
+    frame = spark.range(3).selectExpr("id % 2 AS k", "id AS t", "nullif(id, 1) AS x")
+    clause = """PARTITION BY k ORDER BY t
+        MEASURES count(*) AS n, MATCH_NUMBER() + 1 AS m, sum(t) AS s, coalesce(LAST(x), 0L) AS x
+        PATTERN (A+) DEFINE A AS t >= 0"""
+    schema = matchrec.match_recognize(frame, clause).schema
+    assert {field.name: field.nullable for field in schema} == {
+        "k": True,
+        "n": False,
+        "m": False,
+        "s": True,
+        "x": False,
+    }
