@@ -14,7 +14,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.engine.search import Chunk, new_progress, run
+from matchrec.engine.search import Chunk, larger, new_progress, run
 
 _PATH = 1 << 10
 _MEMO = 1 << 10
@@ -89,10 +89,7 @@ class _BacktrackingSearch:
         A larger ring begins empty: what must be found out again is no more than what fitted.
         """
         if status == layout.MEMO_FULL:
-            size = 2 * len(self.memo)
-            while size < self.progress[layout.NEEDED]:
-                size *= 2
-            self.memo = np.zeros((size, self.memo.shape[1]), np.uint8)
+            self.memo = larger(self.memo, int(self.progress[layout.NEEDED]))
             self.progress[layout.MEMO_TO] = self.progress[layout.START]
             return
         assert status == layout.PATH_FULL

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from matchrec.engine.backtracking import Backtracking
+from matchrec.engine.breadth_first import BreadthFirst
 from matchrec.engine.interface import Engine, Task
 
-ENGINES: dict[str, Engine] = {"backtracking": Backtracking()}
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Backtracking(), BreadthFirst())}
 
 
 def choose(task: Task, name: str = "auto") -> tuple[Engine, str]:  # noqa: ARG001

@@ -105,7 +105,7 @@ def _add_links(choices: IntArray, tables: ProgramTables, linked: LinkedCondition
     choices[mapping, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
     code = np.reshape(linked.code, (-1, 2))
     choices[mapping, layout.CODE : layout.CODE_END + 1] = code[tables.variable[mapping]]
-    live = np.array([bool(alive) for alive in linked.live])
+    live = np.diff(linked.live_first) > 0
     choices[mapping & live[tables.target], layout.MEMO] = layout.NOT_REMEMBERED
 
 

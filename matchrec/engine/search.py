@@ -15,7 +15,7 @@ import numpy as np
 
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChoiceArray
+from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.match import FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.tables import ProgramTables
@@ -98,3 +98,11 @@ def new_progress(partitions: Partitions) -> IntArray:
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
     progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = partitions.starts[0]
     return progress
+
+
+def larger(memo: ByteArray, needed: int) -> ByteArray:
+    """An empty memo of at least twice the size, a power of two that holds `needed` rows."""
+    size = 2 * len(memo)
+    while size < needed:
+        size *= 2
+    return np.zeros((size, memo.shape[1]), np.uint8)

@@ -25,14 +25,16 @@ class LinkedConditions:
     instructions: int64[k, 5], steps of moves, then code of conditions.
     steps: of each move, begin and end. code: of each variable's condition, empty without one.
     initial: int64[r], the registers before the first row.
-    live: of each state, the registers that matter in it. depth: values on the stack at once.
+    live_registers: of all states one after the other; those of state s are
+    live_first[s] .. live_first[s + 1]. depth: values on the stack at once.
     """
 
     instructions: IntArray
     steps: tuple[Range, ...]
     code: tuple[Range, ...]
     initial: IntArray
-    live: tuple[tuple[int, ...], ...]
+    live_first: IntArray
+    live_registers: IntArray
     depth: int
 
 
@@ -66,7 +68,10 @@ def link_conditions(
         steps=tuple(step_ranges),
         code=tuple(code_ranges),
         initial=np.array(registers.initial, np.int64),
-        live=tuple(tuple(sorted(alive)) for alive in live),
+        live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
+        live_registers=np.array(
+            [register for alive in live for register in sorted(alive)], np.int64
+        ),
         depth=max(len(coder.code) for coder in coders),
     )
 

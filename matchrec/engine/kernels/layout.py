@@ -8,6 +8,8 @@ program: int64[c, 12], columns as below.
 satisfied: int64[n, w], the row conditions of `Partitions`, bit for bit.
 found: int64[4, m + 1], what is known of each match, rows as below.
 taken: int32[k], the choice taken at each mapped row, match after match.
+runs: int64[2, r, 3], those at this row and those at the next, in turn.
+nodes: int32[n, 2], the shared buffer of mapped rows.
 instructions, registers, columns, valid, stack: see `evaluate.kernels`; all None where no condition
 depends on the run, which numba compiles as a kernel of its own without what would use them.
 """
@@ -70,7 +72,25 @@ ROW = 6  # where a failure showed
 MEMO_FROM = 7  # remembered failures count from this row on
 MEMO_TO = 8  # and before this one
 CHOICE = 9  # of the condition that failed
-PROGRESS_SIZE = 10
+BEST_START = 10  # the preferred match so far: first row or -1, row after the last, its last node
+BEST_END = 11
+BEST_NODE = 12
+RUNS = 13  # runs that go on to the next row
+NODES = 14  # nodes in the buffer
+STAMP = 15  # a number of its own for each row of each search
+PROGRESS_SIZE = 16
+
+# Columns of `runs`, in preferment order. A run whose condition failed waits for what is preferred
+# to it: its state is minus a status, its node a choice, its start the row.
+RUN_STATE = 0
+RUN_NODE = 1
+RUN_START = 2
+RUN_SIZE = 3
+
+# Columns of `nodes`: the choice by which a row was mapped, and the node of the row before, or -1.
+NODE_CHOICE = 0
+NODE_PREDECESSOR = 1
+NODE_SIZE = 2
 
 # AFTER MATCH SKIP.
 TO_NEXT_ROW = 0

@@ -1,0 +1,382 @@
+"""All runs at once, row by row: one pass over the rows for all starting rows.
+
+Runs are kept in preferment order, and those of earlier starting rows come first, so the first one
+that accepts beats all behind it, and the match is final when no run before it lives. Until a run
+has accepted, each row starts a run of its own, the least preferred one.
+
+What was reached behind the best match and died has failed; that is remembered, because the next
+search comes there again. A failing condition ends the search only when all runs before it died:
+depth-first search would not have met it earlier.
+
+Cost: rows x choices where conditions look only at the data, else rows x runs; runs of equal
+computation states merge. Sources: SASE+, "Basic algorithm" and "Merging equivalent runs"; with
+nothing that depends on the run, it is the machine of Pike and Thompson.
+"""
+
+from numba import njit
+
+from matchrec.engine.kernels.buffer import compact, unwind
+from matchrec.engine.kernels.layout import (
+    ACCEPT,
+    BEST_END,
+    BEST_NODE,
+    BEST_START,
+    CHOICE,
+    CONDITION_FAILED,
+    DONE,
+    GUARD,
+    MAPPED,
+    MASK,
+    MEMO,
+    MEMO_FROM,
+    MEMO_FULL,
+    MEMO_TO,
+    NEEDED,
+    NODE_CHOICE,
+    NODE_PREDECESSOR,
+    NODES,
+    NODES_FULL,
+    NUMBER,
+    OUTPUT_FULL,
+    PARTITION,
+    ROW,
+    RUN_NODE,
+    RUN_START,
+    RUN_STATE,
+    RUNS,
+    RUNS_FULL,
+    STAMP,
+    START,
+    TARGET,
+    WORD,
+    ByteArray,
+    ChoiceArray,
+    RunArray,
+)
+from matchrec.engine.kernels.mapping import map_row
+from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.kernels.merging import has_twin
+from matchrec.engine.kernels.starts import finish_match, has_room, is_anchored
+from matchrec.engine.partitions import IntArray
+from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
+
+# What `expand` answers, beside the statuses of `layout`.
+GOES_ON = 0
+CUTS_OFF = -1  # no less preferred run matters any more
+
+
+@njit(cache=True, error_model="numpy")
+def search(
+    first: IntArray,
+    program: IntArray,
+    starts: IntArray,
+    satisfied: IntArray,
+    skip_to: int,
+    merge_runs: bool,
+    runs: IntArray,
+    nodes: ChoiceArray,
+    moved: ChoiceArray,
+    seen: IntArray,
+    memo: ByteArray,
+    found: IntArray,
+    taken: ChoiceArray,
+    progress: IntArray,
+    instructions: RunArray,
+    registers: RunArray,
+    columns: RunArray,
+    valid: RunArray,
+    stack: RunArray,
+    live_first: RunArray,
+    live: RunArray,
+    table: RunArray,
+) -> int:
+    """Search from `progress` on until all is done or something is full; return the status."""
+    while progress[PARTITION] < starts.shape[0] - 1:
+        lower = starts[progress[PARTITION]]
+        upper = starts[progress[PARTITION] + 1]
+        while progress[START] < upper:
+            status = find_match(
+                first,
+                program,
+                satisfied,
+                merge_runs,
+                runs,
+                nodes,
+                moved,
+                seen,
+                memo,
+                progress,
+                lower,
+                upper,
+                instructions,
+                registers,
+                columns,
+                valid,
+                stack,
+                live_first,
+                live,
+                table,
+            )
+            if status != DONE:
+                return status
+            start = progress[BEST_START]
+            if start < 0:
+                break
+            length = progress[BEST_END] - start
+            if not has_room(found, taken, progress, length):
+                progress[START] = start
+                progress[NEEDED] = length
+                return OUTPUT_FULL
+            unwind(nodes, progress[BEST_NODE], taken, progress[MAPPED], length)
+            status = finish_match(program, skip_to, found, taken, progress, start, length)
+            if status != DONE:
+                return status
+        progress[PARTITION] += 1
+        progress[START] = upper
+        progress[NUMBER] = 0
+        progress[MEMO_FROM] = upper
+        progress[MEMO_TO] = upper
+    return DONE
+
+
+@njit(cache=True, error_model="numpy")
+def find_match(
+    first: IntArray,
+    program: IntArray,
+    satisfied: IntArray,
+    merge_runs: bool,
+    runs: IntArray,
+    nodes: ChoiceArray,
+    moved: ChoiceArray,
+    seen: IntArray,
+    memo: ByteArray,
+    progress: IntArray,
+    lower: int,
+    upper: int,
+    instructions: RunArray,
+    registers: RunArray,
+    columns: RunArray,
+    valid: RunArray,
+    stack: RunArray,
+    live_first: RunArray,
+    live: RunArray,
+    table: RunArray,
+) -> int:
+    """Find the first match from progress[START] on; it is progress[BEST_...]. DONE or a status."""
+    row = progress[START]
+    bank = 0
+    count = 0
+    progress[BEST_START] = -1
+    progress[NODES] = 0
+    while True:
+        if count == 0 and progress[BEST_START] < 0:
+            progress[NODES] = 0
+            if row >= upper:
+                return DONE
+        elif 2 * progress[NODES] > nodes.shape[0]:
+            compact(nodes, moved, runs, bank, count, progress)
+            if 4 * progress[NODES] > nodes.shape[0]:
+                return forget(progress, runs, bank, count, row, NODES_FULL)
+        progress[STAMP] += 1
+        progress[RUNS] = 0
+        run = 0
+        answer = GOES_ON
+        while answer == GOES_ON and run < count:
+            answer = expand(
+                runs[bank, run, RUN_STATE],
+                runs[bank, run, RUN_NODE],
+                runs[bank, run, RUN_START],
+                bank * runs.shape[1] + run,
+                row,
+                first,
+                program,
+                satisfied,
+                merge_runs,
+                runs,
+                1 - bank,
+                nodes,
+                seen,
+                memo,
+                progress,
+                lower,
+                upper,
+                instructions,
+                registers,
+                columns,
+                valid,
+                stack,
+                live_first,
+                live,
+                table,
+            )
+            run += 1
+        if answer == GOES_ON and progress[BEST_START] < 0 and row < upper:
+            answer = expand(
+                0,
+                -1,
+                row,
+                2 * runs.shape[1],
+                row,
+                first,
+                program,
+                satisfied,
+                merge_runs,
+                runs,
+                1 - bank,
+                nodes,
+                seen,
+                memo,
+                progress,
+                lower,
+                upper,
+                instructions,
+                registers,
+                columns,
+                valid,
+                stack,
+                live_first,
+                live,
+                table,
+            )
+        if answer > GOES_ON:
+            return forget(progress, runs, bank, count, row, answer)
+        bank = 1 - bank
+        count = progress[RUNS]
+        if count == 0 and progress[BEST_START] >= 0:
+            return DONE
+        row += 1
+
+
+@njit(cache=True, error_model="numpy")
+def forget(progress: IntArray, runs: IntArray, bank: int, count: int, row: int, status: int) -> int:
+    """The status of a search that must begin again, from the first starting row that lives.
+
+    What it has remembered of runs that still live is no failure yet.
+    """
+    if count > 0:
+        row = runs[bank, 0, RUN_START]
+    elif progress[BEST_START] >= 0:
+        row = progress[BEST_START]
+    progress[START] = row
+    progress[MEMO_FROM] = row
+    progress[MEMO_TO] = row
+    return status
+
+
+@njit(cache=True, error_model="numpy")
+def expand(
+    state: int,
+    node: int,
+    start: int,
+    place: int,
+    row: int,
+    first: IntArray,
+    program: IntArray,
+    satisfied: IntArray,
+    merge_runs: bool,
+    runs: IntArray,
+    bank: int,
+    nodes: ChoiceArray,
+    seen: IntArray,
+    memo: ByteArray,
+    progress: IntArray,
+    lower: int,
+    upper: int,
+    instructions: RunArray,
+    registers: RunArray,
+    columns: RunArray,
+    valid: RunArray,
+    stack: RunArray,
+    live_first: RunArray,
+    live: RunArray,
+    table: RunArray,
+) -> int:
+    """Add what follows from a run at `row` to the runs in `bank`; GOES_ON, CUTS_OFF or a status."""
+    if state < 0:
+        return wait(state, node, start, runs, bank, progress)
+    for choice in range(first[state], first[state + 1]):
+        guard = program[choice, GUARD]
+        if guard != 0 and not is_anchored(guard, row, lower, upper):
+            continue
+        target = program[choice, TARGET]
+        if target == ACCEPT:
+            progress[BEST_START] = start
+            progress[BEST_END] = row
+            progress[BEST_NODE] = node
+            progress[MEMO_FROM] = max(progress[MEMO_FROM], row + 1)
+            return CUTS_OFF
+        mask = program[choice, MASK]
+        if row == upper or satisfied[row, program[choice, WORD]] & mask != mask:
+            continue
+        bit = program[choice, MEMO]
+        if bit >= 0 and has_failed(memo, progress, bit, row + 1):
+            continue
+        run = progress[RUNS]
+        if run == runs.shape[1]:
+            return RUNS_FULL
+        runs[bank, run, RUN_STATE] = target
+        if registers is None:
+            if merge_runs and seen[target] == progress[STAMP]:
+                continue
+            seen[target] = progress[STAMP]
+        else:
+            answer = map_row(
+                program,
+                choice,
+                place,
+                bank * runs.shape[1] + run,
+                row,
+                lower,
+                upper,
+                instructions,
+                registers,
+                columns,
+                valid,
+                stack,
+            )
+            if answer == HOLDS_NOT:
+                continue
+            if answer != HOLDS:
+                return wait(-(CONDITION_FAILED + answer), choice, row, runs, bank, progress)
+            if merge_runs and has_twin(
+                runs,
+                bank,
+                run,
+                registers,
+                bank * runs.shape[1],
+                live_first,
+                live,
+                table,
+                progress[STAMP],
+            ):
+                continue
+        if progress[NODES] == nodes.shape[0]:
+            return NODES_FULL
+        if progress[BEST_START] >= 0 and bit >= 0:
+            if not remember_failure(memo, progress, bit, row + 1):
+                progress[NEEDED] = row + 2 - progress[START]
+                return MEMO_FULL
+        nodes[progress[NODES], NODE_CHOICE] = choice
+        nodes[progress[NODES], NODE_PREDECESSOR] = node
+        runs[bank, run, RUN_NODE] = progress[NODES]
+        runs[bank, run, RUN_START] = start
+        progress[NODES] += 1
+        progress[RUNS] += 1
+    return GOES_ON
+
+
+@njit(cache=True, error_model="numpy")
+def wait(state: int, choice: int, row: int, runs: IntArray, bank: int, progress: IntArray) -> int:
+    """Keep a failed condition behind the runs before it, or fail when there are none."""
+    run = progress[RUNS]
+    if run == 0:
+        progress[ROW] = row
+        progress[CHOICE] = choice
+        return -state
+    if run == runs.shape[1]:
+        return RUNS_FULL
+    runs[bank, run, RUN_STATE] = state
+    runs[bank, run, RUN_NODE] = choice
+    runs[bank, run, RUN_START] = row
+    progress[RUNS] += 1
+    return CUTS_OFF

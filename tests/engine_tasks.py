@@ -1,0 +1,146 @@
+"""Small tasks and partitions for tests of engines, and what the reference says of them.
+
+Rows are words of the variables whose row condition they satisfy: "A AB -" is three rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from matchrec.engine.interface import Condition, Engine, Task
+from matchrec.engine.match import Matches, RunFailure
+from matchrec.engine.partitions import Partitions
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.nfa.compile import compile_pattern
+from matchrec.plan.clauses import AfterMatchSkip
+from matchrec.plan.glue import Glue, Kind
+from matchrec.plan.pattern import RowPattern, variable_names
+from tests.reference import Candidate, Failure, Value, find_all
+
+Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A pattern over rows given as words. glue: conditions beside the words, by variable."""
+
+    pattern: RowPattern
+    after_match: AfterMatchSkip = AfterMatchSkip()
+    subsets: dict[str, frozenset[str]] = field(default_factory=dict)
+    glue: dict[str, Glue] = field(default_factory=dict)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return variable_names(self.pattern)
+
+    @property
+    def members(self) -> dict[str, frozenset[str]]:
+        return {name: frozenset([name]) for name in self.variables} | self.subsets
+
+    def task(self) -> Task:
+        names = self.variables
+        return Task(
+            compile_pattern(self.pattern, names),
+            names,
+            tuple(Condition(i, self.glue.get(name)) for i, name in enumerate(names)),
+            {
+                name: frozenset(names.index(member) for member in members if member in names)
+                for name, members in self.members.items()
+            },
+            self.after_match,
+        )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Partitions of rows: the variables that each may be mapped to, and columns of values."""
+
+    words: tuple[tuple[frozenset[str], ...], ...]
+    columns: dict[Kind, tuple[tuple[Value, ...], ...]] = field(
+        default_factory=lambda: {Kind.INTEGER: (), Kind.FLOATING: ()}
+    )
+
+    def partitions(self, variables: tuple[str, ...]) -> Partitions:
+        rows = [row for partition in self.words for row in partition]
+        bits = [sum(1 << variables.index(v) for v in row if v in variables) for row in rows]
+        integers, floats = self.columns[Kind.INTEGER], self.columns[Kind.FLOATING]
+
+        def shape(columns: tuple[tuple[Value, ...], ...]) -> tuple[int, int]:
+            return len(columns), len(rows)
+
+        return Partitions(
+            np.cumsum([0, *map(len, self.words)]).astype(np.int64),
+            np.array(bits, np.uint64).reshape(-1, 1),
+            np.array([[v or 0 for v in c] for c in integers], np.int64).reshape(shape(integers)),
+            np.array([[v or 0 for v in c] for c in floats], np.float64).reshape(shape(floats)),
+            np.array([[v is not None for v in c] for c in integers], bool).reshape(shape(integers)),
+            np.array([[v is not None for v in c] for c in floats], bool).reshape(shape(floats)),
+        )
+
+
+def words(text: str) -> Rows:
+    """Rows from text; partitions are parted by `/`. Variables are single letters."""
+    return Rows(
+        tuple(
+            tuple(frozenset(row.replace("-", "")) for row in partition.split())
+            for partition in text.split("/")
+        )
+    )
+
+
+def query(text: str, after_match: AfterMatchSkip = AfterMatchSkip()) -> Query:
+    return Query(parse_row_pattern(text), after_match)
+
+
+def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
+    """Matches as (partition, number, first row, word), an excluded row's variable in brackets."""
+    task = query.task()
+    try:
+        chunks = list(engine.search(task, rows.partitions(query.variables)))
+    except RunFailure as failure:
+        return failure.kind.name, failure.partition, failure.row
+    return [match for chunk in chunks for match in _listed(chunk, query.variables)]
+
+
+def _listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int, str]]:
+    listed = []
+    for i in range(matches.count):
+        begin, end = matches.offsets[i : i + 2]
+        mapped = zip(matches.classifiers[begin:end], matches.excluded[begin:end], strict=True)
+        word = " ".join(f"[{names[v]}]" if excluded else names[v] for v, excluded in mapped)
+        place = (int(matches.partition[i]), int(matches.number[i]), int(matches.start[i]))
+        listed.append((*place, word))
+    return listed
+
+
+def run_reference(query: Query, rows: Rows) -> Outcome:
+    """What the reference matcher finds, in the same form; rows are numbered over all partitions."""
+    outcome = []
+    offset = 0
+    for number, partition in enumerate(rows.words):
+        columns = {
+            kind: [list(column[offset : offset + len(partition)]) for column in columns]
+            for kind, columns in rows.columns.items()
+        }
+
+        def may(start: int, variables: tuple[str, ...]) -> bool:
+            name = variables[-1]
+            if name not in partition[start + len(variables) - 1]:  # noqa: B023
+                return False
+            if name not in query.glue:
+                return True
+            candidate = Candidate(start, variables, columns, query.variables, query.members)  # noqa: B023
+            return bool(candidate.value(query.glue[name]))
+
+        try:
+            for found in find_all(
+                query.pattern, len(partition), may, query.after_match, query.members
+            ):
+                word = " ".join(f"[{v}]" if excluded else v for v, excluded in found.word)
+                outcome.append((number, found.number, offset + found.start, word))
+        except Failure as failure:
+            return failure.kind, number, offset + failure.row
+        offset += len(partition)
+    return outcome

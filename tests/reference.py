@@ -1,0 +1,318 @@
+"""The reference matcher: every word of a row pattern, in preferment order. Slow and obvious.
+
+It shares with matchrec the nodes of row patterns and of glue, and nothing else: no automaton, no
+closure, no registers. A word is a tuple of (variable, excluded), one for each row.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.expression import End, Navigation
+from matchrec.plan.glue import (
+    And,
+    Arithmetic,
+    ArithmeticOperator,
+    Compare,
+    Comparison,
+    Constant,
+    Glue,
+    IsNull,
+    Kind,
+    Not,
+    Or,
+    Read,
+    ReadClassifier,
+    Reduce,
+    Reduction,
+    Widen,
+)
+from matchrec.plan.pattern import (
+    Alternation,
+    Concatenation,
+    Empty,
+    Exclusion,
+    PartitionEnd,
+    PartitionStart,
+    Permutation,
+    Quantified,
+    RowPattern,
+    Variable,
+)
+
+Word = tuple[tuple[str, bool], ...]
+May = Callable[[int, tuple[str, ...]], bool]  # first row, variables up to the candidate row
+
+
+@dataclass(frozen=True)
+class Found:
+    """One match of one partition."""
+
+    number: int
+    start: int
+    word: Word
+
+
+class Failure(Exception):
+    """A search that its rows end: `kind` is the name of a FailureKind."""
+
+    def __init__(self, kind: str, row: int) -> None:
+        super().__init__(kind, row)
+        self.kind, self.row = kind, row
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a row pattern that the rows from `start` on allow."""
+
+    rows: int
+    start: int
+    may: May
+
+    def of(self, node: RowPattern, word: Word) -> Iterator[Word]:
+        """`word` followed by each word of `node`, preferred ones first."""
+        match node:
+            case Empty():
+                yield word
+            case PartitionStart():
+                if self.start + len(word) == 0:
+                    yield word
+            case PartitionEnd():
+                if self.start + len(word) == self.rows:
+                    yield word
+            case Variable(name):
+                names = (*(variable for variable, _ in word), name)
+                if self.start + len(word) < self.rows and self.may(self.start, names):
+                    yield (*word, (name, False))
+            case Concatenation(parts):
+                yield from self.in_a_row(parts, word)
+            case Alternation(parts):
+                for part in parts:
+                    yield from self.of(part, word)
+            case Permutation(parts):
+                for order in itertools.permutations(parts):
+                    yield from self.in_a_row(order, word)
+            case Exclusion(part):
+                for longer in self.of(part, word):
+                    new = longer[len(word) :]
+                    yield word + tuple((variable, True) for variable, _ in new)
+            case Quantified():
+                yield from self.iterations(node, word, 1)
+
+    def in_a_row(self, parts: Sequence[RowPattern], word: Word) -> Iterator[Word]:
+        if not parts:
+            yield word
+            return
+        for longer in self.of(parts[0], word):
+            yield from self.in_a_row(parts[1:], longer)
+
+    def iterations(self, node: Quantified, word: Word, number: int) -> Iterator[Word]:
+        """Iteration `number` and those after it, or stopping before it."""
+        if number <= node.least:
+            yield from self.iterate(node, word, number)
+        elif node.most is not None and number > node.most:
+            yield word
+        elif node.greedy:
+            yield from self.iterate(node, word, number)
+            yield word
+        else:
+            yield word
+            yield from self.iterate(node, word, number)
+
+    def iterate(self, node: Quantified, word: Word, number: int) -> Iterator[Word]:
+        """An empty iteration is followed by another one only below the least number."""
+        for longer in self.of(node.part, word):
+            if longer == word and number >= node.least:
+                yield longer
+            else:
+                yield from self.iterations(node, longer, number + 1)
+
+
+def find_all(
+    pattern: RowPattern,
+    rows: int,
+    may: May,
+    after_match: AfterMatchSkip,
+    members: dict[str, frozenset[str]],
+) -> Iterator[Found]:
+    """The matches of one partition. members: primary variables by name. Raises Failure."""
+    start, number = 0, 0
+    while start < rows:
+        word = next(Words(rows, start, may).of(pattern, ()), None)
+        if word is None:
+            start += 1
+            continue
+        number += 1
+        yield Found(number, start, word)
+        start += step(word, start, after_match, members)
+
+
+def step(
+    word: Word, start: int, after_match: AfterMatchSkip, members: dict[str, frozenset[str]]
+) -> int:
+    """How many rows after a match's first the next search begins."""
+    if not word or after_match.to is SkipTo.NEXT_ROW:
+        return 1
+    if after_match.to is SkipTo.PAST_LAST_ROW:
+        return len(word)
+    assert after_match.variable is not None
+    wanted = members[after_match.variable]
+    places = [place for place, (variable, _) in enumerate(word) if variable in wanted]
+    if not places:
+        raise Failure("SKIP_TO_NO_ROW", start)
+    place = places[0] if after_match.to is SkipTo.FIRST else places[-1]
+    if place == 0:
+        raise Failure("SKIP_TO_FIRST_ROW", start)
+    return place
+
+
+Value = int | float | None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The last of some mapped rows, about to be mapped to the last of `variables`.
+
+    columns: by kind, rows of values, None for NULL, of the partition. names: variables by id.
+    """
+
+    start: int
+    variables: tuple[str, ...]
+    columns: dict[Kind, list[list[Value]]]
+    names: tuple[str, ...]
+    members: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def row(self) -> int:
+        return self.start + len(self.variables) - 1
+
+    def value(self, glue: Glue) -> Value:
+        """What the condition's node is worth; truth values are 0, 1 and None."""
+        match glue:
+            case Constant(value):
+                return value
+            case Read(column, kind, None):
+                return self.columns[kind][column][self.row]
+            case Read(column, kind, navigation):
+                row = self.find(navigation)
+                values = self.columns[kind][column]
+                return values[row] if row is not None and 0 <= row < len(values) else None
+            case ReadClassifier(navigation):
+                row = self.find(navigation)
+                mapped = row is not None and self.start <= row <= self.row
+                return self.names.index(self.variables[row - self.start]) if mapped else None
+            case Reduce():
+                return self.reduce(glue)
+            case Compare(comparison, left, right):
+                return compared(comparison, self.value(left), self.value(right))
+            case Arithmetic():
+                return self.calculate(glue)
+            case Widen(value):
+                narrow = self.value(value)
+                return None if narrow is None else float(narrow)
+            case And(parts):
+                return self.connect(parts, 0)
+            case Or(parts):
+                return self.connect(parts, 1)
+            case Not(part):
+                truth = self.value(part)
+                return None if truth is None else 1 - truth
+            case IsNull(part):
+                return int(self.value(part) is None)
+
+    def connect(self, parts: tuple[Glue, ...], decisive: int) -> Value:
+        unknown = False
+        for part in parts:
+            truth = self.value(part)
+            if truth == decisive:
+                return decisive
+            unknown = unknown or truth is None
+        return None if unknown else 1 - decisive
+
+    def mapped(self, variable: str | None) -> list[int]:
+        wanted = set(self.names) if variable is None else self.members[variable]
+        return [self.start + place for place, name in enumerate(self.variables) if name in wanted]
+
+    def find(self, navigation: Navigation) -> int | None:
+        rows = self.mapped(navigation.variable)
+        if navigation.end is End.LAST:
+            rows.reverse()
+        if navigation.logical_offset >= len(rows):
+            return None
+        return rows[navigation.logical_offset] + navigation.physical_offset
+
+    def reduce(self, glue: Reduce) -> Value:
+        rows = self.mapped(glue.variable)
+        if glue.column is None:
+            return len(rows)
+        column = self.columns[glue.kind][glue.column]
+        values = [column[row] for row in rows if column[row] is not None]
+        if glue.function is Reduction.COUNT:
+            return len(values)
+        if not values:
+            return None
+        if glue.function is Reduction.MIN:
+            return min(values, key=lambda value: (math.isnan(value), value))
+        if glue.function is Reduction.MAX:
+            return max(values, key=lambda value: (math.isnan(value), value))
+        total = values[0]
+        for value in values[1:]:
+            total = (
+                self.fitted(total + value, 64, True) if glue.kind is Kind.INTEGER else total + value
+            )
+        return total if glue.function is Reduction.SUM else total / len(values)
+
+    def calculate(self, glue: Arithmetic) -> Value:
+        left, right = self.value(glue.left), self.value(glue.right)
+        if left is None or right is None:
+            return None
+        divides = glue.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
+        if divides and right == 0:
+            if glue.ansi:
+                raise Failure("DIVISION_BY_ZERO", self.row)
+            return None
+        match glue.operator:
+            case ArithmeticOperator.ADD:
+                result = left + right
+            case ArithmeticOperator.SUBTRACT:
+                result = left - right
+            case ArithmeticOperator.MULTIPLY:
+                result = left * right
+            case ArithmeticOperator.DIVIDE:
+                result = left / right
+            case ArithmeticOperator.REMAINDER if glue.kind is Kind.INTEGER:
+                result = abs(left) % abs(right) * (1 if left >= 0 else -1)
+            case ArithmeticOperator.REMAINDER:
+                result = math.nan if math.isinf(left) else math.fmod(left, right)
+        return result if glue.kind is Kind.FLOATING else self.fitted(result, glue.bits, glue.ansi)
+
+    def fitted(self, value: int, bits: int, ansi: bool) -> int:
+        half = 1 << (bits - 1)
+        if ansi and not -half <= value < half:
+            raise Failure("OVERFLOW", self.row)
+        return (value + half) % (2 * half) - half
+
+
+def compared(comparison: Comparison, left: Value, right: Value) -> Value:
+    if comparison is Comparison.NULL_SAFE_EQUAL and (left is None or right is None):
+        return int(left is right)
+    if left is None or right is None:
+        return None
+    before, after = ((math.isnan(v), 0 if math.isnan(v) else v) for v in (left, right))
+    match comparison:
+        case Comparison.EQUAL | Comparison.NULL_SAFE_EQUAL:
+            return int(before == after)
+        case Comparison.NOT_EQUAL:
+            return int(before != after)
+        case Comparison.LESS:
+            return int(before < after)
+        case Comparison.LESS_OR_EQUAL:
+            return int(before <= after)
+        case Comparison.GREATER:
+            return int(before > after)
+        case Comparison.GREATER_OR_EQUAL:
+            return int(before >= after)
