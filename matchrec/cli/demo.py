@@ -31,7 +31,7 @@ def demo(arguments: Namespace) -> None:
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}", flush=True)
     with as_file(DATA / "stocks.csv") as path, local_session() as spark:
         Table("stocks", path, "csv").register(spark)
-        frame = matchrec.sql(spark, query)
+        frame = matchrec.sql(spark, query).cache()  # shown and drawn, matched once
         with progress("Matching"):
             text, _ = table_text(frame, SHOWN_ROWS)
             matches = frame.collect()
