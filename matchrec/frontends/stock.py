@@ -107,9 +107,15 @@ def _renamed(stock: Sequence[StockToken], left_out: frozenset[int]) -> Iterator[
             and not (index and stock[index - 1].token_type is TokenType.DOT)
         ):
             yield renamed(token, TokenType.VAR, f"__match_{token.text.lower()}")
-        elif token.start not in left_out:
+        elif token.start not in left_out and not _is_all(stock, index):
             yield token
         index += 1
+
+
+def _is_all(stock: Sequence[StockToken], index: int) -> bool:
+    """ALL of `count(ALL x)`, which sqlglot did not always know."""
+    opened = index > 0 and stock[index - 1].token_type is TokenType.L_PAREN
+    return opened and stock[index].token_type is TokenType.ALL
 
 
 def frame_at(stock: Sequence[StockToken], index: int) -> str | None:

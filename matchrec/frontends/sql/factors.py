@@ -17,62 +17,75 @@ from sqlglot.errors import ParseError
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import query as errors
-from matchrec.frontends.sql.outline import Cut, Outline, needs_alias, relation_start
+from matchrec.frontends.sql.outline import Cut, Outline
+from matchrec.frontends.sql.relation import Relation
 from matchrec.frontends.stock import frame_at, reason_in, reason_of, renamed, stock_parse
 from matchrec.source import Span
 
 _MARKER = "__match_"
-_NO_ALIAS = "__relation"
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
-    """The relation before a clause. alias: its own, or None."""
+class Placed:
+    """A clause and the relation before it, as far as brackets tell."""
 
-    is_values: bool
-    alias: str | None
+    cut: Cut
+    relation: Relation
 
 
-def factors(
-    text: str, stock: Sequence[StockToken], outline: Outline, cuts: Sequence[Cut]
-) -> tuple[Factor, ...]:
-    """The relation before each clause; refuses clauses that follow anything else."""
-    given = list(_marked(stock, outline, cuts))
+def aliases(
+    text: str, stock: Sequence[StockToken], outline: Outline, placed: Sequence[Placed]
+) -> tuple[str | None, ...]:
+    """The alias of each clause's relation, or None; refuses clauses that follow anything else."""
+    given = list(_marked(stock, outline, placed))
     try:
         trees = stock_parse(lambda parser: parser.parse(given, text))
     except ParseError as error:
-        raise _unreadable(error, given, outline, cuts) from error
+        raise _unreadable(error, given, outline, placed) from error
     except RecursionError as error:
         span = Span(0, len(text))
         raise errors.unreadable_query("nested too deep", span) from error
     pivots = dict(_pivots(trees))
-    return tuple(_factor(pivots.get(i), outline, cut) for i, cut in enumerate(cuts))
+    return tuple(_alias_of(pivots.get(i), outline, at) for i, at in enumerate(placed))
 
 
 def _marked(
-    stock: Sequence[StockToken], outline: Outline, cuts: Sequence[Cut]
+    stock: Sequence[StockToken], outline: Outline, placed: Sequence[Placed]
 ) -> Iterator[StockToken]:
-    """The stock tokens of the query proper, with a marker for each clause and names for frames."""
-    at = {outline.tokens[cut.word].span.start: (i, cut) for i, cut in enumerate(cuts)}
-    index = 0
+    """The stock tokens of the query proper, with a marker for each clause and names for frames.
+
+    A table's name stands for VALUES; samples and versions are left out.
+    """
+    place = {token.span.start: index for index, token in enumerate(outline.tokens)}
+    markers = {at.cut.word: number for number, at in enumerate(placed)}
+    tables = {at.relation.table[0] for at in placed if at.relation.table}
+    silent = frozenset(_silent(placed))
     start = _query_start(outline)
-    while index < len(stock):
-        token = stock[index]
-        if token.start < start:
-            index += 1
-        elif token.start in at:
-            number, cut = at[token.start]
-            yield from _marker(token, number, outline, cut)
-            end = outline.tokens[cut.closing].span.start
-            index = next(i for i, after in enumerate(stock) if after.start == end) + 1
+    skip_to = 0
+    for index, token in enumerate(stock):
+        own = place.get(token.start, -1)
+        if own in tables:
+            yield renamed(token, TokenType.VAR, "__relation")
+        if token.start < start or own in silent or index < skip_to:
+            continue
+        if own in markers:
+            yield from _marker(token, markers[own])
         elif frame := frame_at(stock, index):
             yield renamed(token, TokenType.VAR, frame)
-            index += 3
+            skip_to = index + 3
         elif _is_recursion_limit(stock, index):
-            index += 4
+            skip_to = index + 4
         else:
             yield token
-            index += 1
+
+
+def _silent(placed: Sequence[Placed]) -> Iterator[int]:
+    """The tokens that the stock parser does not see."""
+    for at in placed:
+        yield from range(at.cut.opening, at.cut.closing + 1)
+        table = (at.relation.table,) if at.relation.table else ()
+        for first, end in (*at.relation.left_out, *table):
+            yield from range(first, end)
 
 
 def _is_recursion_limit(stock: Sequence[StockToken], index: int) -> bool:
@@ -94,11 +107,8 @@ def _query_start(outline: Outline) -> int:
     return 0
 
 
-def _marker(token: StockToken, number: int, outline: Outline, cut: Cut) -> Iterator[StockToken]:
-    alias = (
-        f"{_NO_ALIAS} " if needs_alias(outline, relation_start(outline, cut, False), cut) else ""
-    )
-    for part in Spark().tokenize(f"{alias}PIVOT(max({_MARKER}{number}) FOR {_MARKER} IN (0))"):
+def _marker(token: StockToken, number: int) -> Iterator[StockToken]:
+    for part in Spark().tokenize(f"PIVOT(max({_MARKER}{number}) FOR {_MARKER} IN (0))"):
         yield renamed(token, part.token_type, part.text)
 
 
@@ -111,35 +121,17 @@ def _pivots(trees: Sequence[exp.Expr | None]) -> Iterator[tuple[int, exp.Pivot]]
                     yield int(number), pivot
 
 
-def _factor(pivot: exp.Pivot | None, outline: Outline, cut: Cut) -> Factor:
+def _alias_of(pivot: exp.Pivot | None, outline: Outline, at: Placed) -> str | None:
     relation = pivot.parent if pivot else None
-    word = outline.tokens[cut.word].span
-    if pivot is None or not isinstance(
-        relation, exp.Table | exp.Subquery | exp.Values | exp.Unnest
-    ):
-        start = relation_start(outline, cut, False)
-        if outline.key(start) == "LATERAL":
-            raise errors.lateral_relation(outline.tokens[start].span)
-        raise errors.clause_in_wrong_place(word)
+    if pivot is None or not isinstance(relation, exp.Table | exp.Subquery):
+        raise errors.clause_in_wrong_place(outline.tokens[at.cut.word].span)
     _refuse_correlation(relation)
-    start = relation_start(outline, cut, False)
-    wrapped = any(
-        outline.key(index) == "(" and outline.key(index + 1) == "VALUES"
-        for index in outline.level(start, cut.word)
-    )
-    is_frame = outline.key(start) == "{"
-    alias = _alias(pivot, relation, is_frame)
-    return Factor(isinstance(relation, exp.Values) and not wrapped, alias)
-
-
-def _alias(pivot: exp.Pivot, relation: exp.Expr, is_frame: bool) -> str | None:
-    """The alias just before the clause: of the clause before it, or the relation's own."""
     pivots: list[exp.Pivot] = relation.args["pivots"]
     position = next(i for i, other in enumerate(pivots) if other is pivot)
-    if position:
+    if position:  # the alias of the clause, or of the PIVOT, just before this one
         return pivots[position - 1].alias or None
-    alias = relation.alias.removeprefix(_NO_ALIAS)
-    return alias or (None if is_frame else relation.name) or None
+    nameless = outline.key(at.relation.start) == "{" or at.relation.table is not None
+    return relation.alias or (None if nameless else relation.name) or None
 
 
 def _refuse_correlation(relation: exp.Expr) -> None:
@@ -183,15 +175,15 @@ def _names(node: exp.Expr) -> set[str]:
 
 
 def _unreadable(
-    error: ParseError, given: Sequence[StockToken], outline: Outline, cuts: Sequence[Cut]
+    error: ParseError, given: Sequence[StockToken], outline: Outline, placed: Sequence[Placed]
 ) -> MatchRecognizeError:
     """The stock parser's complaint, at the token where it gave up."""
     detail = error.errors[0] if error.errors else {}
-    at = (detail.get("line"), detail.get("col"))
-    token = next((token for token in given if (token.line, token.col) == at), given[-1])
+    place = (detail.get("line"), detail.get("col"))
+    token = next((token for token in given if (token.line, token.col) == place), given[-1])
     span = Span(token.start, token.end + 1)
-    for cut in cuts:
-        if outline.tokens[cut.word].span.start == span.start:
+    for at in placed:
+        if outline.tokens[at.cut.word].span.start == span.start:
             return errors.clause_in_wrong_place(span)
     unexpected = "Unexpected token" in reason_in(error)
     reason = f"unexpected `{token.text}`" if unexpected else reason_of(error)

@@ -11,7 +11,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import query as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.clause import read_clause
-from matchrec.frontends.sql.factors import Factor, factors
+from matchrec.frontends.sql.factors import Placed, aliases
 from matchrec.frontends.sql.outline import (
     Cut,
     Outline,
@@ -19,9 +19,9 @@ from matchrec.frontends.sql.outline import (
     is_clause,
     refuse_stored_text,
     refuse_window_patterns,
-    relation_start,
 )
 from matchrec.frontends.sql.query import Frame, Query, Site
+from matchrec.frontends.sql.relation import relation_before
 from matchrec.frontends.sql.sections import clause_tokens
 from matchrec.frontends.sql.with_clauses import WithClause, visible, with_clauses
 from matchrec.frontends.stock import frame_at
@@ -107,17 +107,22 @@ def _sites(
     text: str, stock: Sequence[StockToken], outline: Outline, clauses: Sequence[Cut]
 ) -> Iterator[Site]:
     withs = with_clauses(outline)
-    found = factors(text, stock, outline, clauses)
-    for index, (cut, factor) in enumerate(zip(clauses, found, strict=True)):
+    for cut in clauses:
         refuse_stored_text(outline, cut)
-        yield _site(text, outline, (index, cut, factor), withs)
+    placed = tuple(Placed(cut, relation_before(outline, cut)) for cut in clauses)
+    names = aliases(text, stock, outline, placed)
+    for index, (at, alias) in enumerate(zip(placed, names, strict=True)):
+        yield _site(text, outline, withs, (index, at, alias))
 
 
 def _site(
-    text: str, outline: Outline, placed: tuple[int, Cut, Factor], withs: tuple[WithClause, ...]
+    text: str,
+    outline: Outline,
+    withs: tuple[WithClause, ...],
+    found: tuple[int, Placed, str | None],
 ) -> Site:
-    index, cut, factor = placed
-    start = relation_start(outline, cut, factor.is_values)
+    index, at, alias = found
+    cut, start = at.cut, at.relation.start
     relation = outline.span(start, cut.word)
     inside = Span(outline.tokens[cut.opening].span.end, outline.tokens[cut.closing].span.start)
     tokens = outline.tokens[cut.opening + 1 : cut.closing]
@@ -125,7 +130,7 @@ def _site(
     return Site(
         index,
         read_clause(clause_tokens(text, tokens, inside)),
-        factor.alias,
+        alias,
         View(f"match_recognize_{index}"),
         relation,
         whole,

@@ -1,4 +1,4 @@
-"""The query's tokens, where its clauses stand, and the relation before each, found by brackets."""
+"""The query's tokens with their brackets, and where its clauses stand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from matchrec.errors import query as errors
 from matchrec.frontends.functions import words
-from matchrec.frontends.tokens import CLOSING, Kind, Token
+from matchrec.frontends.tokens import Kind, Token
 from matchrec.source import Span
 
 _BEFORE_RELATION = words("FROM JOIN USING")
@@ -102,48 +102,6 @@ def _refuse_inner(outline: Outline, cut: Cut) -> None:
     for index in range(cut.opening + 1, cut.closing):
         if is_clause(outline, index):
             raise errors.clause_in_clause(outline.tokens[index].span)
-
-
-def relation_start(outline: Outline, cut: Cut, is_values: bool) -> int:
-    """The index where the relation before a clause starts.
-
-    is_values: it is VALUES without parentheses, which has commas of its own.
-    """
-    openings = {closing: opening for opening, closing in outline.pairs.items()}
-    index = cut.word
-    while index > 0:
-        before = openings.get(index - 1, index - 1)
-        key = outline.key(before)
-        word = key in _BEFORE_RELATION and outline.key(before - 1) != "."
-        if word or (key == "(" and before == index - 1) or (key == "," and not is_values):
-            break
-        index = before
-        if key == "VALUES" and is_values:
-            break
-    if outline.key(cut.word - 1) == "|>":
-        raise errors.clause_in_wrong_place(outline.tokens[cut.word].span)
-    if index == cut.word:
-        raise errors.clause_without_relation(outline.tokens[cut.word].span)
-    if outline.key(index) == "LATERAL":
-        raise errors.lateral_relation(outline.tokens[index].span)
-    return index
-
-
-def needs_alias(outline: Outline, start: int, cut: Cut) -> bool:
-    """Whether sqlglot needs an alias to tell the marker from one: VALUES, a sample, a version."""
-    last = cut.word - 1
-    keys = [outline.key(index) for index in outline.level(start, cut.word)]
-    sampled = "TABLESAMPLE" in keys or (
-        "AS" in keys and "OF" in keys and ("VERSION" in keys or "TIMESTAMP" in keys)
-    )
-    if sampled:
-        kind = outline.tokens[last].kind
-        return outline.key(last) in CLOSING or kind in (Kind.NUMBER, Kind.STRING)
-    opening = next((first for first, end in outline.pairs.items() if end == last), None)
-    if opening is None or outline.key(last) != ")":
-        return False
-    before = outline.tokens[opening - 1]
-    return not before.is_name or before.key in _BEFORE_RELATION | {"VALUES"}
 
 
 def refuse_window_patterns(outline: Outline) -> None:
