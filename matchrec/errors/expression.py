@@ -18,15 +18,20 @@ from matchrec.source import Span
 
 
 def unknown_variable(
-    name: str, known: Iterable[str], clause: str, span: Span | None
+    name: str,
+    primary: Iterable[str],
+    clause: str,
+    span: Span | None,
+    unions: Iterable[str] = (),
 ) -> MatchRecognizePlanError:
     """A pattern variable that neither PATTERN nor SUBSET has."""
-    known = list(known)
-    meant = nearest(name, known)
+    primary, unions = list(primary), list(unions)
+    meant = nearest(name, primary + unions)
+    subset = (f"SUBSET has: {listed(unions)}",) if unions else ()
     return MatchRecognizePlanError(
         f"unknown pattern variable `{name}` in {clause}",
         span,
-        notes=(f"PATTERN and SUBSET have: {listed(known)}",),
+        notes=(f"PATTERN has: {listed(primary)}", *subset),
         hint=f"write {meant}, or add {name} to PATTERN" if meant else f"add {name} to PATTERN",
     )
 
@@ -140,6 +145,17 @@ def classifier_of_expression(clause: str, span: Span) -> MatchRecognizePlanError
     )
 
 
+def column_in_double_quotes(text: str, clause: str, span: Span) -> MatchRecognizeParseError:
+    """A."x", where Spark reads a string."""
+    name = text[1:-1].replace("`", "``")
+    return MatchRecognizeParseError(
+        f"column in double quotes in {clause}",
+        span,
+        notes=("double quotes are for strings in Spark SQL",),
+        hint=f"write `{name}`",
+    )
+
+
 def semantics_before(
     word: str, function: str | None, clause: str, span: Span
 ) -> MatchRecognizePlanError:
@@ -220,6 +236,16 @@ def match_number_inside(function: str, clause: str, span: Span) -> MatchRecogniz
         f"MATCH_NUMBER() in the argument of {function} in {clause} is not supported",
         span,
         hint=f"write MATCH_NUMBER() outside {function}: it is the same on every row of a match",
+    )
+
+
+def reads_rows_of_a_match(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
+    """Navigation or an aggregate in PARTITION BY, ORDER BY or WITHIN."""
+    return MatchRecognizePlanError(
+        f"{function} in {clause}",
+        span,
+        notes=(f"{clause} is evaluated before the match, on each row by itself",),
+        hint="use it in MEASURES or DEFINE, or compute it as a column of the input",
     )
 
 

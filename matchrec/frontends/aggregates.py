@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors import expression as errors
 from matchrec.errors import syntax as syntax_errors
-from matchrec.frontends.analysis import Analysis
+from matchrec.frontends.analysis import Analysis, unknown_variable
 from matchrec.frontends.navigation import call_arguments
 from matchrec.frontends.row_argument import Operand, one_variable, read_row_argument
 from matchrec.plan.expression import Aggregate, Semantics
@@ -59,9 +59,7 @@ def _argument(analysis: Analysis, index: int, argument: tuple[int, int]) -> str 
         raise errors.star_outside_count(name, analysis.clause, analysis.span(start, end))
     if column is not None and analysis.variable(column) is None:
         qualifier = analysis.tokens[start]
-        raise errors.unknown_variable(
-            qualifier.variable, analysis.scope.variables, analysis.clause, qualifier.span
-        )
+        raise unknown_variable(analysis, qualifier)
     return None
 
 

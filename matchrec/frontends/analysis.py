@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import expression as errors
 from matchrec.errors import syntax as syntax_errors
 from matchrec.frontends.functions import words
@@ -34,10 +35,16 @@ class Clause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression may refer to. variables: primary and union ones, normalized."""
+    """What an expression may refer to: variables of PATTERN and union variables, normalized."""
 
     clause: Clause
-    variables: tuple[str, ...]
+    primary: tuple[str, ...] = ()
+    unions: tuple[str, ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Primary and union variables."""
+        return (*self.primary, *self.unions)
 
 
 def parameter_name(marker: Span) -> str:
@@ -157,6 +164,14 @@ def is_semantics(analysis: Analysis, index: int) -> bool:
     )
 
 
+def unknown_variable(analysis: Analysis, name: Token) -> MatchRecognizeError:
+    """The error of a name that must be a pattern variable and is none."""
+    scope = analysis.scope
+    return errors.unknown_variable(
+        name.variable, scope.primary, analysis.clause, name.span, scope.unions
+    )
+
+
 def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     """Tokens and columns of the expression `text`, which starts at `offset` of the query."""
     where = scope.clause.value
@@ -167,7 +182,7 @@ def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     index_at = {token.span.start: i for i, token in enumerate(found)}
     markers = tuple(token.span for token in found if token.key == "?")
     bare = Analysis(text, offset, scope, found, closings(found), {}, index_at, markers)
-    _refuse_unbalanced(bare)
+    _refuse_malformed(bare)
     prefixes = frozenset(i for i in range(len(found)) if is_semantics(bare, i))
     _refuse_misplaced_semantics(bare, prefixes)
     left_out = frozenset(found[i].span.start - offset for i in prefixes)
@@ -175,11 +190,14 @@ def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     return replace(bare, columns={index_at[place.span.start]: place for place in places})
 
 
-def _refuse_unbalanced(analysis: Analysis) -> None:
+def _refuse_malformed(analysis: Analysis) -> None:
     closed = {*analysis.pairs, *analysis.pairs.values()}
     for index, token in enumerate(analysis.tokens):
         if token.key in CLOSING and index not in closed:
             raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
+        written = analysis.written(token.span)
+        if written.startswith('"') and analysis.key(index - 1) == ".":
+            raise errors.column_in_double_quotes(written, analysis.clause, token.span)
     for index, token in enumerate(analysis.tokens):
         if token.key in OPENING and index not in closed:
             raise syntax_errors.unclosed_bracket(token.text, analysis.clause, token.span)

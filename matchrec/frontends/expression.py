@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from matchrec.errors import syntax as errors
 from matchrec.frontends.analysis import Clause, Scope, analyse
-from matchrec.frontends.references import holes
+from matchrec.frontends.references import holes, refuse_references
 from matchrec.frontends.structure import scalar
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import Scalar
@@ -35,7 +35,8 @@ def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
 
 
 def parse_row_expression(text: str, offset: int, clause: Clause) -> RowExpression:
-    """SQL over one row of the input, or over none; only its syntax is looked at."""
-    analysis = analyse(text, offset, Scope(clause, ()))
+    """SQL over one row of the input, or over none."""
+    analysis = analyse(text, offset, Scope(clause))
+    refuse_references(analysis)
     span = analysis.span(0, len(analysis.tokens))
     return RowExpression(analysis.written(span), span)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from matchrec.errors import expression as errors
 from matchrec.errors import syntax as syntax_errors
-from matchrec.frontends.analysis import Analysis, Clause, is_semantics
+from matchrec.frontends.analysis import Analysis, Clause, is_semantics, unknown_variable
 from matchrec.frontends.functions import LOGICAL, NAVIGATION, PHYSICAL
 from matchrec.frontends.row_argument import Operand, read_row_argument
 from matchrec.frontends.tokens import Kind, split_at_commas
@@ -32,6 +32,7 @@ def read_navigation(
     refuse_suffix(analysis, index, closing)
     arguments = call_arguments(analysis, index)
     span = analysis.span(index, closing + 1)
+    _refuse_nulls_treatment(analysis, index, arguments)
     if not 1 <= len(arguments) <= 2:
         raise errors.wrong_number_of_arguments(
             name, "one or two arguments", len(arguments), analysis.clause, span
@@ -121,12 +122,10 @@ def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> tup
 def _variable(analysis: Analysis, argument: tuple[int, int]) -> str:
     start, end = argument
     token = analysis.tokens[start]
-    if end - start != 1 or not token.is_name:
+    if end - start != 1 or not token.can_name:
         raise errors.classifier_of_expression(analysis.clause, analysis.span(start, end))
     if token.variable not in analysis.scope.variables:
-        raise errors.unknown_variable(
-            token.variable, analysis.scope.variables, analysis.clause, token.span
-        )
+        raise unknown_variable(analysis, token)
     return token.variable
 
 
@@ -156,6 +155,17 @@ def call_arguments(analysis: Analysis, index: int) -> tuple[tuple[int, int], ...
             token = analysis.tokens[end]
             raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
     return parts
+
+
+def _refuse_nulls_treatment(
+    analysis: Analysis, index: int, arguments: tuple[tuple[int, int], ...]
+) -> None:
+    """IGNORE NULLS or RESPECT NULLS in the parentheses of the call at `index`."""
+    for _, end in arguments:
+        word = analysis.key(end - 2)
+        if analysis.key(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT"):
+            span = analysis.span(end - 2, end)
+            raise errors.modifier_of_navigation(analysis.key(index), word, analysis.clause, span)
 
 
 def refuse_suffix(analysis: Analysis, index: int, closing: int) -> None:

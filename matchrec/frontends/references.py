@@ -45,6 +45,17 @@ def holes(analysis: Analysis) -> tuple[Hole, ...]:
     return tuple(_holes(analysis))
 
 
+def refuse_references(analysis: Analysis) -> None:
+    """Refuses what reads rows of a match, in an expression that is evaluated before it."""
+    for index, token in enumerate(analysis.tokens):
+        if _in_subquery(analysis, index):
+            continue
+        if token.key == "OVER" and analysis.key(index - 1) == ")":
+            raise errors.window_function(analysis.clause, None, token.span)
+        if is_reading_call(analysis, index):
+            raise errors.reads_rows_of_a_match(token.text, analysis.clause, token.span)
+
+
 def _holes(analysis: Analysis) -> Iterator[Hole]:
     index = 0
     while index < len(analysis.tokens):

@@ -19,6 +19,7 @@ from sqlglot.errors import ParseError
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import syntax as errors
 from matchrec.frontends.functions import OF_THE_MATCH
+from matchrec.frontends.tokens import renamed
 from matchrec.source import Span
 
 Trees = list[exp.Expr | None]
@@ -85,11 +86,6 @@ def stock_parse(parse: Callable[[Parser], Trees]) -> Trees:
         if lenient.errors:
             raise
         return trees
-
-
-def renamed(stock: StockToken, kind: TokenType, text: str) -> StockToken:
-    """A token of another kind and text in the place of `stock`."""
-    return StockToken(kind, text, stock.line, stock.col, stock.start, stock.end, stock.comments)
 
 
 def _renamed(stock: Sequence[StockToken], left_out: frozenset[int]) -> Iterator[StockToken]:

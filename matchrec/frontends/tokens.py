@@ -49,9 +49,19 @@ class Token:
         return self.kind in (Kind.WORD, Kind.QUOTED)
 
     @property
+    def can_name(self) -> bool:
+        """Whether it names something where no string can stand: double quotes are for both."""
+        return self.is_name or (self.kind is Kind.STRING and self.text.startswith('"'))
+
+    @property
+    def name(self) -> str:
+        """The name as it was written, without quotes."""
+        return self.text[1:-1].replace('""', '"') if self.kind is Kind.STRING else self.text
+
+    @property
     def variable(self) -> str:
         """The pattern variable that it names, normalized: upper case unless quoted."""
-        return self.text if self.kind is Kind.QUOTED else self.text.upper()
+        return self.name.upper() if self.kind is Kind.WORD else self.name
 
 
 OPENING = {"(": ")", "[": "]", "{": "}"}
@@ -70,12 +80,28 @@ _STRINGS = (
 
 
 def stock_tokens(text: str, offset: int = 0) -> list[StockToken]:
-    """The tokens that sqlglot finds in `text`, which starts at `offset` of the query."""
+    """The tokens that sqlglot finds in `text`, which starts at `offset` of the query.
+
+    In `"a".x` the quotes are those of a name, because nothing follows a string with a dot.
+    """
     try:
         found = list(Spark().tokenize(text))
-        return _not_as_command(text) if _is_command(found) else found
+        found = _not_as_command(text) if _is_command(found) else found
+        return [_as_name(found, index, text) for index in range(len(found))]
     except TokenError as error:
         raise errors.unreadable_text(_unclosed(text, offset)) from error
+
+
+def _as_name(found: Sequence[StockToken], index: int, text: str) -> StockToken:
+    token = found[index]
+    quoted = token.token_type is TokenType.STRING and text[token.start] == '"'
+    dotted = index + 1 < len(found) and found[index + 1].token_type is TokenType.DOT
+    return renamed(token, TokenType.IDENTIFIER, token.text) if quoted and dotted else token
+
+
+def renamed(stock: StockToken, kind: TokenType, text: str) -> StockToken:
+    """A token of another kind and text in the place of `stock`."""
+    return StockToken(kind, text, stock.line, stock.col, stock.start, stock.end, stock.comments)
 
 
 def _is_command(found: Sequence[StockToken]) -> bool:

@@ -68,9 +68,10 @@ def definitions_are_unique(plan: MatchPlan) -> None:
 def skip_target_is_known(plan: MatchPlan) -> None:
     """AFTER MATCH SKIP TO goes to a variable of PATTERN or SUBSET."""
     target = plan.after_match.variable
-    known = (*plan.variables, *(subset.name for subset in plan.subsets))
-    if target is not None and target not in known:
-        raise unknown_variable(target, known, "AFTER MATCH SKIP", plan.after_match.span)
+    unions = tuple(subset.name for subset in plan.subsets)
+    if target is not None and target not in (*plan.variables, *unions):
+        span = plan.after_match.span
+        raise unknown_variable(target, plan.variables, "AFTER MATCH SKIP", span, unions)
 
 
 def exclusion_has_no_unmatched_rows(plan: MatchPlan) -> None:

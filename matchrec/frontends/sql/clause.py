@@ -82,17 +82,28 @@ def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
 
 def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
     name = clause.tokens[end - 1]
-    named = end - start > 1 and name.is_name
-    if named and clause.key(end - 2) == "AS":
+    several = end - start > 1
+    if several and name.can_name and clause.key(end - 2) == "AS":
         stop = end - 2
-    elif named and clause.ends_expression(end - 2) and name.key not in ("END", "NULL"):
+    elif (
+        several
+        and name.is_name
+        and clause.ends_expression(end - 2)
+        and name.key not in ("END", "NULL")
+    ):
         stop = end - 1
     else:
         stop = start
     if stop <= start:
         span = clause.span_of(start, end)
         raise errors.measure_without_name(clause.text[span.start : span.end], span)
-    return MeasureNode(_expression(clause, start, stop), name.text, name.span)
+    return MeasureNode(_expression(clause, start, stop), name.name, name.span)
+
+
+def _is_bare_alias(clause: ClauseTokens, index: int) -> bool:
+    """Whether the name at `index` follows an expression, without AS."""
+    token = clause.tokens[index]
+    return token.is_name and token.key not in ("END", "NULL") and clause.ends_expression(index - 1)
 
 
 _ROWS_PER_MATCH = {rows.value: rows for rows in RowsPerMatch} | {
@@ -126,7 +137,7 @@ def _after_match(clause: ClauseTokens, section: Section | None) -> AfterMatchSki
     direction = [clause.key(index) for index in range(start, section.end - 1)]
     ends = {"TO": SkipTo.LAST, "TO FIRST": SkipTo.FIRST, "TO LAST": SkipTo.LAST}
     to_end = ends.get(" ".join(direction))
-    if clause.key(start - 1) != "SKIP" or to_end is None or not target.is_name:
+    if clause.key(start - 1) != "SKIP" or to_end is None or not target.can_name:
         raise errors.malformed_skip(span)
     return AfterMatchSkip(to_end, target.variable, target.span)
 
@@ -147,7 +158,7 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     name = clause.tokens[start]
     opening = start + 2
     well_formed = (
-        name.is_name
+        name.can_name
         and clause.key(start + 1) == "="
         and clause.key(opening) == "("
         and clause.pairs.get(opening) == end - 1
@@ -169,6 +180,6 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
 
 def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
     name = clause.tokens[start]
-    if not name.is_name or clause.key(start + 1) != "AS" or end - start < 3:
+    if not name.can_name or clause.key(start + 1) != "AS" or end - start < 3:
         raise errors.malformed_definition(clause.span_of(start, end))
     return DefinitionNode(name.variable, _expression(clause, start + 2, end), name.span)

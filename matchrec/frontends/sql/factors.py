@@ -19,7 +19,8 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import query as errors
 from matchrec.frontends.sql.outline import Cut, Outline
 from matchrec.frontends.sql.relation import Relation
-from matchrec.frontends.stock import frame_at, reason_in, reason_of, renamed, stock_parse
+from matchrec.frontends.stock import frame_at, reason_in, reason_of, stock_parse
+from matchrec.frontends.tokens import renamed
 from matchrec.source import Span
 
 _MARKER = "__match_"

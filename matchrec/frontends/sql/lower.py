@@ -35,22 +35,21 @@ def lower(clause: MatchRecognize) -> MatchPlan:
     """
     if clause.search:
         raise search_outside_window(clause.search.value, clause.span)
-    variables = variable_names(clause.pattern)
-    known = (*variables, *(subset.name for subset in clause.subsets))
+    primary = variable_names(clause.pattern)
+    unions = tuple(subset.name for subset in clause.subsets)
+    define, measures = (Scope(part, primary, unions) for part in (Clause.DEFINE, Clause.MEASURES))
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     plan = MatchPlan(
         pattern=clause.pattern,
         partition_by=tuple(_row(key, Clause.PARTITION_BY) for key in clause.partition_by),
         order_by=tuple(_sort_item(key) for key in clause.order_by),
-        measures=tuple(_measure(node, known, rows_per_match) for node in clause.measures),
+        measures=tuple(_measure(node, measures, rows_per_match) for node in clause.measures),
         rows_per_match=rows_per_match,
         after_match=clause.after_match or AfterMatchSkip(),
         within=Within(_row(clause.within, Clause.WITHIN)) if clause.within else None,
         subsets=clause.subsets,
         definitions=tuple(
-            Definition(
-                node.variable, _scalar(node.condition, Scope(Clause.DEFINE, known)), node.span
-            )
+            Definition(node.variable, _scalar(node.condition, define), node.span)
             for node in clause.definitions
         ),
     )
@@ -70,8 +69,8 @@ def _sort_item(key: SortKey) -> SortItem:
     return SortItem(_row(key.expression, Clause.ORDER_BY), bool(key.descending), key.nulls_first)
 
 
-def _measure(node: MeasureNode, known: tuple[str, ...], rows: RowsPerMatch) -> Measure:
-    value = _scalar(node.expression, Scope(Clause.MEASURES, known))
+def _measure(node: MeasureNode, scope: Scope, rows: RowsPerMatch) -> Measure:
+    value = _scalar(node.expression, scope)
     if rows is RowsPerMatch.ONE_ROW:
         value = with_final_semantics(value)
     return Measure(node.name, value, node.span)

@@ -69,7 +69,7 @@ class ClauseTokens:
 
     def is_name(self, index: int) -> bool:
         """Whether a name stands at `index`."""
-        return 0 <= index < len(self.tokens) and self.tokens[index].is_name
+        return 0 <= index < len(self.tokens) and self.tokens[index].can_name
 
     def span_of(self, start: int, end: int) -> Span:
         """The characters of tokens `start .. end`."""

@@ -31,11 +31,11 @@ from matchrec.plan.expression import (
 from matchrec.source import Source, Span
 
 HERE = Path(__file__).parent
-VARIABLES = ("A", "B", "U", "b")
+VARIABLES = ("A", "B", "b", "U")
 
 
 def scope(clause: Clause) -> Scope:
-    return Scope(clause, VARIABLES)
+    return Scope(clause, VARIABLES[:3], VARIABLES[3:])
 
 
 def show_navigation(navigation: Navigation, read: str) -> str:

@@ -198,6 +198,19 @@ def test_parse_clause_shows_its_text_in_errors() -> None:
         parse_clause("PATTERN (A")
 
 
+def test_double_quotes_name_where_no_string_can_stand() -> None:
+    in_double_quotes, in_backticks = (
+        parse_clause(
+            """MEASURES CLASSIFIER() AS 'the name' AFTER MATCH SKIP TO FIRST 'b'
+            PATTERN (A 'b') SUBSET 'u' = (A, 'b') DEFINE 'b' AS s <> \"b\"
+            """.replace("'", quote)
+        )
+        for quote in '"`'
+    )
+    assert in_double_quotes == in_backticks
+    assert lower(in_double_quotes).definitions[0].variable == "b"
+
+
 def test_quantifier_after_exclusion_is_lexed_by_the_pattern_lexer() -> None:
     pattern = parse_clause("PATTERN (A?? {- B -}{2})").pattern
     assert isinstance(pattern, Concatenation)
