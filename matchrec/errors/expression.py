@@ -240,12 +240,12 @@ def match_number_inside(function: str, clause: str, span: Span) -> MatchRecogniz
 
 
 def reads_rows_of_a_match(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """Navigation or an aggregate in PARTITION BY, ORDER BY or WITHIN."""
+    """Navigation, an aggregate or a window function in PARTITION BY, ORDER BY or WITHIN."""
     return MatchRecognizePlanError(
         f"{function} in {clause}",
         span,
         notes=(f"{clause} is evaluated before the match, on each row by itself",),
-        hint="use it in MEASURES or DEFINE, or compute it as a column of the input",
+        hint="compute it as a column of the input",
     )
 
 

@@ -51,7 +51,7 @@ def refuse_references(analysis: Analysis) -> None:
         if _in_subquery(analysis, index):
             continue
         if token.key == "OVER" and analysis.key(index - 1) == ")":
-            raise errors.window_function(analysis.clause, None, token.span)
+            raise errors.reads_rows_of_a_match("window function", analysis.clause, token.span)
         if is_reading_call(analysis, index):
             raise errors.reads_rows_of_a_match(token.text, analysis.clause, token.span)
 
