@@ -90,8 +90,8 @@ def words(text: str) -> Rows:
     )
 
 
-def query(text: str, after_match: AfterMatchSkip = AfterMatchSkip()) -> Query:
-    return Query(parse_row_pattern(text), after_match)
+def query(text: str) -> Query:
+    return Query(parse_row_pattern(text))
 
 
 def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:

@@ -57,7 +57,7 @@ class Found:
     word: Word
 
 
-class Failure(Exception):
+class Failure(Exception):  # noqa: N818
     """A search that its rows end: `kind` is the name of a FailureKind."""
 
     def __init__(self, kind: str, row: int) -> None:
@@ -261,9 +261,9 @@ class Candidate:
             return max(values, key=lambda value: (math.isnan(value), value))
         total = values[0]
         for value in values[1:]:
-            total = (
-                self.fitted(total + value, 64, True) if glue.kind is Kind.INTEGER else total + value
-            )
+            total += value
+            if glue.kind is Kind.INTEGER:
+                total = self.fitted(total, 64, True)
         return total if glue.function is Reduction.SUM else total / len(values)
 
     def calculate(self, glue: Arithmetic) -> Value:

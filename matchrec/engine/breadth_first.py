@@ -13,7 +13,7 @@ from matchrec.engine.kernels import breadth_first as kernel
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray, RunArray
 from matchrec.engine.match import Matches
-from matchrec.engine.partitions import Partitions
+from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.search import Chunk, larger, new_progress, run
 from matchrec.evaluate.link import LinkedConditions
 
@@ -65,7 +65,7 @@ class _BreadthFirstSearch:
             self.registers = _registers(self.linked, _RUNS)
             self.table = np.zeros((2 * _RUNS, 2), np.int64)
 
-    def advance(self, found: ChoiceArray, taken: ChoiceArray) -> int:
+    def advance(self, found: IntArray, taken: ChoiceArray) -> int:
         linked = self.linked
         return int(
             kernel.search(

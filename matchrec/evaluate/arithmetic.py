@@ -30,13 +30,13 @@ VALUE = 1
 _LEAST = np.int64(-(2**63))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def order_of_integers(left: int, right: int) -> int:
     """-1, 0 or 1: whether left is less, equal or greater."""
     return int(left > right) - int(left < right)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def order_of_floats(left: float, right: float) -> int:
     """-1, 0 or 1: whether left is less, equal or greater; NaN is one number, the greatest."""
     if left == right:
@@ -46,7 +46,7 @@ def order_of_floats(left: float, right: float) -> int:
     return int(not math.isnan(right))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def compare(comparison: int, order: int) -> bool:
     """What a comparison says of two values in that order; NULL_SAFE_EQUAL compares like EQUAL."""
     if comparison == NOT_EQUAL:
@@ -62,7 +62,7 @@ def compare(comparison: int, order: int) -> bool:
     return order == 0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int) -> tuple[int, int]:
     """Value and answer of an integer operation."""
     overflow = False
@@ -86,7 +86,7 @@ def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int)
     return fitting, VALUE
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def product_overflows(left: int, right: int, product: int) -> bool:
     """Whether `product`, computed in 64 bits, is not left times right."""
     if left == -1:
@@ -96,7 +96,7 @@ def product_overflows(left: int, right: int, product: int) -> bool:
     return left != 0 and product // left != right
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def integer_remainder(left: int, right: int) -> int:
     """Remainder of division towards zero; right is not 0."""
     if right == -1:
@@ -107,7 +107,7 @@ def integer_remainder(left: int, right: int) -> int:
     return remainder
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def combine_floats(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
     """Value and answer of a floating operation; Spark divides no float by zero."""
     if operator == PLUS:

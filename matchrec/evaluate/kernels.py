@@ -59,7 +59,7 @@ BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def update_registers(
     instructions: IntArray,
     at: int,
@@ -100,7 +100,7 @@ def update_registers(
         at += 1
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) -> None:
     """Add a value to the flag at register a and the sum or extreme behind it."""
     flag = registers[place, a]
@@ -126,19 +126,19 @@ def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) 
     registers[place, a + 1] = former
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def float_of(bits: int) -> float:
     """The float held as these bits."""
     return np.int64(bits).view(np.float64)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def bits_of(value: float) -> int:
     """The bits that hold a float."""
     return np.float64(value).view(np.int64)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def holds(
     instructions: IntArray,
     at: int,
@@ -206,7 +206,7 @@ def holds(
     return HOLDS if stack[1, 0] and stack[0, 0] else HOLDS_NOT
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def combine(operation: int, a: int, b: int, c: int, top: int, stack: IntArray) -> int:
     """Replace the values at top and above by what an operation makes of them; VALUE or an error."""
     left, right = stack[0, top], stack[0, top + 1]

@@ -69,9 +69,7 @@ def link_conditions(
         code=tuple(code_ranges),
         initial=np.array(registers.initial, np.int64),
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
-        live_registers=np.array(
-            [register for alive in live for register in sorted(alive)], np.int64
-        ),
+        live_registers=np.array([number for alive in live for number in sorted(alive)], np.int64),
         depth=max(len(coder.code) for coder in coders),
     )
 

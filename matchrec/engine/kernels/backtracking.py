@@ -47,7 +47,7 @@ from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def search(
     first: IntArray,
     program: IntArray,
@@ -108,7 +108,7 @@ def search(
     return DONE
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def find_match(
     first: IntArray,
     program: IntArray,

@@ -65,7 +65,7 @@ GOES_ON = 0
 CUTS_OFF = -1  # no less preferred run matters any more
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def search(
     first: IntArray,
     program: IntArray,
@@ -139,7 +139,7 @@ def search(
     return DONE
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def find_match(
     first: IntArray,
     program: IntArray,
@@ -179,14 +179,20 @@ def find_match(
                 return forget(progress, runs, bank, count, row, NODES_FULL)
         progress[STAMP] += 1
         progress[RUNS] = 0
-        run = 0
         answer = GOES_ON
-        while answer == GOES_ON and run < count:
+        new_run = int(progress[BEST_START] < 0 and row < upper)
+        for run in range(count + new_run):
+            state, node, start, place = 0, -1, row, 2 * runs.shape[1]
+            if run < count:
+                state = runs[bank, run, RUN_STATE]
+                node = runs[bank, run, RUN_NODE]
+                start = runs[bank, run, RUN_START]
+                place = bank * runs.shape[1] + run
             answer = expand(
-                runs[bank, run, RUN_STATE],
-                runs[bank, run, RUN_NODE],
-                runs[bank, run, RUN_START],
-                bank * runs.shape[1] + run,
+                state,
+                node,
+                start,
+                place,
                 row,
                 first,
                 program,
@@ -209,35 +215,8 @@ def find_match(
                 live,
                 table,
             )
-            run += 1
-        if answer == GOES_ON and progress[BEST_START] < 0 and row < upper:
-            answer = expand(
-                0,
-                -1,
-                row,
-                2 * runs.shape[1],
-                row,
-                first,
-                program,
-                satisfied,
-                merge_runs,
-                runs,
-                1 - bank,
-                nodes,
-                seen,
-                memo,
-                progress,
-                lower,
-                upper,
-                instructions,
-                registers,
-                columns,
-                valid,
-                stack,
-                live_first,
-                live,
-                table,
-            )
+            if answer != GOES_ON:
+                break
         if answer > GOES_ON:
             return forget(progress, runs, bank, count, row, answer)
         bank = 1 - bank
@@ -247,7 +226,7 @@ def find_match(
         row += 1
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def forget(progress: IntArray, runs: IntArray, bank: int, count: int, row: int, status: int) -> int:
     """The status of a search that must begin again, from the first starting row that lives.
 
@@ -263,7 +242,7 @@ def forget(progress: IntArray, runs: IntArray, bank: int, count: int, row: int, 
     return status
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def expand(
     state: int,
     node: int,
@@ -352,10 +331,10 @@ def expand(
                 continue
         if progress[NODES] == nodes.shape[0]:
             return NODES_FULL
-        if progress[BEST_START] >= 0 and bit >= 0:
-            if not remember_failure(memo, progress, bit, row + 1):
-                progress[NEEDED] = row + 2 - progress[START]
-                return MEMO_FULL
+        remembered = bit < 0 or progress[BEST_START] < 0
+        if not remembered and not remember_failure(memo, progress, bit, row + 1):
+            progress[NEEDED] = row + 2 - progress[START]
+            return MEMO_FULL
         nodes[progress[NODES], NODE_CHOICE] = choice
         nodes[progress[NODES], NODE_PREDECESSOR] = node
         runs[bank, run, RUN_NODE] = progress[NODES]
@@ -365,7 +344,7 @@ def expand(
     return GOES_ON
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def wait(state: int, choice: int, row: int, runs: IntArray, bank: int, progress: IntArray) -> int:
     """Keep a failed condition behind the runs before it, or fail when there are none."""
     run = progress[RUNS]

@@ -24,7 +24,7 @@ from matchrec.engine.partitions import IntArray
 _DEAD = -1
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def compact(
     nodes: ChoiceArray,
     moved: ChoiceArray,
@@ -58,7 +58,7 @@ def compact(
         progress[BEST_NODE] = moved[progress[BEST_NODE]]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def mark(nodes: ChoiceArray, moved: ChoiceArray, node: int) -> None:
     """Mark a node and those before it as living, up to one that is marked."""
     while node >= 0 and moved[node] == _DEAD:
@@ -66,7 +66,7 @@ def mark(nodes: ChoiceArray, moved: ChoiceArray, node: int) -> None:
         node = nodes[node, NODE_PREDECESSOR]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def unwind(nodes: ChoiceArray, node: int, taken: ChoiceArray, begin: int, length: int) -> None:
     """Write the choices of the `length` rows that end at `node` to `taken`, from `begin` on."""
     for index in range(begin + length - 1, begin - 1, -1):

@@ -7,7 +7,7 @@ from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.evaluate.kernels import holds, update_registers
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def map_row(
     program: IntArray,
     choice: int,

@@ -13,7 +13,7 @@ from matchrec.engine.kernels.layout import MEMO_FROM, MEMO_TO, START, ByteArray
 from matchrec.engine.partitions import IntArray
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     """Whether the state with memo number `bit` is known to fail at `row`."""
     if row >= progress[MEMO_TO] or row < progress[MEMO_FROM]:
@@ -21,7 +21,7 @@ def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     return bool((bits[row & (bits.shape[0] - 1), bit >> 3] >> (bit & 7)) & 1)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def remember_failure(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     """Note a failure; false when the ring is too small for the rows from the starting row on."""
     size, width = bits.shape

@@ -11,7 +11,7 @@ from matchrec.engine.kernels.layout import RUN_STATE
 from matchrec.engine.partitions import IntArray
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def has_twin(
     runs: IntArray,
     bank: int,

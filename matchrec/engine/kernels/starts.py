@@ -26,7 +26,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: int) -> bool:
     """Whether one more match of `length` rows fits into the output."""
     return bool(
@@ -34,7 +34,7 @@ def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: in
     )
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False)
 def finish_match(
     program: IntArray,
     skip_to: int,
@@ -73,7 +73,7 @@ def finish_match(
     return DONE
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
     """Whether the anchors in `guard` hold before `row`."""
     if guard & GUARD_START and row != lower:
