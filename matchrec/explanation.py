@@ -8,11 +8,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import indent
 
+from typing_extensions import assert_never
+
 from matchrec.executable import Executable
-from matchrec.output.reads import Read
+from matchrec.output.reads import (
+    Read,
+    ReadAt,
+    ReadAverage,
+    ReadClassifierAt,
+    ReadCount,
+    ReadExtreme,
+    ReadIsMatched,
+    ReadMatchNumber,
+    ReadRow,
+    ReadSum,
+)
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.row_column import RowColumn, Shifted
+from matchrec.plan.show import (
+    show_aggregate,
+    show_classifier,
+    show_column,
+    show_navigation,
+    show_scalar,
+    show_semantics,
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +51,7 @@ class ExplainedClause:
         yield "row pattern", executable.pattern
         yield "partitions and order", "\n".join(partition_lines(self.plan))
         yield "computed by Spark before the match", "\n".join(before_lines(executable))
-        yield "conditions", "\n".join(condition_lines(executable))
+        yield "conditions", "\n".join(condition_lines(self.plan, executable))
         yield "program (NFA^b; edges in preferment order)", str(executable.task.program)
         yield "engine", f"{executable.engine.name}: {executable.reason}"
         yield "rows", "\n".join(row_lines(self.plan))
@@ -98,27 +118,16 @@ def before_lines(executable: Executable) -> Iterator[str]:
         yield "nothing"
 
 
-def show_column(column: RowColumn) -> str:
-    """A column's text, with rows at a distance written as PREV and NEXT."""
-    return "".join(show_piece(piece) for piece in column.pieces)
-
-
-def show_piece(piece: str | Shifted) -> str:
-    if isinstance(piece, str) or not piece.offset:
-        return piece if isinstance(piece, str) else piece.argument
-    direction = "PREV" if piece.offset < 0 else "NEXT"
-    return f"{direction}({piece.argument}, {abs(piece.offset)})"
-
-
-def condition_lines(executable: Executable) -> Iterator[str]:
+def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
+    written = {one.variable: show_scalar(one.condition) for one in plan.definitions}
     conditions = zip(executable.task.variables, executable.task.conditions, strict=True)
     for variable, condition in conditions:
-        parts = []
-        if condition.row_condition is not None:
-            parts.append(f"bit {condition.row_condition}")
-        if condition.glue is not None:
-            parts.append("a condition on the run, evaluated by the engine")
-        yield f"{variable}: {' and '.join(parts) or 'true'}"
+        bit = None if condition.row_condition is None else f"bit {condition.row_condition}"
+        if condition.glue is None:
+            yield f"{variable}: {bit or 'true'}"
+        else:
+            also = f"{bit}, and " if bit else ""
+            yield f"{variable}: {also}on the run: {written[variable]}"
     depends = not executable.task.looks_only_at_data
     yield "they depend on the run" if depends else "they look only at the data"
 
@@ -133,15 +142,48 @@ def show_skip(skip: AfterMatchSkip) -> str:
 
 
 def after_lines(executable: Executable) -> Iterator[str]:
+    columns = [show_column(column) for column in executable.columns]
     for output in executable.outputs:
         text = "".join(
-            piece if isinstance(piece, str) else show_read(executable.reads[piece])
+            piece if isinstance(piece, str) else show_read(executable.reads[piece], columns)
             for piece in output.pieces
         )
         yield f"{output.name} = {text}"
 
 
-def show_read(read: Read) -> str:
-    """A read as `kind(fields)`."""
-    fields = [str(getattr(read, name)) for name in read.__dataclass_fields__]
-    return f"{type(read).__name__.removeprefix('Read')}({', '.join(fields)})"
+def show_read(read: Read, columns: list[str]) -> str:
+    """A read as one would write it; columns: the texts of the columns that cross."""
+    match read:
+        case ReadRow(column):
+            return columns[column]
+        case ReadAt(column, navigation):
+            return show_semantics(
+                navigation.semantics, show_navigation(navigation, columns[column])
+            )
+        case ReadClassifierAt(navigation):
+            return show_semantics(navigation.semantics, show_classifier(navigation))
+        case ReadMatchNumber():
+            return "MATCH_NUMBER()"
+        case ReadIsMatched():
+            return "whether the row is matched"
+        case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():
+            argument = "*" if read.column is None else columns[read.column]
+            text = show_aggregate(function_of(read), read.variable, argument)
+            return show_semantics(read.semantics, text)
+        case _:
+            assert_never(read)
+
+
+def function_of(read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> str:
+    """The name of the aggregate function."""
+    match read:
+        case ReadCount():
+            return "count"
+        case ReadSum():
+            return "sum"
+        case ReadAverage():
+            return "avg"
+        case ReadExtreme(greatest=greatest):
+            return "max" if greatest else "min"
+        case _:
+            assert_never(read)

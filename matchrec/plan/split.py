@@ -29,8 +29,8 @@ from matchrec.plan.expression import (
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import show_name
 from matchrec.plan.row_column import RowColumn, Shifted, conjunction, row_column
+from matchrec.plan.show import show_scalar
 from matchrec.source import Span
 
 
@@ -311,29 +311,4 @@ def named(scalar: Scalar) -> str:
     """What to call an expression in a message."""
     if isinstance(scalar, Operation):
         return scalar.operator
-    return render(scalar, show_reference)
-
-
-def show_reference(reference: Reference) -> str:
-    """A reference as one would write it."""
-    match reference:
-        case ColumnReference(navigation, argument):
-            return show_navigation(navigation, argument)
-        case Classifier(navigation):
-            return f"CLASSIFIER({navigation.variable or ''})"
-        case Aggregate(function=function, variable=variable, arguments=arguments):
-            inner = ", ".join(arguments) or "*"
-            return f"{function}({f'{show_name(variable)}: ' if variable else ''}{inner})"
-        case _:
-            return "MATCH_NUMBER()"
-
-
-def show_navigation(navigation: Navigation, argument: str) -> str:
-    """A navigation as one would write it, with the variable before the argument."""
-    qualifier = f"{show_name(navigation.variable)}." if navigation.variable else ""
-    offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
-    text = f"{navigation.end.value}({qualifier}{argument}{offset})"
-    if navigation.physical_offset:
-        direction = "NEXT" if navigation.physical_offset > 0 else "PREV"
-        text = f"{direction}({text}, {abs(navigation.physical_offset)})"
-    return text
+    return show_scalar(scalar)

@@ -1,0 +1,94 @@
+"""Parts of a plan as one would write them, for messages and explanations."""
+
+from __future__ import annotations
+
+from typing_extensions import assert_never
+
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    MatchNumber,
+    Navigation,
+    Reference,
+    Scalar,
+    Semantics,
+    render,
+)
+from matchrec.plan.pattern import show_name
+from matchrec.plan.row_column import RowColumn, Shifted
+
+
+def show_scalar(scalar: Scalar) -> str:
+    """An expression with its references written out."""
+    return render(scalar, show_reference)
+
+
+def show_reference(reference: Reference) -> str:
+    """A reference as one would write it.
+
+    >>> show_reference(ColumnReference(Navigation("A", physical_offset=-1), "price"))
+    'PREV(LAST(A.price))'
+    """
+    match reference:
+        case ColumnReference(navigation, argument):
+            return show_navigation(navigation, argument)
+        case Classifier(navigation):
+            return show_classifier(navigation)
+        case Aggregate(function=function, variable=variable, arguments=arguments):
+            return show_aggregate(function, variable, ", ".join(arguments) or "*")
+        case MatchNumber():
+            return "MATCH_NUMBER()"
+        case _:
+            assert_never(reference)
+
+
+def show_aggregate(function: str, variable: str | None, argument: str) -> str:
+    """An aggregate over the rows of a variable."""
+    return f"{function}({qualifier(variable)}{argument})"
+
+
+def show_navigation(navigation: Navigation, argument: str) -> str:
+    """A navigation, with the variable before the argument."""
+    inner = f"{qualifier(navigation.variable)}{argument}"
+    offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
+    return moved(navigation, f"{navigation.end.value}({inner}{offset})")
+
+
+def show_classifier(navigation: Navigation) -> str:
+    """CLASSIFIER of the row that a navigation finds."""
+    name = show_name(navigation.variable) if navigation.variable else ""
+    return moved(navigation, f"CLASSIFIER({name})")
+
+
+def moved(navigation: Navigation, text: str) -> str:
+    """The text inside the physical step of a navigation, if it has one."""
+    return f"{step(navigation.physical_offset, text)}" if navigation.physical_offset else text
+
+
+def step(offset: int, text: str) -> str:
+    """PREV or NEXT of a text; `offset` is not 0."""
+    distance = f", {abs(offset)}" if abs(offset) > 1 else ""
+    return f"{'PREV' if offset < 0 else 'NEXT'}({text}{distance})"
+
+
+def qualifier(variable: str | None) -> str:
+    """What stands before a column of a variable."""
+    return f"{show_name(variable)}." if variable else ""
+
+
+def show_column(column: RowColumn) -> str:
+    """A column that Spark computes, with rows at a distance as PREV and NEXT."""
+    return "".join(show_piece(piece) for piece in column.pieces)
+
+
+def show_piece(piece: str | Shifted) -> str:
+    """A piece of a column."""
+    if isinstance(piece, str):
+        return piece
+    return step(piece.offset, piece.argument) if piece.offset else piece.argument
+
+
+def show_semantics(semantics: Semantics, text: str) -> str:
+    """The text with its semantics before it."""
+    return f"{semantics.value} {text}"
