@@ -7,7 +7,6 @@ overflow, at their own width; remainder has the sign of its left side.
 import math
 
 import numpy as np
-from numba import njit
 
 from matchrec.evaluate.instructions import (
     DIVIDE,
@@ -22,6 +21,7 @@ from matchrec.evaluate.instructions import (
     PLUS,
     TIMES,
 )
+from matchrec.evaluate.jit import inner
 
 # What an operation answers beside its value; otherwise OVERFLOW or DIVISION_BY_ZERO.
 NULL = 0
@@ -30,13 +30,13 @@ VALUE = 1
 _LEAST = np.int64(-(2**63))
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def order_of_integers(left: int, right: int) -> int:
     """-1, 0 or 1: whether left is less, equal or greater."""
     return int(left > right) - int(left < right)
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def order_of_floats(left: float, right: float) -> int:
     """-1, 0 or 1: whether left is less, equal or greater; NaN is one number, the greatest."""
     if left == right:
@@ -46,7 +46,7 @@ def order_of_floats(left: float, right: float) -> int:
     return int(not math.isnan(right))
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def compare(comparison: int, order: int) -> bool:
     """What a comparison says of two values in that order; NULL_SAFE_EQUAL compares like EQUAL."""
     if comparison == NOT_EQUAL:
@@ -62,18 +62,18 @@ def compare(comparison: int, order: int) -> bool:
     return order == 0
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int) -> tuple[int, int]:
     """Value and answer of an integer operation."""
     overflow = False
     if operator == PLUS:
-        value = left + right
+        value = wrapped_sum(left, right)
         overflow = ((left ^ value) & (right ^ value)) < 0
     elif operator == MINUS:
-        value = left - right
+        value = wrapped_difference(left, right)
         overflow = ((left ^ right) & (left ^ value)) < 0
     elif operator == TIMES:
-        value = left * right
+        value = wrapped_product(left, right)
         overflow = product_overflows(left, right, value)
     elif right == 0:
         return 0, DIVISION_BY_ZERO if ansi else NULL
@@ -86,7 +86,25 @@ def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int)
     return fitting, VALUE
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
+def wrapped_sum(left: int, right: int) -> int:
+    """The sum in 64 bits; of signed integers the compiler would assume that they never overflow."""
+    return int(np.int64(np.uint64(left) + np.uint64(right)))
+
+
+@inner
+def wrapped_difference(left: int, right: int) -> int:
+    """The difference in 64 bits."""
+    return int(np.int64(np.uint64(left) - np.uint64(right)))
+
+
+@inner
+def wrapped_product(left: int, right: int) -> int:
+    """The product in 64 bits."""
+    return int(np.int64(np.uint64(left) * np.uint64(right)))
+
+
+@inner
 def product_overflows(left: int, right: int, product: int) -> bool:
     """Whether `product`, computed in 64 bits, is not left times right."""
     if left == -1:
@@ -96,7 +114,7 @@ def product_overflows(left: int, right: int, product: int) -> bool:
     return left != 0 and product // left != right
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def integer_remainder(left: int, right: int) -> int:
     """Remainder of division towards zero; right is not 0."""
     if right == -1:
@@ -107,7 +125,7 @@ def integer_remainder(left: int, right: int) -> int:
     return remainder
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def combine_floats(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
     """Value and answer of a floating operation; Spark divides no float by zero."""
     if operator == PLUS:

@@ -9,7 +9,6 @@ columns, then the floating ones.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from matchrec.evaluate.arithmetic import (
     VALUE,
@@ -18,6 +17,7 @@ from matchrec.evaluate.arithmetic import (
     compare,
     order_of_floats,
     order_of_integers,
+    wrapped_sum,
 )
 from matchrec.evaluate.instructions import (
     ADD_ONE,
@@ -54,12 +54,13 @@ from matchrec.evaluate.instructions import (
     VARIABLE,
     WIDEN,
 )
+from matchrec.evaluate.jit import inner
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def update_registers(
     instructions: IntArray,
     at: int,
@@ -100,7 +101,7 @@ def update_registers(
         at += 1
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) -> None:
     """Add a value to the flag at register a and the sum or extreme behind it."""
     flag = registers[place, a]
@@ -109,7 +110,7 @@ def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) 
         flag = 1
         former = value
     elif operation == SUM_INTEGER:
-        total = former + value
+        total = wrapped_sum(former, value)
         if ((former ^ total) & (value ^ total)) < 0:
             flag = -1
         former = total
@@ -126,19 +127,19 @@ def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) 
     registers[place, a + 1] = former
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def float_of(bits: int) -> float:
     """The float held as these bits."""
     return np.int64(bits).view(np.float64)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def bits_of(value: float) -> int:
     """The bits that hold a float."""
     return np.float64(value).view(np.int64)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def holds(
     instructions: IntArray,
     at: int,
@@ -206,7 +207,7 @@ def holds(
     return HOLDS if stack[1, 0] and stack[0, 0] else HOLDS_NOT
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def combine(operation: int, a: int, b: int, c: int, top: int, stack: IntArray) -> int:
     """Replace the values at top and above by what an operation makes of them; VALUE or an error."""
     left, right = stack[0, top], stack[0, top + 1]

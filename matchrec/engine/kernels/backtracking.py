@@ -10,8 +10,6 @@ Cost: rows x choices where conditions look only at the data; exponential at wors
 on the run. Source: SASE+, "Backtracking algorithm"; failures are remembered as in RE2's BitState.
 """
 
-from numba import njit
-
 from matchrec.engine.kernels.layout import (
     ACCEPT,
     CHOICE,
@@ -43,11 +41,12 @@ from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.starts import finish_match, has_room, is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.evaluate.jit import inlined, kernel
 
 NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@kernel
 def search(
     first: IntArray,
     program: IntArray,
@@ -108,7 +107,7 @@ def search(
     return DONE
 
 
-@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
+@inlined
 def find_match(
     first: IntArray,
     program: IntArray,

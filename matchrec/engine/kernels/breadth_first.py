@@ -13,8 +13,6 @@ computation states merge. Sources: SASE+, "Basic algorithm" and "Merging equival
 nothing that depends on the run, it is the machine of Pike and Thompson.
 """
 
-from numba import njit
-
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.layout import (
     ACCEPT,
@@ -59,13 +57,14 @@ from matchrec.engine.kernels.merging import has_twin
 from matchrec.engine.kernels.starts import finish_match, has_room, is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.evaluate.jit import inlined, inner, kernel
 
 # What `expand` answers, beside the statuses of `layout`.
 GOES_ON = 0
 CUTS_OFF = -1  # no less preferred run matters any more
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@kernel
 def search(
     first: IntArray,
     program: IntArray,
@@ -139,7 +138,7 @@ def search(
     return DONE
 
 
-@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
+@inlined
 def find_match(
     first: IntArray,
     program: IntArray,
@@ -226,7 +225,7 @@ def find_match(
         row += 1
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def forget(progress: IntArray, runs: IntArray, bank: int, count: int, row: int, status: int) -> int:
     """The status of a search that must begin again, from the first starting row that lives.
 
@@ -242,7 +241,7 @@ def forget(progress: IntArray, runs: IntArray, bank: int, count: int, row: int, 
     return status
 
 
-@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
+@inlined
 def expand(
     state: int,
     node: int,
@@ -344,7 +343,7 @@ def expand(
     return GOES_ON
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def wait(state: int, choice: int, row: int, runs: IntArray, bank: int, progress: IntArray) -> int:
     """Keep a failed condition behind the runs before it, or fail when there are none."""
     run = progress[RUNS]

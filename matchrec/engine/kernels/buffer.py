@@ -7,8 +7,6 @@ Source: SASE+, "The shared versioned match buffer"; one predecessor for each nod
 preferred way to a computation state.
 """
 
-from numba import njit
-
 from matchrec.engine.kernels.layout import (
     BEST_NODE,
     BEST_START,
@@ -20,11 +18,12 @@ from matchrec.engine.kernels.layout import (
     ChoiceArray,
 )
 from matchrec.engine.partitions import IntArray
+from matchrec.evaluate.jit import inner
 
 _DEAD = -1
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def compact(
     nodes: ChoiceArray,
     moved: ChoiceArray,
@@ -58,7 +57,7 @@ def compact(
         progress[BEST_NODE] = moved[progress[BEST_NODE]]
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def mark(nodes: ChoiceArray, moved: ChoiceArray, node: int) -> None:
     """Mark a node and those before it as living, up to one that is marked."""
     while node >= 0 and moved[node] == _DEAD:
@@ -66,7 +65,7 @@ def mark(nodes: ChoiceArray, moved: ChoiceArray, node: int) -> None:
         node = nodes[node, NODE_PREDECESSOR]
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def unwind(nodes: ChoiceArray, node: int, taken: ChoiceArray, begin: int, length: int) -> None:
     """Write the choices of the `length` rows that end at `node` to `taken`, from `begin` on."""
     for index in range(begin + length - 1, begin - 1, -1):

@@ -1,13 +1,12 @@
 """A row is mapped where the condition depends on the run: registers first, then the condition."""
 
-from numba import njit
-
 from matchrec.engine.kernels.layout import CODE, CODE_END, STEPS, STEPS_END
 from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.evaluate.jit import inner
 from matchrec.evaluate.kernels import holds, update_registers
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def map_row(
     program: IntArray,
     choice: int,

@@ -7,13 +7,12 @@ so the memo is a ring whose size is the reach of a search, not of the partition.
 bits: uint8[r, b], r a power of two; row position p stands at bits[p & (r - 1)].
 """
 
-from numba import njit
-
 from matchrec.engine.kernels.layout import MEMO_FROM, MEMO_TO, START, ByteArray
 from matchrec.engine.partitions import IntArray
+from matchrec.evaluate.jit import inlined
 
 
-@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
+@inlined
 def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     """Whether the state with memo number `bit` is known to fail at `row`."""
     if row >= progress[MEMO_TO] or row < progress[MEMO_FROM]:
@@ -21,7 +20,7 @@ def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     return bool((bits[row & (bits.shape[0] - 1), bit >> 3] >> (bit & 7)) & 1)
 
 
-@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
+@inlined
 def remember_failure(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     """Note a failure; false when the ring is too small for the rows from the starting row on."""
     size, width = bits.shape

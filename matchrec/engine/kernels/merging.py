@@ -5,13 +5,13 @@ The more preferred run comes first and stays. Where no register is live, the sta
 Source: SASE+, "Merging equivalent runs".
 """
 
-from numba import njit
-
 from matchrec.engine.kernels.layout import RUN_STATE
 from matchrec.engine.partitions import IntArray
+from matchrec.evaluate.arithmetic import wrapped_product
+from matchrec.evaluate.jit import inner
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def has_twin(
     runs: IntArray,
     bank: int,
@@ -33,7 +33,7 @@ def has_twin(
     begin, end = live_first[state], live_first[state + 1]
     code = state
     for index in range(begin, end):
-        code = (code ^ registers[place + run, live[index]]) * 0x2545F4914F6CDD1D
+        code = wrapped_product(code ^ registers[place + run, live[index]], 0x2545F4914F6CDD1D)
         code ^= code >> 29
     slot = code & (table.shape[0] - 1)
     while table[slot, 0] == stamp:

@@ -1,7 +1,5 @@
 """What every search does around a match: write it out and find the next starting row."""
 
-from numba import njit
-
 from matchrec.engine.kernels.layout import (
     DONE,
     FOUND_NUMBER,
@@ -23,10 +21,11 @@ from matchrec.engine.kernels.layout import (
     ChoiceArray,
 )
 from matchrec.engine.partitions import IntArray
+from matchrec.evaluate.jit import inlined, inner
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: int) -> bool:
     """Whether one more match of `length` rows fits into the output."""
     return bool(
@@ -34,7 +33,7 @@ def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: in
     )
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
+@inner
 def finish_match(
     program: IntArray,
     skip_to: int,
@@ -73,7 +72,7 @@ def finish_match(
     return DONE
 
 
-@njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
+@inlined
 def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
     """Whether the anchors in `guard` hold before `row`."""
     if guard & GUARD_START and row != lower:
