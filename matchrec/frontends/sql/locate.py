@@ -17,6 +17,7 @@ from matchrec.frontends.sql.outline import (
     Outline,
     cuts,
     is_clause,
+    keeps_text,
     refuse_stored_text,
     refuse_window_patterns,
 )
@@ -72,9 +73,9 @@ def parse(text: str, frames: Collection[str] = ()) -> Query:
         inside = tuple(outline.span(cut.opening, cut.closing + 1) for cut in clauses)
         passed = tuple(_frames(stock, frames, inside, bool(clauses)))
         if not clauses:
-            return Query(source, (), passed)
+            return Query(source, (), passed, keeps_text=keeps_text(outline))
         sites = tuple(_sites(text, stock, outline, clauses))
-        return Query(source, sites, passed, _marks(outline, sites))
+        return Query(source, sites, passed, _marks(outline, sites), keeps_text(outline))
 
 
 def _marks(outline: Outline, sites: tuple[Site, ...]) -> tuple[Span, ...]:

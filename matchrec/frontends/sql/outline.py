@@ -124,6 +124,13 @@ def refuse_window_patterns(outline: Outline) -> None:
                 raise errors.pattern_in_window(outline.tokens[index].span)
 
 
+def keeps_text(outline: Outline) -> bool:
+    """Whether the statement makes a temporary view of its query: CREATE ... VIEW, CACHE TABLE."""
+    keys = [outline.key(index) for index in outline.level(0, len(outline.tokens))]
+    head = keys[: keys.index("AS")] if "AS" in keys else keys[:8]
+    return keys[:1] == ["CACHE"] or (keys[:1] == ["CREATE"] and "VIEW" in head)
+
+
 def refuse_stored_text(outline: Outline, cut: Cut) -> None:
     """A clause in a permanent view or function."""
     keys = [outline.key(index) for index in outline.level(0, cut.word)]

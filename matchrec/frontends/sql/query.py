@@ -42,9 +42,12 @@ class Query:
 
     markers: every `?` of a query with sites, left to right; pieces of the query name the marker at
     `span` by `parameter_name(span)`, because their order is lost when the text is cut up.
+    keeps_text: Spark stores the text of the outer query, as in CREATE TEMPORARY VIEW and CACHE
+    TABLE, and reads it again later: what fills its holes must stay.
     """
 
     source: Source
     sites: tuple[Site, ...] = ()
     frames: tuple[Frame, ...] = ()
     markers: tuple[Span, ...] = ()
+    keeps_text: bool = False

@@ -155,6 +155,23 @@ def test_markers_keep_their_place_when_the_text_is_cut_up() -> None:
     assert f" + :_matchrec_{places[1]}" in measure.pieces
 
 
+@pytest.mark.parametrize(
+    ("statement", "keeps"),
+    [
+        ("CREATE TEMP VIEW v AS SELECT * FROM {}", True),
+        ("CREATE OR REPLACE GLOBAL TEMPORARY VIEW v (view, b) AS SELECT * FROM {}", True),
+        ("CACHE LAZY TABLE c AS SELECT * FROM {}", True),
+        ("CACHE TABLE c SELECT * FROM {}", True),
+        ("CREATE TABLE c AS SELECT * FROM {} view", False),
+        ("INSERT INTO view SELECT * FROM {}", False),
+        ("SELECT * FROM {}", False),
+    ],
+)
+def test_statements_of_which_spark_keeps_the_text(statement: str, keeps: bool) -> None:
+    assert parse(statement.format("t MATCH_RECOGNIZE (PATTERN (A))")).keeps_text is keeps
+    assert parse(statement.format("{df}"), ["df"]).keeps_text is keeps
+
+
 PLACES = [
     "SELECT * FROM {} m",
     "SELECT * FROM d JOIN {} AS m(a, b) ON d.k = m.k",
