@@ -11,6 +11,7 @@ from matchrec.frontends.tokens import Kind, Token
 from matchrec.source import Span
 
 _BEFORE_RELATION = words("FROM JOIN USING")
+_BEFORE_KIND = words("CREATE ALTER OR REPLACE GLOBAL TEMP TEMPORARY MATERIALIZED STREAMING REFRESH")
 _BEFORE_EXPRESSION = words("SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT")
 
 
@@ -126,18 +127,24 @@ def refuse_window_patterns(outline: Outline) -> None:
 
 def keeps_text(outline: Outline) -> bool:
     """Whether the statement makes a temporary view of its query: CREATE ... VIEW, CACHE TABLE."""
-    keys = [outline.key(index) for index in outline.level(0, len(outline.tokens))]
-    head = keys[: keys.index("AS")] if "AS" in keys else keys[:8]
-    return keys[:1] == ["CACHE"] or (keys[:1] == ["CREATE"] and "VIEW" in head)
+    return outline.key(0) == "CACHE" or outline.key(_created(outline)) == "VIEW"
+
+
+def _created(outline: Outline) -> int:
+    """The index of what CREATE or ALTER is about, such as VIEW; 0 in other statements."""
+    index = 0
+    if outline.key(0) in ("CREATE", "ALTER"):
+        while outline.key(index) in _BEFORE_KIND:
+            index += 1
+    return index
 
 
 def refuse_stored_text(outline: Outline, cut: Cut) -> None:
     """A clause in a permanent view or function."""
-    keys = [outline.key(index) for index in outline.level(0, cut.word)]
-    if not keys or keys[0] not in ("CREATE", "ALTER"):
-        return
-    head = keys[: keys.index("AS")] if "AS" in keys else keys
+    kind = _created(outline)
+    head = [outline.key(index) for index in range(min(kind, cut.word))]
     temporary = "TEMP" in head or "TEMPORARY" in head
-    for kind, named in (("VIEW", "a permanent view"), ("FUNCTION", "a function")):
-        if kind in head and (kind == "FUNCTION" or not temporary):
-            raise errors.stored_text(named, outline.span(0, head.index(kind) + 1))
+    if outline.key(kind) == "VIEW" and kind and not temporary:
+        raise errors.stored_text("a permanent view", outline.span(0, kind + 1))
+    if outline.key(kind) == "FUNCTION" and kind:
+        raise errors.stored_text("a function", outline.span(0, kind + 1))

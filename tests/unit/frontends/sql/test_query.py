@@ -163,6 +163,7 @@ def test_markers_keep_their_place_when_the_text_is_cut_up() -> None:
         ("CACHE LAZY TABLE c AS SELECT * FROM {}", True),
         ("CACHE TABLE c SELECT * FROM {}", True),
         ("CREATE TABLE c AS SELECT * FROM {} view", False),
+        ("CREATE OR REPLACE TABLE view AS SELECT * FROM {}", False),
         ("INSERT INTO view SELECT * FROM {}", False),
         ("SELECT * FROM {}", False),
     ],
