@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from matchrec.engine.backtracking import Backtracking
 from matchrec.engine.breadth_first import BreadthFirst
 from matchrec.engine.interface import Engine
-from matchrec.engine.search import Chunk
+from matchrec.engine.search import Room
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.glue import (
@@ -51,9 +51,9 @@ from tests.engine_tasks import Query, Rows, query, run_engine, run_reference, wo
 EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "200"))  # a long run: MATCHREC_EXAMPLES=2000
 ENGINES: list[Engine] = [
     Backtracking(),
-    Backtracking(Chunk(rows=3, matches=2)),
+    Backtracking(Room(rows=3, matches=2, memory=1)),
     BreadthFirst(),
-    BreadthFirst(chunk=Chunk(rows=3, matches=2)),
+    BreadthFirst(room=Room(rows=3, matches=2, memory=1)),
     BreadthFirst(merge_runs=False),
 ]
 VARIABLES = ("A", "B", "C")

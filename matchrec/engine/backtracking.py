@@ -14,17 +14,14 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.engine.search import Chunk, larger, new_progress, run
-
-_PATH = 1 << 10
-_MEMO = 1 << 10
+from matchrec.engine.search import Room, larger, new_progress, run
 
 
 @dataclass(frozen=True, slots=True)
 class Backtracking:
     """Depth-first search. Linear in the rows where conditions look only at the data."""
 
-    chunk: Chunk = Chunk()
+    room: Room = Room()
     name: str = field(default="backtracking", init=False)
 
     def supports(self, task: Task) -> str | None:  # noqa: ARG002 -- it runs every task
@@ -33,13 +30,13 @@ class Backtracking:
 
     def search(self, task: Task, partitions: Partitions) -> Iterator[Matches]:
         """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
-        return run(_BacktrackingSearch(task, partitions), task, self.chunk)
+        return run(_BacktrackingSearch(task, partitions, self.room.memory), task, self.room)
 
 
 class _BacktrackingSearch:
     """The path of the one run, its computation state at each row, the failures remembered."""
 
-    def __init__(self, task: Task, partitions: Partitions) -> None:
+    def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
         compiled = compile_task(task, len(partitions.integers))
         self.tables = compiled.tables
         self.program = compiled.program
@@ -47,8 +44,8 @@ class _BacktrackingSearch:
         self.starts = plain(partitions.starts, np.int64)
         self.satisfied = satisfied_of(partitions)
         self.progress = new_progress(partitions)
-        self.path = np.empty(_PATH, np.int32)
-        self.memo: ByteArray = np.zeros((_MEMO, compiled.memo_bytes), np.uint8)
+        self.path = np.empty(memory, np.int32)
+        self.memo: ByteArray = np.zeros((memory, compiled.memo_bytes), np.uint8)
         self.instructions: IntArray | None = None
         self.registers: IntArray | None = None
         self.columns: IntArray | None = None
@@ -57,7 +54,7 @@ class _BacktrackingSearch:
         if compiled.linked is not None:
             linked = compiled.linked
             self.instructions = linked.instructions
-            self.registers = np.empty((_PATH + 1, len(linked.initial)), np.int64)
+            self.registers = np.empty((memory + 1, len(linked.initial)), np.int64)
             self.registers[0] = linked.initial
             self.columns, self.valid = columns_of(partitions)
             self.stack = np.zeros((2, linked.depth), np.int64)

@@ -14,12 +14,10 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray, RunArray
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.search import Chunk, larger, new_progress, run
+from matchrec.engine.search import Room, larger, new_progress, run
 from matchrec.evaluate.link import LinkedConditions
 
-_RUNS = 1 << 8
-_NODES = 1 << 14
-_MEMO = 1 << 10
+_NODES_OF_A_ROW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class BreadthFirst:
     """One pass over the rows. merge_runs: whether runs with the same future are searched once."""
 
     merge_runs: bool = True
-    chunk: Chunk = Chunk()
+    room: Room = Room()
     name: str = field(default="breadth_first", init=False)
 
     def supports(self, task: Task) -> str | None:  # noqa: ARG002 -- it runs every task
@@ -36,13 +34,14 @@ class BreadthFirst:
 
     def search(self, task: Task, partitions: Partitions) -> Iterator[Matches]:
         """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
-        return run(_BreadthFirstSearch(task, partitions, self.merge_runs), task, self.chunk)
+        search = _BreadthFirstSearch(task, partitions, self.merge_runs, self.room.memory)
+        return run(search, task, self.room)
 
 
 class _BreadthFirstSearch:
     """The runs, the buffer of their rows, the failures remembered."""
 
-    def __init__(self, task: Task, partitions: Partitions, merge_runs: bool) -> None:
+    def __init__(self, task: Task, partitions: Partitions, merge_runs: bool, memory: int) -> None:
         compiled = compile_task(task, len(partitions.integers))
         self.tables = compiled.tables
         self.program = compiled.program
@@ -51,10 +50,10 @@ class _BreadthFirstSearch:
         self.starts = plain(partitions.starts, np.int64)
         self.satisfied = satisfied_of(partitions)
         self.progress = new_progress(partitions)
-        self.runs = np.empty((2, _RUNS, layout.RUN_SIZE), np.int64)
-        self.nodes = np.empty((_NODES, layout.NODE_SIZE), np.int32)
+        self.runs = np.empty((2, memory, layout.RUN_SIZE), np.int64)
+        self.nodes = np.empty((_NODES_OF_A_ROW * memory, layout.NODE_SIZE), np.int32)
         self.seen = np.zeros(len(self.tables.first) - 1, np.int64)
-        self.memo: ByteArray = np.zeros((_MEMO, compiled.memo_bytes), np.uint8)
+        self.memo: ByteArray = np.zeros((memory, compiled.memo_bytes), np.uint8)
         self.linked = compiled.linked
         self.columns: RunArray = None
         self.valid: RunArray = None
@@ -62,8 +61,8 @@ class _BreadthFirstSearch:
         self.table: RunArray = None
         if self.linked is not None:
             self.columns, self.valid = columns_of(partitions)
-            self.registers = _registers(self.linked, _RUNS)
-            self.table = np.zeros((2 * _RUNS, 2), np.int64)
+            self.registers = _registers(self.linked, memory)
+            self.table = np.zeros((2 * memory, 2), np.int64)
 
     def advance(self, found: IntArray, taken: ChoiceArray) -> int:
         linked = self.linked

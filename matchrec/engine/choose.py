@@ -4,18 +4,38 @@ from __future__ import annotations
 
 from matchrec.engine.backtracking import Backtracking
 from matchrec.engine.breadth_first import BreadthFirst
+from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Engine, Task
+from matchrec.nfa.ambiguity import exponentially_ambiguous
+from matchrec.nfa.closure import fold
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Backtracking(), BreadthFirst())}
 
 
-def choose(task: Task, name: str = "auto") -> tuple[Engine, str]:  # noqa: ARG001
+def choose(task: Task, name: str = "auto") -> tuple[Engine, str]:
     """The engine called `name`, or for "auto" the one expected to be fastest, and the reason.
 
     Raises KeyError for any other name.
     """
     if name != "auto":
         return ENGINES[name], "asked for"
+    if task.looks_only_at_data:
+        return ENGINES["backtracking"], (
+            "conditions look only at the data: failures are remembered, the cost is linear in rows"
+        )
+    if compile_task(task, 0).remembers_all:
+        return ENGINES["backtracking"], (
+            "where ways meet, no later condition looks at the run: failures are remembered, "
+            "the cost is linear in rows"
+        )
+    folded = fold(task.program)
+    assert folded is not None
+    if exponentially_ambiguous(folded):
+        return ENGINES["breadth_first"], (
+            "conditions depend on the run and the ways through the pattern can multiply: "
+            "runs with equal computation states merge"
+        )
     return ENGINES["backtracking"], (
-        "conditions look only at the data: failures are remembered, so the cost is linear in rows"
+        "conditions depend on the run, but the ways through the pattern do not multiply: "
+        "one run at a time is fastest"
     )

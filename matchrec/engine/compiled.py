@@ -38,6 +38,11 @@ class CompiledTask:
     linked: LinkedConditions | None
 
     @property
+    def remembers_all(self) -> bool:
+        """Whether failures are remembered in every state that can be reached twice."""
+        return bool(np.array_equal(self.program[:, layout.MEMO], self.tables.memo))
+
+    @property
     def memo_bytes(self) -> int:
         """Bytes that a row of remembered failures takes."""
         return -(-(int(self.program[:, layout.MEMO].max(initial=-1)) + 1) // 8)

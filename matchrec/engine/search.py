@@ -29,11 +29,16 @@ _FAILURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """How much one `Matches` may hold: mapped rows and matches."""
+class Room:
+    """How much a search may hold.
+
+    rows, matches: mapped rows and matches in one `Matches`. memory: how many rows the memory of a
+    search is for at first, a power of two; it grows as needed.
+    """
 
     rows: int = 1 << 20
     matches: int = 1 << 18
+    memory: int = 1 << 10
 
 
 class Search(Protocol):
@@ -49,15 +54,15 @@ class Search(Protocol):
         """Enlarge what `status` says is full."""
 
 
-def run(search: Search, task: Task, chunk: Chunk) -> Iterator[Matches]:
+def run(search: Search, task: Task, room: Room) -> Iterator[Matches]:
     """All matches in chunks. Raises RunFailure."""
     progress = search.progress
-    room = chunk.rows
+    rows = room.rows
     status = layout.OUTPUT_FULL
     while status == layout.OUTPUT_FULL:
-        found = np.empty((4, chunk.matches + 1), np.int64)
+        found = np.empty((4, room.matches + 1), np.int64)
         found[layout.FOUND_OFFSET, 0] = 0
-        taken = np.empty(room, np.int32)
+        taken = np.empty(rows, np.int32)
         progress[[layout.MATCHES, layout.MAPPED]] = 0
         status = search.advance(found, taken)
         while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
@@ -68,7 +73,7 @@ def run(search: Search, task: Task, chunk: Chunk) -> Iterator[Matches]:
         if progress[layout.MATCHES]:
             yield _matches(search, found, taken)
         if status == layout.OUTPUT_FULL:
-            room = max(room, int(progress[layout.NEEDED]))
+            rows = max(rows, int(progress[layout.NEEDED]))
 
 
 def _failure(kind: FailureKind, search: Search, task: Task) -> RunFailure:

@@ -53,7 +53,7 @@ def fold(program: Program, most: int | None = None) -> Folded | None:
             target = None if choice.target is None else numbers[choice.target]
             choices.append(replace(choice, target=target))
         folded.append(tuple(choices))
-    return tuple(_without_dominated(folded))
+    return _reachable(_without_dominated(folded))
 
 
 def _choices(program: Program, state: StateId) -> Iterator[Choice]:
@@ -111,6 +111,23 @@ def _dominates(earlier: Choice, later: Choice, offers: list[int]) -> bool:
     if earlier.target is None or later.target is None:
         return earlier.target is later.target
     return offers[later.target] & ~offers[earlier.target] == 0
+
+
+def _reachable(folded: list[tuple[Choice, ...]]) -> Folded:
+    """The states that the start leads to, numbered in the order in which it does."""
+    numbers = {0: 0}
+    for state in (order := [0]):  # grows while it is read
+        for choice in folded[state]:
+            if choice.target is not None and choice.target not in numbers:
+                numbers[choice.target] = len(order)
+                order.append(choice.target)
+    return tuple(
+        tuple(
+            choice if choice.target is None else replace(choice, target=numbers[choice.target])
+            for choice in folded[state]
+        )
+        for state in order
+    )
 
 
 def _is_repeated(seen: dict[object, list[int]], what: object, guard: int) -> bool:

@@ -1,0 +1,28 @@
+import pytest
+
+from matchrec.nfa.ambiguity import exponentially_ambiguous
+from matchrec.nfa.closure import fold
+from matchrec.nfa.compile import compile_pattern
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.plan.pattern import variable_names
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A B+ C", False),
+        ("A* B* C*", False),
+        ("(A+)+ B", False),
+        ("(A | B)*", True),
+        ("(A | A B)* C", True),
+        ("(A | A A)* C", False),
+        ("(A B)* C", False),
+        ("(A B? | C)+", True),
+        ("A{1,70}", True),
+    ],
+)
+def test_loops_with_two_ways_of_one_length(text: str, expected: bool) -> None:
+    pattern = parse_row_pattern(text)
+    folded = fold(compile_pattern(pattern, variable_names(pattern)))
+    assert folded is not None
+    assert exponentially_ambiguous(folded) is expected
