@@ -17,34 +17,16 @@ from dataclasses import replace
 
 from matchrec.frontends.analysis import Analysis
 from matchrec.frontends.cursor import Cursor, items_of
-from matchrec.frontends.functions import words
-from matchrec.frontends.references import Hole
-from matchrec.frontends.tokens import CLOSING, Kind
-from matchrec.plan.expression import Operation, Scalar, Term
-
-_COMPARISON = {"=": "=", "==": "=", "<>": "<>", "!=": "<>"} | {
-    operator: operator for operator in ("<", "<=", ">", ">=", "<=>")
-}
-_ADDITIVE = {"+": "+", "-": "-", "||": "||"}
-_MULTIPLICATIVE = {"*": "*", "/": "/", "%": "%", "DIV": "DIV"}
-_LEVELS = (
-    _COMPARISON,
-    {"|": ""},
-    {"^": ""},
-    {"&": ""},
-    {"<<": "", ">>": "", ">>>": ""},
-    _ADDITIVE,
-    _MULTIPLICATIVE,
+from matchrec.frontends.operators import (
+    AFTER_INTERVAL,
+    CONSTANTS,
+    LEVELS,
+    NOT_PLAIN,
+    SPECIAL_FORMS,
 )
-"""Binary operators, loose to tight, and their names in an Operation; without one, opaque."""
-
-_SPECIAL_FORMS = words("EXISTS IDENTIFIER OVERLAY POSITION STRUCT")
-"""Functions whose arguments are more than values: STRUCT names its fields after them."""
-
-_NOT_PLAIN = frozenset({"->", "=>", "AS", "FROM", "DISTINCT", "ORDER", "USING", "FOR", "TO"})
-
-_CONSTANTS = words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_TIME LOCALTIMESTAMP")
-"""Words that are values; other words that are no columns are units: DATEDIFF(HOUR, a, b)."""
+from matchrec.frontends.references import Hole
+from matchrec.frontends.tokens import Kind
+from matchrec.plan.expression import Operation, Scalar, Term
 
 
 class _NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
@@ -165,10 +147,10 @@ class _Reader(Cursor):
         """One expression; what only some function understands is not modelled."""
         index = start
         while index < end:
-            if self.key_at(index) in _NOT_PLAIN:
+            if self.key_at(index) in NOT_PLAIN:
                 raise _NotModelled
             index = self.pairs.get(index, index) + 1
-        unit = self.kind_at(start) is Kind.WORD and self.key_at(start) not in _CONSTANTS
+        unit = self.kind_at(start) is Kind.WORD and self.key_at(start) not in CONSTANTS
         if start >= end or (unit and end == start + 1):
             raise _NotModelled
         tree = self.readable(start, end)
@@ -177,12 +159,12 @@ class _Reader(Cursor):
         return tree
 
     def binary(self, level: int) -> Scalar:
-        if level == len(_LEVELS):
+        if level == len(LEVELS):
             return self.unary()
         start = self.position
         left = self.binary(level + 1)
-        while self.key in _LEVELS[level]:
-            operator = _LEVELS[level][self.key]
+        while self.key in LEVELS[level]:
+            operator = LEVELS[level][self.key]
             self.position += 1
             right = self.binary(level + 1)
             left = (
@@ -261,7 +243,7 @@ class _Reader(Cursor):
         self.position += 1
         while self.kind_at(self.position + (self.key in ("-", "+"))) in (Kind.NUMBER, Kind.STRING):
             self.position += 2 if self.key in ("-", "+") else 1
-            if self.kind_at(self.position) is not Kind.WORD or self.key in _AFTER_INTERVAL:
+            if self.kind_at(self.position) is not Kind.WORD or self.key in AFTER_INTERVAL:
                 continue
             self.position += 1
             if self.accept("TO"):
@@ -297,7 +279,7 @@ class _Reader(Cursor):
         if closing is None:
             raise _NotModelled
         self.position = closing + 1
-        opaque = name in _SPECIAL_FORMS or closing == start + 2 or self.is_subquery(start + 1)
+        opaque = name in SPECIAL_FORMS or closing == start + 2 or self.is_subquery(start + 1)
         if opaque:
             return self.term(start, self.position)
         try:
@@ -305,6 +287,3 @@ class _Reader(Cursor):
         except _NotModelled:
             return self.term(start, closing + 1)
         return self.operation(name, start, *arguments)
-
-
-_AFTER_INTERVAL = frozenset({"AND", "OR", "IS", "NOT", "BETWEEN", "IN", "LIKE", "DIV"}) | CLOSING
