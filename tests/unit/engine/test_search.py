@@ -1,0 +1,191 @@
+"""What the engines promise beside the right matches: bounded chunks, growth, failures, cost."""
+
+from __future__ import annotations
+
+import pickle
+import time
+
+import numpy as np
+import pytest
+
+from matchrec.engine.backtracking import Backtracking
+from matchrec.engine.breadth_first import BreadthFirst
+from matchrec.engine.choose import ENGINES, choose
+from matchrec.engine.interface import Engine
+from matchrec.engine.match import FailureKind, RunFailure
+from matchrec.engine.partitions import Partitions
+from matchrec.engine.search import Room
+from matchrec.errors import MatchRecognizePlanError
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.expression import End, Navigation
+from matchrec.plan.glue import Compare, Comparison, Constant, Glue, Kind, Read, Reduce, Reduction
+from tests.engine_tasks import Query, query, run_engine, words
+
+engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+NEXT_ROW = AfterMatchSkip(SkipTo.NEXT_ROW)
+
+
+def bits(rows: int, *probabilities: float) -> np.ndarray:
+    random = np.random.default_rng(3).random((rows, len(probabilities)))
+    return (random < probabilities) @ (1 << np.arange(len(probabilities)))
+
+
+def partitions(satisfied: np.ndarray, sizes: int, *integers: np.ndarray) -> Partitions:
+    rows = len(satisfied)
+    columns = np.array(integers, np.int64).reshape(len(integers), rows)
+    return Partitions(
+        np.append(np.arange(0, rows, sizes), rows).astype(np.int64),
+        satisfied.astype(np.uint64).reshape(rows, 1),
+        columns,
+        np.zeros((0, rows)),
+        np.ones(columns.shape, np.bool_),
+        np.zeros((0, rows), np.bool_),
+    )
+
+
+def listed(engine: Engine, query: Query, rows: Partitions) -> list[tuple[int, ...]]:
+    return [
+        (
+            int(chunk.partition[i]),
+            int(chunk.number[i]),
+            int(chunk.start[i]),
+            *chunk.classifiers[chunk.offsets[i] : chunk.offsets[i + 1]].tolist(),
+        )
+        for chunk in engine.search(query.task(), rows)
+        for i in range(chunk.count)
+    ]
+
+
+ABOVE = Compare(
+    Comparison.GREATER_OR_EQUAL,
+    Read(0, Kind.INTEGER),
+    Read(0, Kind.INTEGER, Navigation("A", End.FIRST)),
+)
+RARE: Glue = Compare(
+    Comparison.LESS, Reduce(Reduction.SUM, "B", 0, Kind.INTEGER), Constant(40, Kind.INTEGER)
+)
+
+
+@pytest.mark.parametrize("skip", [AfterMatchSkip(), NEXT_ROW], ids=["past last row", "next row"])
+@pytest.mark.parametrize("glue", [{}, {"B": ABOVE}, {"B": RARE}], ids=["data", "first", "sum"])
+@pytest.mark.parametrize(
+    "text", ["A B* C", "A (B | A B)* C", "A+ B? | B+ C", "(A* B??)+ C", "A B+"]
+)
+def test_engines_agree_on_many_rows(text: str, glue: dict[str, Glue], skip: AfterMatchSkip) -> None:
+    values = np.random.default_rng(5).integers(0, 20, 4_000)
+    rows = partitions(bits(4_000, 0.6, 0.8, 0.05), 700, values)
+    sought = Query(parse_row_pattern(text), skip, glue=glue)
+    small = Room(rows=500, matches=50, memory=2)
+    found = listed(Backtracking(), sought, rows)
+    assert len(found) > 5
+    for engine in (Backtracking(small), BreadthFirst(), BreadthFirst(room=small)):
+        assert listed(engine, sought, rows) == found
+
+
+@engines
+def test_chunks_are_bounded_and_overlapping_matches_too(engine: Engine) -> None:
+    rows = partitions(np.ones(3_000, np.int64), 3_000)
+    bounded = type(engine)(room=Room(rows=5_000, matches=100))  # type: ignore[call-arg]
+    chunks = list(bounded.search(Query(parse_row_pattern("A+"), NEXT_ROW).task(), rows))
+    assert sum(chunk.count for chunk in chunks) == 3_000
+    assert max(len(chunk.classifiers) for chunk in chunks) <= 5_000
+    assert max(chunk.count for chunk in chunks) <= 100
+
+
+@engines
+def test_a_match_larger_than_a_chunk_is_found_whole(engine: Engine) -> None:
+    rows = partitions(np.ones(10_000, np.int64), 10_000)
+    small = type(engine)(room=Room(rows=16, matches=4))  # type: ignore[call-arg]
+    (chunk,) = small.search(query("A+").task(), rows)
+    assert len(chunk.classifiers) == 10_000
+
+
+@engines
+def test_read_only_rows_need_no_other_kernel(engine: Engine) -> None:
+    rows = partitions(np.ones(4, np.int64), 4)
+    rows.satisfied.flags.writeable = False
+    assert listed(engine, query("A A"), rows) == [(0, 1, 0, 0, 0), (0, 2, 2, 0, 0)]
+
+
+@engines
+def test_more_than_64_row_conditions(engine: Engine) -> None:
+    names = [f"V{number}" for number in range(70)]
+    satisfied = np.zeros((70, 2), np.uint64)
+    for number in range(70):
+        satisfied[number, number // 64] = np.uint64(1 << number % 64)
+    plain = partitions(np.zeros(70, np.int64), 70)
+    rows = Partitions(plain.starts, satisfied, *(getattr(plain, n) for n in plain.__slots__[2:]))
+    assert listed(engine, query(" ".join(names)), rows) == [(0, 1, 0, *range(70))]
+
+
+@engines
+@pytest.mark.parametrize(
+    ("skip", "text", "expected"),
+    [
+        (AfterMatchSkip(SkipTo.LAST, "B"), "A B? C", ("SKIP_TO_NO_ROW", 1, 3)),
+        (AfterMatchSkip(SkipTo.FIRST, "A"), "A B? C", ("SKIP_TO_FIRST_ROW", 0, 1)),
+        (AfterMatchSkip(SkipTo.LAST, "A"), "A+ B? C", ("SKIP_TO_FIRST_ROW", 0, 1)),
+    ],
+)
+def test_skip_that_would_not_go_on_fails(
+    engine: Engine, skip: AfterMatchSkip, text: str, expected: tuple[str, int, int]
+) -> None:
+    rows = words("- A B/A C" if expected[1] else "- A C")
+    assert run_engine(engine, Query(parse_row_pattern(text), skip), rows) == expected
+
+
+@engines
+def test_after_an_empty_match_skip_does_not_matter(engine: Engine) -> None:
+    skip = AfterMatchSkip(SkipTo.FIRST, "A")
+    found = run_engine(engine, Query(parse_row_pattern("A{0,2}?"), skip), words("A A"))
+    assert found == [(0, 1, 0, ""), (0, 2, 1, "")]
+
+
+@engines
+def test_a_condition_that_overflows_names_partition_row_and_variable(engine: Engine) -> None:
+    total = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
+    glue = {"B": Compare(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
+    rows = partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
+    with pytest.raises(RunFailure) as caught:
+        listed(engine, Query(parse_row_pattern("A B"), glue=glue), rows)
+    failure = pickle.loads(pickle.dumps(caught.value))
+    assert failure.kind is FailureKind.OVERFLOW
+    assert (failure.partition, failure.row, failure.detail) == (1, 3, "B")
+
+
+LINEAR = ["A* B", "(A+)+ B", "(A | A B)* C", "(A?){30} A{30} B", "A+ B | A", "(A A | A)+ B"]
+
+
+@engines
+@pytest.mark.parametrize("text", LINEAR)
+def test_no_pattern_over_the_data_takes_more_than_linear_time(engine: Engine, text: str) -> None:
+    """A quadratic search of 200,000 rows would take minutes, an exponential one for ever."""
+    rows = partitions(np.ones(200_000, np.int64), 200_000)
+    listed(engine, query(text), partitions(np.ones(10, np.int64), 10))
+    begin = time.process_time()
+    sum(chunk.count for chunk in engine.search(query(text).task(), rows))
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "glue", "expected"),
+    [
+        ("(A | B)* C", {}, "backtracking"),
+        ("A B+ C", {"B": ABOVE}, "backtracking"),
+        ("A (B | C)* D", {"D": ABOVE}, "breadth_first"),
+        ("A B (A | B)*", {"B": ABOVE}, "breadth_first"),
+    ],
+)
+def test_auto_says_why(text: str, glue: dict[str, Glue], expected: str) -> None:
+    engine, reason = choose(Query(parse_row_pattern(text), glue=glue).task())
+    assert engine.name == expected
+    assert reason
+
+
+@pytest.mark.parametrize("text", ["((A{100}){100}){100}", "(A? B?){1,3000}"])
+def test_a_pattern_that_is_too_large_is_refused_in_time(text: str) -> None:
+    begin = time.process_time()
+    with pytest.raises(MatchRecognizePlanError, match="too large"):
+        query(text).task()
+    assert time.process_time() - begin < 10

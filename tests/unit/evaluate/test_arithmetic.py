@@ -1,0 +1,125 @@
+"""Compiled arithmetic against Python's, which has no width."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from matchrec.evaluate.arithmetic import (
+    NULL,
+    VALUE,
+    combine_floats,
+    combine_integers,
+    compare,
+    order_of_floats,
+    order_of_integers,
+)
+from matchrec.evaluate.instructions import (
+    DIVIDE,
+    DIVISION_BY_ZERO,
+    EQUAL,
+    GREATER,
+    GREATER_OR_EQUAL,
+    LESS,
+    LESS_OR_EQUAL,
+    MINUS,
+    NOT_EQUAL,
+    NULL_SAFE_EQUAL,
+    OVERFLOW,
+    PLUS,
+    REMAINDER,
+    TIMES,
+)
+
+LEAST, MOST = -(2**63), 2**63 - 1
+NAN, INFINITY = math.nan, math.inf
+EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, 2, 2**31, 2**62, MOST])
+INTEGERS = st.one_of(EDGES, st.integers(LEAST, MOST), st.integers(-200, 200))
+
+
+@njit
+def integer_operation(operator, left, right, bits, ansi):
+    return combine_integers(operator, left, right, bits, ansi)
+
+
+@njit
+def float_operation(operator, left, right, ansi):
+    return combine_floats(operator, left, right, ansi)
+
+
+@njit
+def compared_integers(comparison, left, right):
+    return compare(comparison, order_of_integers(left, right))
+
+
+@njit
+def compared_floats(comparison, left, right):
+    return compare(comparison, order_of_floats(left, right))
+
+
+@settings(deadline=None)
+@given(INTEGERS, INTEGERS, st.sampled_from([8, 16, 32, 64]), st.booleans())
+def test_integers_overflow_or_wrap_at_their_width(left, right, bits, ansi) -> None:
+    half = 1 << (bits - 1)
+    left, right = ((v + half) % (2 * half) - half for v in (left, right))
+    exact = {PLUS: left + right, MINUS: left - right, TIMES: left * right}
+    for operator, value in exact.items():
+        wrapped = (value + half) % (2 * half) - half
+        expected = (0, OVERFLOW) if ansi and wrapped != value else (wrapped, VALUE)
+        assert integer_operation(operator, left, right, bits, int(ansi)) == expected
+
+
+@settings(deadline=None)
+@given(INTEGERS, INTEGERS.filter(bool))
+def test_remainder_has_the_sign_of_the_left_side(left, right) -> None:
+    expected = abs(left) % abs(right) * (1 if left >= 0 else -1)
+    assert integer_operation(REMAINDER, left, right, 64, 1) == (expected, VALUE)
+
+
+@pytest.mark.parametrize("operator", [DIVIDE, REMAINDER])
+def test_division_by_zero_is_an_error_under_ansi_and_null_otherwise(operator: int) -> None:
+    assert integer_operation(REMAINDER, 1, 0, 64, 1)[1] == DIVISION_BY_ZERO
+    assert integer_operation(REMAINDER, 1, 0, 64, 0)[1] == NULL
+    assert float_operation(operator, 1.0, 0.0, 1)[1] == DIVISION_BY_ZERO
+    assert float_operation(operator, 1.0, -0.0, 0)[1] == NULL
+
+
+def test_floats_follow_ieee_elsewhere() -> None:
+    assert float_operation(DIVIDE, 1.0, 4.0, 1) == (0.25, VALUE)
+    assert float_operation(REMAINDER, -5.5, 2.0, 1) == (-1.5, VALUE)
+    assert float_operation(TIMES, 1e300, 1e300, 1) == (INFINITY, VALUE)
+    assert math.isnan(float_operation(MINUS, INFINITY, INFINITY, 1)[0])
+    assert math.isnan(float_operation(REMAINDER, INFINITY, 2.0, 1)[0])
+
+
+def holding(compared, left, right) -> set[int]:
+    comparisons = (EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL)
+    return {c for c in (*comparisons, NULL_SAFE_EQUAL) if compared(c, left, right)}
+
+
+SAME = {EQUAL, NULL_SAFE_EQUAL, LESS_OR_EQUAL, GREATER_OR_EQUAL}
+BEFORE = {NOT_EQUAL, LESS, LESS_OR_EQUAL}
+AFTER = {NOT_EQUAL, GREATER, GREATER_OR_EQUAL}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (1.0, 2.0, BEFORE),
+        (2.0, 1.0, AFTER),
+        (0.0, -0.0, SAME),
+        (NAN, NAN, SAME),
+        (INFINITY, NAN, BEFORE),
+        (NAN, INFINITY, AFTER),
+    ],
+)
+def test_nan_equals_nan_and_is_the_greatest(left: float, right: float, expected: set[int]) -> None:
+    assert holding(compared_floats, left, right) == expected
+
+
+def test_integers_compare_over_their_whole_range() -> None:
+    assert holding(compared_integers, np.int64(LEAST), np.int64(MOST)) == BEFORE
+    assert holding(compared_integers, np.int64(MOST), np.int64(MOST)) == SAME

@@ -1,0 +1,43 @@
+from matchrec.evaluate import instructions as op
+from matchrec.evaluate.liveness import Move, live_registers, needed_before, useful_steps
+from matchrec.evaluate.registers import FirstRow, LastRow, Registers, Step
+
+A, B = 0, 1
+
+
+def test_a_register_is_live_from_where_it_is_set_to_where_it_is_read_last() -> None:
+    # A B C with C reading r0, the row of A: nothing is live before A and after C
+    moves = [Move(0, 0, 1), Move(1, 1, 2), Move(2, 2, 3)]
+    steps = [(Step(op.SET_ROW, 0),), (), ()]
+    live = live_registers(moves, 4, steps, [frozenset(), frozenset(), frozenset({0})])
+    assert live == [frozenset(), frozenset({0}), frozenset({0}), frozenset()]
+
+
+def test_in_a_loop_a_count_is_live_all_the_time() -> None:
+    moves = [Move(0, A, 1), Move(1, A, 1), Move(1, B, 2)]
+    steps = [(Step(op.ADD_ONE, 0),), ()]
+    live = live_registers(moves, 3, steps, [frozenset({0}), frozenset()])
+    assert live == [frozenset({0}), frozenset({0}), frozenset()]
+
+
+def test_steps_that_nothing_depends_on_are_dropped() -> None:
+    steps = (Step(op.COPY, 1, 0), Step(op.SET_ROW, 0), Step(op.ADD_ONE, 2))
+    assert useful_steps(steps, frozenset({1})) == (Step(op.COPY, 1, 0),)
+    assert useful_steps(steps, frozenset({0})) == (Step(op.SET_ROW, 0),)
+    assert needed_before(steps, frozenset({1, 2})) == {0, 2}
+
+
+def test_last_rows_shift_from_the_far_end() -> None:
+    registers = Registers(frozenset({A, B}))
+    far = registers.number(LastRow(frozenset({A}), 2))
+    steps = registers.steps(A)
+    assert [step.operation for step in steps] == [op.COPY, op.COPY, op.SET_ROW]
+    assert steps[0].a == far
+    assert registers.steps(B) == ()
+
+
+def test_first_rows_count_down_to_their_row() -> None:
+    registers = Registers(frozenset({A, B}))
+    first = registers.number(FirstRow(frozenset({A}), 3))
+    assert registers.initial[first] == -4
+    assert registers.number(FirstRow(frozenset({A}), 3)) == first
