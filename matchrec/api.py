@@ -129,7 +129,8 @@ class Evaluation:
     def dataframe(self) -> DataFrame:
         """The result of the whole query."""
         self.all()
-        return self.runner.sql(outer(self.query))
+        text = outer(self.query)
+        return self.runner.sql(self.runner.kept(text) if self.query.keeps_text else text)
 
     def all(self) -> list[Executed]:
         """Every clause's result, each a view for the ones after it."""

@@ -18,8 +18,16 @@ from matchrec.nfa.compile import compile_pattern
 from matchrec.output.read_measures import MeasureReader
 from matchrec.output.reads import Read
 from matchrec.output.schema import OutputColumn, RowOutput
+from matchrec.plan.aggregates import basic
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.plan.expression import Aggregate, ColumnReference, references
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    looks_at_columns_only,
+    references,
+    row_text,
+    terms,
+)
 from matchrec.plan.glue import Glue
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
@@ -45,8 +53,9 @@ class Executable:
 
     columns: what Spark computes for every row and sends, in order; indices below count in it.
     conditions: what it computes and packs as one bit each. integers, floats: the columns that glue
-    reads. ranked: those of them that are replaced by their rank. keys: the partition's, by name,
-    for messages. ansi: whether overflow is an error.
+    reads. ranked: those of them that are replaced by their rank. grouped: SQL of aggregates that
+    are Spark's, over the rows of each match. keys: the partition's, by name, for messages. ansi:
+    whether overflow is an error.
     """
 
     pattern: str
@@ -60,6 +69,7 @@ class Executable:
     floats: tuple[int, ...]
     ranked: frozenset[int]
     reads: tuple[Read, ...]
+    grouped: tuple[tuple[str | int, ...], ...]
     outputs: tuple[Output, ...]
     keys: tuple[tuple[str, int], ...]
     ansi: bool
@@ -118,7 +128,7 @@ def link(
         plan.after_match,
     )
     chosen, reason = able_engine(task, engine)
-    measures = MeasureReader(types)
+    measures = MeasureReader(plan, types)
     outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
     columns = all_columns(measures.columns, typer.columns)
     return Executable(
@@ -133,6 +143,7 @@ def link(
         floats=tuple(columns.index(column) for column in typer.columns.floats),
         ranked=frozenset(columns.index(column) for column in typer.columns.ranked),
         reads=measures.all_reads(plan.rows_per_match),
+        grouped=tuple(measures.grouped),
         outputs=outputs,
         keys=tuple((key.text, columns.index(row_column(key.text))) for key in plan.partition_by),
         ansi=ansi,
@@ -192,7 +203,20 @@ def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
         if isinstance(reference, ColumnReference):
             yield row_column(reference.argument)
         elif isinstance(reference, Aggregate):
-            yield from (row_column(argument) for argument in reference.arguments)
+            yield from aggregate_columns(reference)
+
+
+def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
+    """The columns that an aggregate may read, in its basic form and in Spark's."""
+    form = basic(aggregate)
+    if form is not None and form.column is not None:
+        yield form.column
+    for term in terms(aggregate):
+        if looks_at_columns_only(term) and references(term):
+            yield row_column(row_text(term))
+        for piece in references(term):
+            if isinstance(piece, ColumnReference):
+                yield row_column(piece.argument)
 
 
 def step_columns(step: Step) -> Iterator[RowColumn]:

@@ -19,7 +19,9 @@ from matchrec.output.reads import (
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
+    ReadMatchedRows,
     ReadMatchNumber,
+    ReadPosition,
     ReadRow,
     ReadSum,
 )
@@ -143,12 +145,16 @@ def show_skip(skip: AfterMatchSkip) -> str:
 
 def after_lines(executable: Executable) -> Iterator[str]:
     columns = [show_column(column) for column in executable.columns]
+    for index, pieces in enumerate(executable.grouped):
+        yield f"__g{index} = {''.join(show_part(part, executable, columns) for part in pieces)}"
     for output in executable.outputs:
-        text = "".join(
-            piece if isinstance(piece, str) else show_read(executable.reads[piece], columns)
-            for piece in output.pieces
-        )
+        text = "".join(show_part(piece, executable, columns) for piece in output.pieces)
         yield f"{output.name} = {text}"
+
+
+def show_part(piece: str | int, executable: Executable, columns: list[str]) -> str:
+    """A piece of text, or a read as one would write it."""
+    return piece if isinstance(piece, str) else show_read(executable.reads[piece], columns)
 
 
 def show_read(read: Read, columns: list[str]) -> str:
@@ -164,6 +170,10 @@ def show_read(read: Read, columns: list[str]) -> str:
             return show_semantics(navigation.semantics, show_classifier(navigation))
         case ReadMatchNumber():
             return "MATCH_NUMBER()"
+        case ReadMatchedRows():
+            return "the rows of the match"
+        case ReadPosition():
+            return "the position in the match"
         case ReadIsMatched():
             return "whether the row is matched"
         case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():

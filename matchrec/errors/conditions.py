@@ -52,13 +52,15 @@ def not_boolean(type_name: str, span: Span | None) -> MatchRecognizeError:
     )
 
 
-def aggregate_not_yet(function: str, why: str, span: Span | None) -> MatchRecognizeError:
-    """An aggregate, or a form of one, that is not computed over matched rows."""
+def aggregate_not_grown(function: str, span: Span | None) -> MatchRecognizeError:
+    """An aggregate in DEFINE that cannot be kept up to date as a match grows."""
     return MatchRecognizeUnsupportedError(
-        f"`{function}` {why} is not supported over the rows of a match",
+        f"`{function}` in this form does not grow with a match, so DEFINE cannot use it",
         span,
-        notes=("supported: count, sum, avg, min, max",),
-        hint="select ALL ROWS PER MATCH with CLASSIFIER() and aggregate in the query outside",
+        notes=(
+            "DEFINE takes count, sum, avg, min, max, count_if, bool_and, bool_or, also with FILTER",
+        ),
+        hint="test it outside: make it a measure and write WHERE after the clause",
     )
 
 

@@ -7,9 +7,19 @@ from dataclasses import dataclass, replace
 from matchrec.errors import expression as errors
 from matchrec.errors import syntax as syntax_errors
 from matchrec.frontends.analysis import Analysis, unknown_variable
-from matchrec.frontends.navigation import call_arguments
+from matchrec.frontends.navigation import call_arguments, read_classifier, read_match_number
 from matchrec.frontends.row_argument import Operand, one_variable, read_row_argument
-from matchrec.plan.expression import Aggregate, Semantics
+from matchrec.frontends.tokens import split_at_commas
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    Navigation,
+    Piece,
+    Reference,
+    Semantics,
+    Term,
+)
+from matchrec.source import Span
 
 
 def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Aggregate, int]:
@@ -26,13 +36,11 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
         )
     suffix = _read_suffix(analysis, index, closing + 1)
     arguments, ignore_nulls = _without_nulls_treatment(analysis, arguments)
-    texts = tuple(
-        text for argument in arguments if (text := _argument(analysis, index, argument)) is not None
-    )
+    read = (_argument(analysis, index, argument) for argument in arguments)
     aggregate = Aggregate(
         function,
         _variable(analysis, index, suffix.end, arguments),
-        texts,
+        tuple(term for term in read if term is not None),
         semantics,
         distinct,
         suffix.condition,
@@ -43,8 +51,8 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
     return aggregate, suffix.end
 
 
-def _argument(analysis: Analysis, index: int, argument: tuple[int, int]) -> str | None:
-    """One argument's text; None for the `*` of `count(*)` and `count(A.*)`."""
+def _argument(analysis: Analysis, index: int, argument: tuple[int, int]) -> Term | None:
+    """One argument; None for the `*` of `count(*)` and `count(A.*)`."""
     start, end = argument
     if start == end:
         token = analysis.tokens[end]
@@ -52,7 +60,7 @@ def _argument(analysis: Analysis, index: int, argument: tuple[int, int]) -> str 
     column = analysis.columns.get(start)
     all_columns = analysis.key(start) == "*" or (column is not None and column.star)
     if not all_columns:
-        return read_row_argument(analysis, Operand(index, start, end)).text
+        return _term(analysis, Operand(index, start, end))
     name = analysis.tokens[index].text
     whole = analysis.key(index + 2) not in ("DISTINCT", "ALL") and analysis.key(end) == ")"
     if analysis.key(index) != "COUNT" or not whole or start != index + 2:
@@ -61,6 +69,35 @@ def _argument(analysis: Analysis, index: int, argument: tuple[int, int]) -> str 
         qualifier = analysis.tokens[start]
         raise unknown_variable(analysis, qualifier)
     return None
+
+
+def _term(analysis: Analysis, operand: Operand) -> Term:
+    """What an aggregate evaluates on each row: text with what it reads of the row as references."""
+    read_row_argument(analysis, operand)
+    found = (_reading(analysis, index) for index in range(operand.start, operand.end))
+    span = analysis.span(operand.start, operand.end)
+    pieces: list[Piece] = []
+    position = span.start
+    for reference in found:
+        if reference is None or reference.span is None or reference.span.start < position:
+            continue
+        pieces += [analysis.written(Span(position, reference.span.start)), reference]
+        position = reference.span.end
+    pieces.append(analysis.written(Span(position, span.end)))
+    return Term(tuple(piece for piece in pieces if piece != ""), span)
+
+
+def _reading(analysis: Analysis, index: int) -> Reference | None:
+    """What is read of the row by what starts at a token."""
+    if analysis.is_call(index) and analysis.key(index) == "CLASSIFIER":
+        return read_classifier(analysis, index, Semantics.RUNNING)[0]
+    if analysis.is_call(index) and analysis.key(index) == "MATCH_NUMBER":
+        return read_match_number(analysis, index)[0]
+    column = analysis.columns.get(index)
+    if column is None or column.in_query:
+        return None
+    text = analysis.row_text(index, analysis.after(index, column.span))
+    return ColumnReference(Navigation(analysis.variable(column)), text, column.span)
 
 
 def _variable(
@@ -85,8 +122,8 @@ class _Suffix:
     """What follows an aggregate's parentheses, up to token `end`."""
 
     end: int
-    condition: str | None = None
-    ordering: str | None = None
+    condition: Term | None = None
+    ordering: tuple[tuple[Term, str], ...] = ()
     ignore_nulls: bool = False
 
 
@@ -97,16 +134,27 @@ def _read_suffix(analysis: Analysis, index: int, start: int) -> _Suffix:
         match analysis.key(end), analysis.key(end + 1), analysis.key(end + 2):
             case "FILTER", "(", "WHERE":
                 closing = analysis.pairs[end + 1]
-                condition = read_row_argument(analysis, Operand(index, end + 3, closing)).text
+                condition = _term(analysis, Operand(index, end + 3, closing))
                 suffix = replace(suffix, end=closing + 1, condition=condition)
             case "WITHIN", "GROUP", "(":
                 closing = analysis.pairs[end + 2]
-                ordering = read_row_argument(analysis, Operand(index, end + 5, closing)).text
+                parts = split_at_commas(analysis.tokens, analysis.pairs, end + 5, closing)
+                ordering = tuple(_sort_item(analysis, index, part) for part in parts)
                 suffix = replace(suffix, end=closing + 1, ordering=ordering)
             case ("IGNORE" | "RESPECT") as word, "NULLS", _:
                 suffix = replace(suffix, end=end + 2, ignore_nulls=word == "IGNORE")
             case _:
                 return suffix
+
+
+def _sort_item(analysis: Analysis, index: int, part: tuple[int, int]) -> tuple[Term, str]:
+    """One item of WITHIN GROUP (ORDER BY ...): what it sorts by, and the words after it."""
+    start, end = part
+    last = end
+    while last - 1 > start and analysis.key(last - 1) in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
+        last -= 1
+    words = " ".join(analysis.key(word) for word in range(last, end))
+    return _term(analysis, Operand(index, start, last)), words
 
 
 def _without_nulls_treatment(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.errors import expression as errors
-from matchrec.frontends.analysis import Analysis
+from matchrec.frontends.analysis import Analysis, Clause
 from matchrec.frontends.functions import AGGREGATES, NAVIGATION
 from matchrec.source import Span
 
@@ -44,8 +45,12 @@ def one_variable(analysis: Analysis, operand: Operand) -> str | None:
     """The variable to which all columns of the operand belong."""
     columns = analysis.columns_in(operand.start, operand.end)
     found: dict[str | None, Span] = {}
+    classifiers = dict(_classifiers(analysis, operand))
     for column in columns:
-        found.setdefault(analysis.variable(column), column.span)
+        if not any(span.start < column.span.start < span.end for span in classifiers):
+            found.setdefault(analysis.variable(column), column.span)
+    for span, variable in classifiers.items():
+        found.setdefault(variable, span)
     if len(found) > 1:
         (first, here), (second, there) = list(found.items())[:2]
         function = analysis.tokens[operand.function].text
@@ -53,6 +58,15 @@ def one_variable(analysis: Analysis, operand: Operand) -> str | None:
             function, analysis.clause, (first or "", second or ""), (here, there)
         )
     return next(iter(found), None)
+
+
+def _classifiers(analysis: Analysis, operand: Operand) -> Iterator[tuple[Span, str | None]]:
+    """Every CLASSIFIER call in the operand, with its variable."""
+    for index in range(operand.start, operand.end):
+        if analysis.is_call(index) and analysis.key(index) == "CLASSIFIER":
+            name = analysis.tokens[index + 2]
+            span = analysis.span(index, analysis.pairs[index + 1] + 1)
+            yield span, None if name.key == ")" else name.variable
 
 
 def refuse_readings(analysis: Analysis, operand: Operand) -> None:
@@ -73,8 +87,11 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
     outer, inner = analysis.tokens[function], analysis.tokens[index]
     spans = outer.span, inner.span
     clause = analysis.clause
+    of_measures = analysis.scope.clause is Clause.MEASURES
     name = outer.text if aggregate else outer.key
     match inner.key:
+        case "CLASSIFIER" | "MATCH_NUMBER" if aggregate and of_measures:
+            return
         case "CLASSIFIER":
             raise errors.classifier_inside(name, clause, inner.span)
         case "MATCH_NUMBER":

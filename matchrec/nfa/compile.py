@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import permutations
 
 from typing_extensions import assert_never
 
@@ -128,23 +129,32 @@ class _Compiler:
     def _compile_permutation(
         self, node: Permutation, missing: frozenset[int], then: _Then
     ) -> StateId:
-        """One state for each set of parts still missing: 2^n of them, not n! orders."""
+        """The state before the parts still `missing`, tried in lexicographic order of position.
+
+        Orders that begin with the same part share it only where it has one word: `b a c | b c a`
+        tries all words of b before a c, and then all of them again before c a. So variables take
+        one state for each set of missing parts, 2^n and not n!.
+        """
         if not missing:
             return then.empty
         key = ("permutation", id(node), missing, then, self.excluded)
         if key not in self.known:
-            self.known[key] = self.add_state(
-                *(
-                    _proceed(self._compile_permuted(node, missing, chosen, then))
-                    for chosen in sorted(missing)  # lexicographic order of position
-                )
-            )
+            edges = []
+            for chosen in sorted(missing):
+                rest = missing - {chosen}
+                if len(rest) < 2 or _has_one_word(node.parts[chosen]):
+                    edges.append(_proceed(self._compile_chosen(node, rest, chosen, then)))
+                    continue
+                for order in permutations(sorted(rest)):
+                    parts = [node.parts[place] for place in (chosen, *order)]
+                    edges.append(_proceed(reduce(self._before, reversed(parts), then).empty))
+            self.known[key] = self.add_state(*edges)
         return self.known[key]
 
-    def _compile_permuted(
-        self, node: Permutation, missing: frozenset[int], chosen: int, then: _Then
+    def _compile_chosen(
+        self, node: Permutation, rest: frozenset[int], chosen: int, then: _Then
     ) -> StateId:
-        rest = missing - {chosen}
+        """State that matches one part of a permutation, then the rest in any order."""
         consumed = _Then(then.consumed, then.consumed)
         after = _Then(
             self._compile_permutation(node, rest, consumed),
@@ -210,6 +220,23 @@ class _Compiler:
             self.compile_node(node.part, _Then(after.consumed, then.consumed)),
             self.compile_node(node.part, _Then(after.consumed, then.empty)),
         )
+
+
+def _has_one_word(node: RowPattern) -> bool:
+    """Whether rows can match `node` in one way at most."""
+    match node:
+        case Empty() | PartitionStart() | PartitionEnd() | Variable():
+            return True
+        case Concatenation(parts):
+            return all(map(_has_one_word, parts))
+        case Exclusion(part):
+            return _has_one_word(part)
+        case Quantified(part, least, most):
+            return least == most and _has_one_word(part)
+        case Alternation() | Permutation():
+            return False
+        case _:
+            assert_never(node)
 
 
 def _proceed(target: StateId) -> Edge:

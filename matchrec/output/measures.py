@@ -142,6 +142,28 @@ class Reader:
         seen = look(self.matches, self.rows, semantics)
         return np.asarray(before[seen.limit] - before[seen.base], np.int64)
 
+    def positions_in_match(self) -> IntArray:
+        """int64[k], position of every mapped row in its match, from 0."""
+        lengths = np.diff(self.matches.offsets)
+        first = np.repeat(self.matches.offsets[:-1], lengths)
+        return np.asarray(np.arange(len(self.matches.classifiers)) - first, np.int64)
+
+    def current_positions(self) -> IntArray:
+        """int64[r], position in its match of the row from which measures look, or -1."""
+        base = look(self.matches, self.rows, Semantics.FINAL).base
+        return np.where(self.rows.current >= 0, self.rows.current - base, -1)
+
+    def rows_of_matches(self) -> tuple[IntArray, IntArray]:
+        """Indices of the mapped rows of every output row's match, and where each one's begin.
+
+        int64[sum of lengths] and int64[r + 1].
+        """
+        seen = look(self.matches, self.rows, Semantics.FINAL)
+        lengths = seen.limit - seen.base
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        shift = np.repeat(seen.base - offsets[:-1], lengths)
+        return np.arange(offsets[-1]) + shift, offsets
+
     def mapped_rows(self) -> IntArray:
         """int64[k], row position of every mapped row."""
         lengths = np.diff(self.matches.offsets)

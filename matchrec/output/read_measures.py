@@ -1,13 +1,16 @@
 """Measures → reads: each reference of a measure becomes a column that the engine's host fills.
 
-The text around the references stays as it is; Spark evaluates it over the columns read.
+The text around the references stays as it is; Spark evaluates it over the columns read. Aggregates
+of a basic form are reads too. Every other aggregate is Spark's: it runs over the rows of the match,
+which are read as one array.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from matchrec.errors.conditions import aggregate_not_yet
+from typing_extensions import assert_never
+
 from matchrec.output.reads import (
     Read,
     ReadAt,
@@ -16,11 +19,13 @@ from matchrec.output.reads import (
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
+    ReadMatchedRows,
     ReadMatchNumber,
+    ReadPosition,
     ReadRow,
     ReadSum,
 )
-from matchrec.plan.aggregates import check_form
+from matchrec.plan.aggregates import BasicAggregate, basic
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import (
     Aggregate,
@@ -30,33 +35,48 @@ from matchrec.plan.expression import (
     Piece,
     Reference,
     Scalar,
+    Semantics,
+    Term,
+    looks_at_columns_only,
+    references,
+    row_text,
 )
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_column import RowColumn, row_column
+from matchrec.plan.sql_text import string_literal
 from matchrec.plan.types import Family, ValueType
 
 NUMBERS = frozenset({Family.INTEGER, Family.FLOATING, Family.DECIMAL})
+Pieces = tuple[str | int, ...]
 
 
 class MeasureReader:
-    """Collects the reads of one query and the columns that they need, each once."""
+    """Collects the reads of one query and the columns that they need, each once.
 
-    def __init__(self, types: Mapping[RowColumn, ValueType]) -> None:
+    grouped: SQL of the aggregates that Spark computes, for each output row, over the rows of its
+    match; it names them __g0, __g1, ... In pieces, a number is the index of a read.
+    """
+
+    def __init__(self, plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> None:
+        self.plan = plan
         self.types = types
         self.columns: list[RowColumn] = []
         self.reads: list[Read] = []
+        self.fields: list[int] = []
+        self.grouped: list[Pieces] = []
 
     def row(self, column: RowColumn) -> int:
         """The read of a column on the output row's own input row."""
         return self.read(ReadRow(self.place(column)))
 
-    def pieces(self, scalar: Scalar) -> tuple[str | int, ...]:
+    def pieces(self, scalar: Scalar) -> Pieces:
         """The text of a measure, each reference replaced by the index of its read."""
         return tuple(part for piece in scalar.pieces for part in self.piece(piece))
 
-    def piece(self, piece: Piece) -> tuple[str | int, ...]:
+    def piece(self, piece: Piece) -> Pieces:
         return (piece,) if isinstance(piece, str) else self.reference(piece)
 
-    def reference(self, reference: Reference) -> tuple[str | int, ...]:
+    def reference(self, reference: Reference) -> Pieces:
         match reference:
             case ColumnReference(navigation, argument):
                 return (self.read(ReadAt(self.place(row_column(argument)), navigation)),)
@@ -66,43 +86,101 @@ class MeasureReader:
                 return (self.read(ReadMatchNumber()),)
             case Aggregate():
                 return self.aggregate(reference)
+            case _:
+                assert_never(reference)
 
-    def aggregate(self, aggregate: Aggregate) -> tuple[str | int, ...]:
-        """count, sum, avg, min, max as reads; the average of a decimal is a division after it."""
-        check_form(aggregate)
-        variable, semantics = aggregate.variable, aggregate.semantics
-        if not aggregate.arguments:
+    def aggregate(self, aggregate: Aggregate) -> Pieces:
+        """An aggregate as a read where its form and its type allow, else as Spark's own."""
+        form = basic(aggregate)
+        read = None if form is None else self.basic_read(form, aggregate.semantics)
+        return self.by_spark(aggregate) if read is None else read
+
+    def basic_read(self, form: BasicAggregate, semantics: Semantics) -> Pieces | None:
+        """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
+        variable, column = form.variable, form.column
+        if column is None:
             return (self.read(ReadCount(variable, None, semantics)),)
-        column = row_column(aggregate.arguments[0])
-        place = self.place(column)
-        match aggregate.function:
-            case "count":
-                return (self.read(ReadCount(variable, place, semantics)),)
-            case "min" | "max" as function:
-                return (self.read(ReadExtreme(variable, place, semantics, function == "max")),)
-            case function:
-                type_ = self.types[column]
-                if type_.family not in NUMBERS:
-                    raise aggregate_not_yet(function, f"of {type_.name}", aggregate.span)
-                total = ReadSum(variable, place, semantics)
-                if function == "sum":
-                    return (self.read(total),)
-                if type_.family is not Family.DECIMAL:
-                    return (self.read(ReadAverage(variable, place, semantics)),)
-                count = ReadCount(variable, place, semantics)
-                return self.decimal_average(self.read(total), self.read(count), type_)
+        type_ = self.types[column]
+        if form.function == "count":
+            return (self.read(ReadCount(variable, self.place(column), semantics)),)
+        if form.function in ("min", "max"):
+            if type_.family is Family.OTHER:
+                return None
+            greatest = form.function == "max"
+            return (self.read(ReadExtreme(variable, self.place(column), semantics, greatest)),)
+        if type_.family not in NUMBERS:
+            return None
+        total = ReadSum(variable, self.place(column), semantics)
+        if form.function == "sum":
+            return (self.read(total),)
+        if type_.family is not Family.DECIMAL:
+            return (self.read(ReadAverage(variable, self.place(column), semantics)),)
+        count = ReadCount(variable, self.place(column), semantics)
+        return decimal_average(self.read(total), self.read(count), type_)
 
-    def decimal_average(self, total: int, count: int, type_: ValueType) -> tuple[str | int, ...]:
-        """Spark's avg(decimal(p,s)): the sum over the count, as decimal(p+4,s+4)."""
-        precision, scale = min(38, type_.precision + 4), min(38, type_.scale + 4)
-        divisor = ("CAST(NULLIF(", count, ", 0) AS DECIMAL(20,0))")
-        return ("CAST(", total, " / ", *divisor, f" AS DECIMAL({precision},{scale}))")
+    def by_spark(self, aggregate: Aggregate) -> Pieces:
+        """The aggregate over the array of the match's rows, exploded: `e` is one of them."""
+        distinct = "DISTINCT " if aggregate.distinct else ""
+        arguments = separated([self.term(one) for one in aggregate.arguments]) or ("*",)
+        call: Pieces = (f"{aggregate.function}({distinct}", *arguments, ")")
+        if aggregate.ignore_nulls:
+            call = (*call, " IGNORE NULLS")
+        if aggregate.ordering:
+            items = [(*self.term(one), f" {word}") for one, word in aggregate.ordering]
+            call = (*call, " WITHIN GROUP (ORDER BY ", *separated(items), ")")
+        self.read(ReadMatchedRows(()))
+        self.grouped.append((*call, " FILTER (WHERE ", *self.filter(aggregate), ")"))
+        return (f"__g{len(self.grouped) - 1}",)
+
+    def filter(self, aggregate: Aggregate) -> Pieces:
+        """Which of the match's rows the aggregate is over."""
+        variables = self.plan.variables
+        members = sorted(self.plan.members(aggregate.variable))
+        names = ", ".join(string_literal(variables[member]) for member in members)
+        condition: Pieces = (f"__e.v IN ({names})",)
+        if aggregate.semantics is Semantics.RUNNING:
+            condition = (*condition, " AND __e.p <= ", self.read(ReadPosition()))
+        if aggregate.condition is not None:
+            condition = (*condition, " AND (", *self.term(aggregate.condition), ")")
+        return condition
+
+    def term(self, term: Term) -> Pieces:
+        """What an aggregate evaluates on each row, over the fields of `e`."""
+        if not references(term):
+            return self.pieces(term)
+        if looks_at_columns_only(term):
+            return (self.field(row_column(row_text(term))),)
+        return tuple(part for piece in term.pieces for part in self.term_piece(piece))
+
+    def term_piece(self, piece: Piece) -> Pieces:
+        match piece:
+            case str():
+                return (piece,)
+            case ColumnReference(argument=argument):
+                return (self.field(row_column(argument)),)
+            case Classifier():
+                return ("__e.v",)
+            case MatchNumber():
+                return (self.read(ReadMatchNumber()),)
+            case Aggregate():
+                raise AssertionError(piece)
+            case _:
+                assert_never(piece)
+
+    def field(self, column: RowColumn) -> str:
+        """The field of `e` that holds a column."""
+        place = self.place(column)
+        if place not in self.fields:
+            self.fields.append(place)
+        return f"__e.c{self.fields.index(place)}"
 
     def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
         """The reads, with the mark of unmatched rows last where they come out."""
+        rows = ReadMatchedRows(tuple(self.fields))
+        reads = tuple(rows if isinstance(one, ReadMatchedRows) else one for one in self.reads)
         if rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
-            return (*self.reads, ReadIsMatched())
-        return tuple(self.reads)
+            return (*reads, ReadIsMatched())
+        return reads
 
     def read(self, read: Read) -> int:
         if read not in self.reads:
@@ -113,3 +191,18 @@ class MeasureReader:
         if column not in self.columns:
             self.columns.append(column)
         return self.columns.index(column)
+
+
+def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:
+    """Spark's avg(decimal(p,s)): the sum over the count, as decimal(p+4,s+4)."""
+    precision, scale = min(38, type_.precision + 4), min(38, type_.scale + 4)
+    divisor = ("CAST(NULLIF(", count, ", 0) AS DECIMAL(20,0))")
+    return ("CAST(", total, " / ", *divisor, f" AS DECIMAL({precision},{scale}))")
+
+
+def separated(items: list[Pieces]) -> Pieces:
+    """The items with commas between them."""
+    parts: list[str | int] = []
+    for index, item in enumerate(items):
+        parts += [", ", *item] if index else item
+    return tuple(parts)

@@ -80,8 +80,26 @@ class ReadExtreme:
     greatest: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ReadMatchedRows:
+    """All rows of the match as an array of structs, for aggregates that Spark computes from it.
+
+    columns: become fields c0, c1, ... of the structs; field v is the name of the row's variable, p
+    its position in the match from 0.
+    """
+
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPosition:
+    """The position in its match of the row from which measures look, -1 of an empty match."""
+
+
 Read = (
-    ReadRow
+    ReadMatchedRows
+    | ReadPosition
+    | ReadRow
     | ReadAt
     | ReadClassifierAt
     | ReadMatchNumber

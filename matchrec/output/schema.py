@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from matchrec.errors.conditions import duplicate_output_column, no_output_columns
 from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, quoted
+from matchrec.plan.resolve import InputColumns
+from matchrec.plan.sql_text import quoted
 
 
 @dataclass(frozen=True, slots=True)

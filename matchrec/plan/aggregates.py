@@ -1,19 +1,57 @@
-"""Which aggregates are computed over the rows of a match."""
+"""Aggregates that the engine computes over the rows of a match, in a few basic forms.
+
+Several of Spark's aggregates are one of five in other words: `count_if(c)` counts `IF(c, 1, NULL)`,
+`bool_and(c)` is the least of the truth values, a FILTER is a NULL in the argument.
+"""
 
 from __future__ import annotations
 
-from matchrec.errors.conditions import aggregate_not_yet
-from matchrec.plan.expression import Aggregate
+from dataclasses import dataclass
 
-SUPPORTED = frozenset({"count", "sum", "avg", "mean", "min", "max"})
+from matchrec.plan.expression import Aggregate, looks_at_columns_only, row_text, terms
+from matchrec.plan.row_column import RowColumn, row_column
+
+BASIC = {
+    "count": "count",
+    "sum": "sum",
+    "avg": "avg",
+    "mean": "avg",
+    "min": "min",
+    "max": "max",
+    "count_if": "count",
+    "bool_and": "min",
+    "every": "min",
+    "bool_or": "max",
+    "some": "max",
+    "any": "max",
+}
 
 
-def check_form(aggregate: Aggregate) -> None:
-    """Raises for an aggregate that is not plain count, sum, avg, min or max."""
-    function, span = aggregate.function, aggregate.span
-    if function not in SUPPORTED or len(aggregate.arguments) > 1:
-        raise aggregate_not_yet(function, "in MEASURES or DEFINE", span)
-    if aggregate.distinct:
-        raise aggregate_not_yet(function, "with DISTINCT", span)
+@dataclass(frozen=True, slots=True)
+class BasicAggregate:
+    """count, sum, avg, min or max of a column over the rows of a variable; None counts rows."""
+
+    function: str
+    variable: str | None
+    column: RowColumn | None
+
+
+def basic(aggregate: Aggregate) -> BasicAggregate | None:
+    """The basic form of an aggregate, or None where it has none."""
+    function = BASIC.get(aggregate.function)
+    distinct_matters = aggregate.distinct and function not in ("min", "max")
+    if function is None or distinct_matters or len(aggregate.arguments) > 1 or aggregate.ordering:
+        return None
+    if not all(looks_at_columns_only(term) for term in terms(aggregate)):
+        return None
+    return BasicAggregate(function, aggregate.variable, counted_column(aggregate))
+
+
+def counted_column(aggregate: Aggregate) -> RowColumn | None:
+    """The column whose values the basic form takes, NULL where they are left out."""
+    text = row_text(aggregate.arguments[0]) if aggregate.arguments else None
+    if aggregate.function == "count_if":
+        text = f"IF({text}, 1, NULL)"
     if aggregate.condition is not None:
-        raise aggregate_not_yet(function, "with FILTER", span)
+        text = f"IF({row_text(aggregate.condition)}, {text or 1}, NULL)"
+    return None if text is None else row_column(text)

@@ -58,18 +58,19 @@ class ColumnReference:
 class Aggregate:
     """An aggregate over the rows mapped to one variable (None: universal), running or final.
 
-    function: lower-case name. arguments: Spark SQL over one row, none for `count(*)`.
-    condition: of a FILTER (WHERE ...), Spark SQL over one row. ordering: the sort items of a
-    WITHIN GROUP (ORDER BY ...), Spark SQL over one row. ignore_nulls: IGNORE NULLS is written.
+    function: lower-case name. arguments: none for `count(*)`. condition: of FILTER (WHERE ...).
+    ordering: the items of WITHIN GROUP (ORDER BY ...), each with what follows it, such as DESC.
+    All of them are evaluated on each row by itself: their references are columns, CLASSIFIER and
+    MATCH_NUMBER of that row. ignore_nulls: IGNORE NULLS is written.
     """
 
     function: str
     variable: str | None
-    arguments: tuple[str, ...]
+    arguments: tuple[Term, ...]
     semantics: Semantics = Semantics.RUNNING
     distinct: bool = False
-    condition: str | None = None
-    ordering: str | None = None
+    condition: Term | None = None
+    ordering: tuple[tuple[Term, str], ...] = ()
     ignore_nulls: bool = False
     span: Span | None = field(default=None, compare=False)
 
@@ -118,6 +119,28 @@ class Operation:
 
 
 Scalar = Term | Operation
+
+
+def terms(aggregate: Aggregate) -> tuple[Term, ...]:
+    """All that an aggregate evaluates on each row."""
+    ordering = (term for term, _ in aggregate.ordering)
+    condition = () if aggregate.condition is None else (aggregate.condition,)
+    return (*aggregate.arguments, *condition, *ordering)
+
+
+def looks_at_columns_only(term: Term) -> bool:
+    """Whether an aggregate's term is SQL over one row of the input."""
+    return all(isinstance(piece, str | ColumnReference) for piece in term.pieces)
+
+
+def row_text(term: Term) -> str:
+    """An aggregate's term that looks at columns only, as SQL over one row."""
+    return render(term, _argument)
+
+
+def _argument(reference: Reference) -> str:
+    assert isinstance(reference, ColumnReference), reference
+    return reference.argument
 
 
 def references(scalar: Scalar) -> tuple[Reference, ...]:

@@ -17,8 +17,10 @@ from matchrec.plan.expression import (
     Operation,
     Piece,
     Scalar,
+    Term,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.sql_text import quoted, unquoted
 
 NAME = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)*`)"
 COLUMN = re.compile(rf"\s*(?:(?P<qualifier>{NAME})\s*\.\s*)?(?P<name>{NAME})\s*")
@@ -60,16 +62,6 @@ class InputColumns:
         return one == other if self.case_sensitive else one.lower() == other.lower()
 
 
-def unquoted(name: str) -> str:
-    """An identifier without its backticks."""
-    return name[1:-1].replace("``", "`") if name.startswith("`") else name
-
-
-def quoted(name: str) -> str:
-    """A column name as an identifier that Spark reads literally."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
     """The plan with every plain column written in its one way."""
     return replace(
@@ -106,11 +98,20 @@ def resolved_scalar(scalar: Scalar, canonical: Callable[[str], str]) -> Scalar:
     return replace(scalar, pieces=pieces)
 
 
+def resolved_term(term: Term, canonical: Callable[[str], str]) -> Term:
+    return replace(term, pieces=tuple(resolved_piece(piece, canonical) for piece in term.pieces))
+
+
 def resolved_piece(piece: Piece, canonical: Callable[[str], str]) -> Piece:
     match piece:
         case ColumnReference(argument=argument):
             return replace(piece, argument=canonical(argument))
-        case Aggregate(arguments=arguments):
-            return replace(piece, arguments=tuple(canonical(one) for one in arguments))
+        case Aggregate(arguments=arguments, condition=condition, ordering=ordering):
+            return replace(
+                piece,
+                arguments=tuple(resolved_term(one, canonical) for one in arguments),
+                condition=condition and resolved_term(condition, canonical),
+                ordering=tuple((resolved_term(one, canonical), word) for one, word in ordering),
+            )
         case _:
             return piece

@@ -32,11 +32,14 @@ def show_reference(reference: Reference) -> str:
     """
     match reference:
         case ColumnReference(navigation, argument):
-            return show_navigation(navigation, argument)
+            plain = navigation == Navigation(navigation.variable, semantics=navigation.semantics)
+            text = f"{qualifier(navigation.variable)}{argument}"
+            return text if plain else show_navigation(navigation, argument)
         case Classifier(navigation):
             return show_classifier(navigation)
         case Aggregate(function=function, variable=variable, arguments=arguments):
-            return show_aggregate(function, variable, ", ".join(arguments) or "*")
+            written = ", ".join(show_scalar(argument) for argument in arguments)
+            return f"{function}({written or f'{qualifier(variable)}*'})"
         case MatchNumber():
             return "MATCH_NUMBER()"
         case _:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.errors.conditions import not_known_during_the_match
-from matchrec.plan.aggregates import check_form
+from matchrec.errors.conditions import aggregate_not_grown, not_known_during_the_match
+from matchrec.plan.aggregates import basic
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -31,6 +31,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_column import RowColumn, Shifted, conjunction, row_column
 from matchrec.plan.show import show_scalar
+from matchrec.plan.sql_text import string_literal
 from matchrec.source import Span
 
 
@@ -245,10 +246,10 @@ class ConditionSplitter:
 
     def grown(self, aggregate: Aggregate, span: Span) -> Grown:
         """An aggregate reference as one that the engine grows."""
-        check_form(aggregate)
-        column = row_column(aggregate.arguments[0]) if aggregate.arguments else None
-        function = "avg" if aggregate.function == "mean" else aggregate.function
-        return Grown(function, aggregate.variable, column, span)
+        form = basic(aggregate)
+        if form is None:
+            raise aggregate_not_grown(aggregate.function, span)
+        return Grown(form.function, form.variable, form.column, span)
 
 
 def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
@@ -300,11 +301,6 @@ def argument_of(reference: Reference) -> str:
 
 def null_of_the_same_type(reference: Reference) -> str:
     return f"IF(FALSE, {argument_of(reference)}, NULL)"
-
-
-def string_literal(text: str) -> str:
-    """A SQL string literal of the text."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def named(scalar: Scalar) -> str:

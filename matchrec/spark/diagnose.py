@@ -19,8 +19,10 @@ from matchrec.plan.expression import (
     ColumnReference,
     Reference,
     Scalar,
+    Term,
     references,
     render,
+    terms,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
@@ -108,10 +110,14 @@ def arguments(reference: Reference) -> tuple[str, ...]:
     match reference:
         case ColumnReference(argument=argument):
             return (argument,)
-        case Aggregate(arguments=several):
-            return several
+        case Aggregate():
+            return tuple(one.argument for term in terms(reference) for one in columns_of(term))
         case _:
             return ()
+
+
+def columns_of(term: Term) -> Iterator[ColumnReference]:
+    return (one for one in references(term) if isinstance(one, ColumnReference))
 
 
 def stand_in(reference: Reference) -> str:

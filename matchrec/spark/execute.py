@@ -20,18 +20,22 @@ from matchrec.output.reads import (
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
+    ReadMatchedRows,
     ReadMatchNumber,
+    ReadPosition,
     ReadRow,
     ReadSum,
 )
 from matchrec.output.schema import output_columns
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, quoted, resolve
+from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.row_column import RowColumn
+from matchrec.plan.sql_text import quoted
 from matchrec.plan.within import bounded
 from matchrec.spark.columns import Preparation, Relation
 from matchrec.spark.diagnose import diagnosed
+from matchrec.spark.grouped import grouped, named_reads
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import check_transport, mapped
 from matchrec.spark.types import sum_type, value_type
@@ -128,7 +132,7 @@ def may_be_null(
     match read:
         case ReadRow(column):
             return inputs[column].nullable
-        case ReadCount() | ReadIsMatched():
+        case ReadCount() | ReadIsMatched() | ReadMatchedRows() | ReadPosition():
             return False
         case ReadMatchNumber():
             return rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
@@ -143,9 +147,11 @@ def read_type(read: Read, inputs: list[spark_types.StructField]) -> spark_types.
             return inputs[column].dataType
         case ReadClassifierAt():
             return spark_types.StringType()
+        case ReadMatchedRows(columns):
+            return spark_types.ArrayType(matched_row_type(columns, inputs), containsNull=False)
         case ReadIsMatched():
             return spark_types.BooleanType()
-        case ReadMatchNumber() | ReadCount():
+        case ReadMatchNumber() | ReadCount() | ReadPosition():
             return spark_types.LongType()
         case ReadSum(column=column):
             return sum_type(inputs[column].dataType)
@@ -153,8 +159,19 @@ def read_type(read: Read, inputs: list[spark_types.StructField]) -> spark_types.
             return spark_types.DoubleType()
 
 
+def matched_row_type(
+    columns: tuple[int, ...], inputs: list[spark_types.StructField]
+) -> spark_types.StructType:
+    """The struct that is one row of a match."""
+    fields = [(f"c{i}", inputs[column].dataType) for i, column in enumerate(columns)]
+    fields += [("v", spark_types.StringType()), ("p", spark_types.LongType())]
+    return spark_types.StructType([spark_types.StructField(*field) for field in fields])
+
+
 def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
     """The scalar SQL around the reads, and the names of the result."""
+    if executable.grouped:
+        matched = grouped(relation.runner, matched, executable)
     is_matched = None
     if executable.reads and isinstance(executable.reads[-1], ReadIsMatched):
         is_matched = f"__r{len(executable.reads) - 1}"
@@ -164,7 +181,7 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
 
 def projection(output: Output, is_matched: str | None) -> str:
     """One item of the select list; on an unmatched row every measure is NULL."""
-    text = "".join(f"__r{piece}" if isinstance(piece, int) else piece for piece in output.pieces)
+    text = named_reads(output.pieces)
     if output.is_measure and is_matched is not None:
         text = f"CASE WHEN {is_matched} THEN {text} END"
     return f"{text} AS {quoted(output.name)}"

@@ -24,7 +24,9 @@ from matchrec.output.reads import (
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
+    ReadMatchedRows,
     ReadMatchNumber,
+    ReadPosition,
     ReadRow,
     ReadSum,
 )
@@ -52,6 +54,10 @@ class Gatherer:
                 return self.taken(place, self.reader.positions(navigation))
             case ReadClassifierAt(navigation):
                 return self.named(self.reader.classifiers(navigation))
+            case ReadMatchedRows(places):
+                return self.matched_rows(places)
+            case ReadPosition():
+                return pa.array(self.reader.current_positions())
             case ReadMatchNumber():
                 numbers = self.reader.match_numbers()
                 return pa.array(numbers, mask=numbers < 0)
@@ -68,6 +74,17 @@ class Gatherer:
         absent = positions < 0
         indices = pa.array(positions, mask=absent) if absent.any() else pa.array(positions)
         return values.take(indices)
+
+    def matched_rows(self, places: tuple[int, ...]) -> pa.Array:
+        """For each output row all rows of its match, an array of structs; empty without rows."""
+        index, offsets = self.reader.rows_of_matches()
+        rows = self.reader.mapped_rows()[index]
+        fields = [self.taken(place, rows) for place in places]
+        classifiers = self.reader.matches.classifiers[index].astype(np.int64)
+        fields += [self.named(classifiers), pa.array(self.reader.positions_in_match()[index])]
+        names = [*(f"c{i}" for i in range(len(places))), "v", "p"]
+        structs = pa.StructArray.from_arrays(fields, names)
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
 
     def named(self, variables: IntArray) -> pa.Array:
         """Names of variable ids, NULL for -1."""

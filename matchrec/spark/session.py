@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from matchrec.plan.template import Template, View, template
 
@@ -56,6 +57,18 @@ class Runner:
             return frame.selectExpr(*items)
         query = template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
         return self.having(matchrec_frame=frame).sql(query)
+
+    def kept(self, text: Template) -> Template:
+        """The text with each hole filled by a temporary view that stays in the session.
+
+        For text that Spark stores, as in CREATE TEMPORARY VIEW, and reads again later.
+        """
+        return tuple(self._kept_view(one) if isinstance(one, View) else one for one in text)
+
+    def _kept_view(self, view: View) -> str:
+        name = f"matchrec_{view.name}_{uuid4().hex}"
+        self.frames[view.name].createTempView(name)
+        return name
 
     def having(self, **frames: DataFrame) -> Runner:
         """The same runner with more DataFrames."""

@@ -13,55 +13,37 @@ computation states merge. Sources: SASE+, "Basic algorithm" and "Merging equival
 nothing that depends on the run, it is the machine of Pike and Thompson.
 """
 
+import numpy as np
+
 from matchrec.engine.kernels.buffer import compact, unwind
+from matchrec.engine.kernels.expansion import GOES_ON, expand
 from matchrec.engine.kernels.layout import (
-    ACCEPT,
     BEST_END,
     BEST_NODE,
     BEST_START,
-    CHOICE,
-    CONDITION_FAILED,
     DONE,
-    GUARD,
     MAPPED,
-    MASK,
-    MEMO,
     MEMO_FROM,
-    MEMO_FULL,
     MEMO_TO,
     NEEDED,
-    NODE_CHOICE,
-    NODE_PREDECESSOR,
     NODES,
     NODES_FULL,
     NUMBER,
     OUTPUT_FULL,
     PARTITION,
-    ROW,
     RUN_NODE,
     RUN_START,
     RUN_STATE,
     RUNS,
-    RUNS_FULL,
     STAMP,
     START,
-    TARGET,
-    WORD,
     ByteArray,
     ChoiceArray,
     RunArray,
 )
-from matchrec.engine.kernels.mapping import map_row
-from matchrec.engine.kernels.memo import has_failed, remember_failure
-from matchrec.engine.kernels.merging import has_twin
-from matchrec.engine.kernels.starts import finish_match, has_room, is_anchored
+from matchrec.engine.kernels.starts import finish_match, has_room
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inlined, inner, kernel
-
-# What `expand` answers, beside the statuses of `layout`.
-GOES_ON = 0
-CUTS_OFF = -1  # no less preferred run matters any more
 
 
 @kernel
@@ -163,8 +145,8 @@ def find_match(
 ) -> int:
     """Find the first match from progress[START] on; it is progress[BEST_...]. DONE or a status."""
     row = progress[START]
-    bank = 0
-    count = 0
+    bank = np.int64(0)  # a plain 0 would make numba compile what it is passed to twice
+    count = np.int64(0)
     progress[BEST_START] = -1
     progress[NODES] = 0
     while True:
@@ -239,122 +221,3 @@ def forget(progress: IntArray, runs: IntArray, bank: int, count: int, row: int, 
     progress[MEMO_FROM] = row
     progress[MEMO_TO] = row
     return status
-
-
-@inlined
-def expand(
-    state: int,
-    node: int,
-    start: int,
-    place: int,
-    row: int,
-    first: IntArray,
-    program: IntArray,
-    satisfied: IntArray,
-    merge_runs: bool,
-    runs: IntArray,
-    bank: int,
-    nodes: ChoiceArray,
-    seen: IntArray,
-    memo: ByteArray,
-    progress: IntArray,
-    lower: int,
-    upper: int,
-    instructions: RunArray,
-    registers: RunArray,
-    columns: RunArray,
-    valid: RunArray,
-    stack: RunArray,
-    live_first: RunArray,
-    live: RunArray,
-    table: RunArray,
-) -> int:
-    """Add what follows from a run at `row` to the runs in `bank`; GOES_ON, CUTS_OFF or a status."""
-    if state < 0:
-        return wait(state, node, start, runs, bank, progress)
-    for choice in range(first[state], first[state + 1]):
-        guard = program[choice, GUARD]
-        if guard != 0 and not is_anchored(guard, row, lower, upper):
-            continue
-        target = program[choice, TARGET]
-        if target == ACCEPT:
-            progress[BEST_START] = start
-            progress[BEST_END] = row
-            progress[BEST_NODE] = node
-            progress[MEMO_FROM] = max(progress[MEMO_FROM], row + 1)
-            return CUTS_OFF
-        mask = program[choice, MASK]
-        if row == upper or satisfied[row, program[choice, WORD]] & mask != mask:
-            continue
-        bit = program[choice, MEMO]
-        if bit >= 0 and has_failed(memo, progress, bit, row + 1):
-            continue
-        run = progress[RUNS]
-        if run == runs.shape[1]:
-            return RUNS_FULL
-        runs[bank, run, RUN_STATE] = target
-        if registers is None:
-            if merge_runs and seen[target] == progress[STAMP]:
-                continue
-            seen[target] = progress[STAMP]
-        else:
-            answer = map_row(
-                program,
-                choice,
-                place,
-                bank * runs.shape[1] + run,
-                row,
-                lower,
-                upper,
-                instructions,
-                registers,
-                columns,
-                valid,
-                stack,
-            )
-            if answer == HOLDS_NOT:
-                continue
-            if answer != HOLDS:
-                return wait(-(CONDITION_FAILED + answer), choice, row, runs, bank, progress)
-            if merge_runs and has_twin(
-                runs,
-                bank,
-                run,
-                registers,
-                bank * runs.shape[1],
-                live_first,
-                live,
-                table,
-                progress[STAMP],
-            ):
-                continue
-        if progress[NODES] == nodes.shape[0]:
-            return NODES_FULL
-        remembered = bit < 0 or progress[BEST_START] < 0
-        if not remembered and not remember_failure(memo, progress, bit, row + 1):
-            progress[NEEDED] = row + 2 - progress[START]
-            return MEMO_FULL
-        nodes[progress[NODES], NODE_CHOICE] = choice
-        nodes[progress[NODES], NODE_PREDECESSOR] = node
-        runs[bank, run, RUN_NODE] = progress[NODES]
-        runs[bank, run, RUN_START] = start
-        progress[NODES] += 1
-        progress[RUNS] += 1
-    return GOES_ON
-
-
-@inner
-def wait(state: int, choice: int, row: int, runs: IntArray, bank: int, progress: IntArray) -> int:
-    """Keep a failed condition behind the runs before it, or fail when there are none."""
-    run = progress[RUNS]
-    if run == 0:
-        progress[ROW] = row
-        progress[CHOICE] = choice
-        return -state
-    if run == runs.shape[1]:
-        return RUNS_FULL
-    runs[bank, run, RUN_STATE] = state
-    runs[bank, run, RUN_NODE] = choice
-    runs[bank, run, RUN_START] = row
-    progress[RUNS] += 1
-    return CUTS_OFF

@@ -24,8 +24,11 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Semantics,
+    Term,
+    looks_at_columns_only,
     references,
     render,
+    row_text,
     subexpressions,
 )
 from matchrec.source import Source, Span
@@ -64,15 +67,23 @@ def show_reference(reference: Reference) -> str:
 
 def show_aggregate(aggregate: Aggregate) -> str:
     variable = "" if aggregate.variable is None else f" of {aggregate.variable}"
-    arguments = ", ".join(aggregate.arguments) if aggregate.arguments else "*"
+    arguments = ", ".join(map(show_term, aggregate.arguments)) if aggregate.arguments else "*"
+    ordering = ", ".join(f"{show_term(term)} {word}".strip() for term, word in aggregate.ordering)
     parts = (
         aggregate.semantics.value if aggregate.semantics is Semantics.FINAL else "",
         f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{arguments}){variable}",
-        f"ordered by {aggregate.ordering}" if aggregate.ordering else "",
-        f"where {aggregate.condition}" if aggregate.condition else "",
+        f"ordered by {ordering}" if ordering else "",
+        f"where {show_term(aggregate.condition)}" if aggregate.condition else "",
         "ignoring nulls" if aggregate.ignore_nulls else "",
     )
     return " ".join(part for part in parts if part)
+
+
+def show_term(term: Term) -> str:
+    """What an aggregate evaluates on each row; columns as they are."""
+    if looks_at_columns_only(term):
+        return row_text(term)
+    return render(term, show_reference)
 
 
 def show_tree(scalar: Scalar, depth: int = 0) -> str:

@@ -1,9 +1,9 @@
 import pytest
 
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.nfa.ambiguity import exponentially_ambiguous
 from matchrec.nfa.closure import fold
 from matchrec.nfa.compile import compile_pattern
-from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.pattern import variable_names
 
 

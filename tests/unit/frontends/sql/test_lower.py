@@ -60,7 +60,7 @@ def test_every_part() -> None:
     )
     x = ColumnReference(Navigation("B"), "x")
     before = ColumnReference(Navigation(physical_offset=-1), "x")
-    total = Aggregate("sum", "B", ("x",), Semantics.FINAL)
+    total = Aggregate("sum", "B", (Term((x,), NOWHERE),), Semantics.FINAL)
     condition = Operation(
         ">", (Term((x,), NOWHERE), Term((before,), NOWHERE)), (x, " > ", before), NOWHERE
     )
@@ -119,7 +119,8 @@ def test_define_is_running() -> None:
     (definition,) = plan("PATTERN (A) DEFINE A AS RUNNING FIRST(x) > sum(A.x)").definitions
     first, total = references(definition.condition)
     assert first == ColumnReference(Navigation(end=End.FIRST), "x")
-    assert total == Aggregate("sum", "A", ("x",))
+    x = ColumnReference(Navigation("A"), "x")
+    assert total == Aggregate("sum", "A", (Term((x,), NOWHERE),))
 
 
 def test_variables_fold_to_upper_case_unless_quoted() -> None:

@@ -1,0 +1,78 @@
+"""The small kernels, compiled once more so that Python can call them."""
+
+import numpy as np
+from numba import njit
+
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.buffer import compact, unwind
+from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.kernels.starts import finish_match, is_anchored
+from matchrec.nfa.closure import GUARD_END, GUARD_START
+
+
+def callable_kernel(function):
+    return njit(error_model="numpy", _nrt=False)(function.py_func)
+
+
+def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> None:
+    bits = np.zeros((4, 2), np.uint8)
+    progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
+    remember, failed = callable_kernel(remember_failure), callable_kernel(has_failed)
+    assert remember(bits, progress, 9, 3)
+    assert failed(bits, progress, 9, 3)
+    assert not failed(bits, progress, 8, 3)
+    assert not failed(bits, progress, 9, 7)
+    assert not remember(bits, progress, 9, 4)
+    progress[layout.START] = 2
+    assert remember(bits, progress, 0, 5)
+    assert failed(bits, progress, 9, 3)
+    assert not failed(bits, progress, 9, 4)
+    progress[layout.MEMO_FROM] = 4
+    assert not failed(bits, progress, 9, 3)
+
+
+def test_anchors() -> None:
+    anchored = callable_kernel(is_anchored)
+    assert anchored(GUARD_START, 3, 3, 9)
+    assert not anchored(GUARD_START, 4, 3, 9)
+    assert anchored(GUARD_END, 9, 3, 9)
+    assert not anchored(GUARD_START | GUARD_END, 9, 3, 9)
+
+
+def test_a_finished_match_sets_the_next_starting_row() -> None:
+    program = np.zeros((3, layout.CHOICE_SIZE), np.int64)
+    program[1, layout.SKIP_HERE] = 1  # choice 1 maps to the variable to skip to
+    taken = np.array([0, 1, 1, 2], np.int32)
+
+    def finish(skip_to: int, length: int = 4) -> tuple[int, int]:
+        found = np.zeros((4, 2), np.int64)
+        progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
+        status = callable_kernel(finish_match)(program, skip_to, found, taken, progress, 10, length)
+        assert found[:, 0].tolist()[:3] == [0, 1, 10]
+        assert found[layout.FOUND_OFFSET, 1] == length
+        return status, int(progress[layout.START])
+
+    assert finish(layout.TO_NEXT_ROW) == (layout.DONE, 11)
+    assert finish(layout.PAST_LAST_ROW) == (layout.DONE, 14)
+    assert finish(layout.TO_FIRST) == (layout.DONE, 11)
+    assert finish(layout.TO_LAST) == (layout.DONE, 12)
+    assert finish(layout.TO_LAST, 0) == (layout.DONE, 11)
+    assert finish(layout.TO_LAST, 1)[0] == layout.SKIP_TO_NO_ROW
+
+
+def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
+    nodes = np.array([[7, -1], [8, 0], [9, 0], [5, 1], [6, 2]], np.int32)
+    runs = np.zeros((2, 2, layout.RUN_SIZE), np.int64)
+    runs[0, 0] = 1, 4, 0
+    runs[0, 1] = -8, 3, 0  # waits with a failed condition: its node is a choice
+    progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
+    progress[layout.NODES] = 5
+    progress[layout.BEST_NODE] = 2
+    callable_kernel(compact)(nodes, np.empty(5, np.int32), runs, 0, 2, progress)
+    assert progress[layout.NODES] == 3
+    assert nodes[:3].tolist() == [[7, -1], [9, 0], [6, 1]]
+    assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]
+    assert progress[layout.BEST_NODE] == 1
+    taken = np.zeros(4, np.int32)
+    callable_kernel(unwind)(nodes, 2, taken, 1, 3)
+    assert taken.tolist() == [0, 7, 9, 6]

@@ -1,0 +1,63 @@
+import pytest
+
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.nfa import facts
+from matchrec.nfa.closure import Folded, fold
+from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.program import Action, Edge, Program, State
+from matchrec.plan.pattern import variable_names
+
+
+def folded(text: str) -> Folded:
+    pattern = parse_row_pattern(text)
+    choices = fold(compile_pattern(pattern, variable_names(pattern)))
+    assert choices is not None
+    return choices
+
+
+@pytest.mark.parametrize(
+    ("text", "nullable", "least", "most", "deterministic"),
+    [
+        ("A B C", False, 3, 3, True),
+        ("A B+ C", False, 3, None, False),
+        ("A? B*", True, 0, None, False),
+        ("A{2,4} (B | C D)", False, 3, 6, False),
+        ("()", True, 0, 0, True),
+        ("^ | A", True, 0, 1, False),
+        ("PERMUTE(A, B?)", False, 1, 2, False),
+    ],
+)
+def test_facts(
+    text: str, nullable: bool, least: int, most: int | None, deterministic: bool
+) -> None:
+    choices = folded(text)
+    assert facts.nullable(choices) is nullable
+    assert facts.least_rows(choices) == least
+    assert facts.most_rows(choices) == most
+    assert facts.deterministic(choices) is deterministic
+    assert bool(facts.ambiguous_states(choices)) is not deterministic
+
+
+def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
+    assert facts.reached_twice(folded("A B C")) == (False,) * 4
+    assert facts.reached_twice(folded("A B+ C")) == (False, False, True, True)
+    assert facts.reached_twice(folded("(A | B) C")) == (False, True, True)
+
+
+def test_a_program_draws_itself() -> None:
+    pattern = parse_row_pattern("^ A+ {- B -}")
+    dot = compile_pattern(pattern, ("A", "B")).dot()
+    assert '0 -> 1 [label="1: proceed if ^", style=dotted];' in dot
+    assert '[label="1: take A", style=bold];' in dot
+    assert "begin B excluded" in dot
+
+
+def test_check_refuses_a_cycle_of_proceed_edges() -> None:
+    cycle = Program((State((Edge(Action.PROCEED, 0),)), State()), 0, 1, ())
+    with pytest.raises(AssertionError):
+        cycle.check()
+
+
+@pytest.mark.parametrize("text", ["(A?){30} A{30}", "((A*)* (B*)*)*", "PERMUTE(A, B, C, D?, E?)"])
+def test_programs_stay_small(text: str) -> None:
+    assert sum(map(len, folded(text))) < 250
