@@ -252,3 +252,18 @@ def run_dependent(draw: st.DrawFn) -> tuple[Query, Rows]:
 @given(run_dependent())
 def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> None:
     assert_agreement(*case)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PERMUTE(A, () | B, A | B)",
+        "PERMUTE(A?, B?, C?)",
+        "PERMUTE(A+, B, C*?)",
+        "PERMUTE(A | B, PERMUTE(A?, B??), C)",
+        "PERMUTE(A, B, C | (), A+) B",
+    ],
+)
+def test_permutations_of_parts_with_several_words(text: str) -> None:
+    rows = itertools.product(("A", "B", "AB", "ABC"), repeat=4)
+    assert_agreement(query(text), words("/".join(" ".join(row) for row in rows)))
