@@ -33,7 +33,8 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.row_column import RowColumn, row_column
 from matchrec.plan.simplify import simplify
-from matchrec.plan.split import Combined, Grown, SplitCondition, Step, Value, VariableAt, split
+from matchrec.plan.split import split
+from matchrec.plan.steps import Combined, Grown, SplitCondition, Step, Value, VariableAt
 from matchrec.plan.typed import TRUE_COLUMN, GlueColumns, Typer
 from matchrec.plan.types import ValueType
 

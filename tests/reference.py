@@ -17,6 +17,7 @@ from matchrec.plan.glue import (
     And,
     Arithmetic,
     ArithmeticOperator,
+    Choose,
     Compare,
     Comparison,
     Constant,
@@ -223,6 +224,8 @@ class Candidate:
                 return None if truth is None else 1 - truth
             case IsNull(part):
                 return int(self.value(part) is None)
+            case Choose(condition, then, otherwise):
+                return self.value(then if self.value(condition) else otherwise)
 
     def connect(self, parts: tuple[Glue, ...], decisive: int) -> Value:
         unknown = False

@@ -77,6 +77,8 @@ def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int)
         overflow = product_overflows(left, right, value)
     elif right == 0:
         return 0, DIVISION_BY_ZERO if ansi else NULL
+    elif operator == DIVIDE:
+        value = rounded_quotient(left, right)
     else:
         value = integer_remainder(left, right)
     unused = 64 - bits
@@ -112,6 +114,16 @@ def product_overflows(left: int, right: int, product: int) -> bool:
     if right == -1:
         return bool(left == _LEAST)
     return left != 0 and product // left != right
+
+
+@inner
+def rounded_quotient(left: int, right: int) -> int:
+    """The quotient, rounded half away from zero; right is not 0."""
+    remainder = integer_remainder(left, right)
+    quotient = (left - remainder) // right
+    if 2 * abs(remainder) >= abs(right):
+        quotient += 1 if (left < 0) == (right < 0) else -1
+    return quotient
 
 
 @inner

@@ -27,6 +27,7 @@ from matchrec.plan.glue import (
     And,
     Arithmetic,
     ArithmeticOperator,
+    Choose,
     Compare,
     Comparison,
     Constant,
@@ -57,6 +58,8 @@ def kind_of(glue: Glue) -> Kind:
             return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
         case Widen():
             return Kind.FLOATING
+        case Choose(then=then):
+            return kind_of(then)
         case ReadClassifier() | Compare() | And() | Or() | Not() | IsNull():
             return Kind.INTEGER
         case _:
@@ -109,6 +112,8 @@ class Coder:
                 self._one(part, op.NOT)
             case IsNull(part):
                 self._one(part, op.IS_NULL)
+            case Choose():
+                self._choose(glue)
             case _:
                 assert_never(glue)
 
@@ -144,6 +149,19 @@ class Coder:
             self._emit(connect)
         for place in jumps:
             self.code[place] = (jump, len(self.code), 0, 0)
+
+    def _choose(self, glue: Choose) -> None:
+        """The condition jumps to `otherwise`, and `then` jumps behind it."""
+        assert kind_of(glue.then) is kind_of(glue.otherwise), glue
+        self.add(glue.condition)
+        unless = len(self.code)
+        self._emit(op.JUMP_UNLESS)
+        self.add(glue.then)
+        jump = len(self.code)
+        self._emit(op.JUMP)
+        self.code[unless] = (op.JUMP_UNLESS, len(self.code), 0, 0)
+        self.add(glue.otherwise)
+        self.code[jump] = (op.JUMP, len(self.code), 0, 0)
 
     def _members(self, name: str | None) -> Members:
         return self.registers.every if name is None else self.members[name]

@@ -39,6 +39,8 @@ NOT = 14
 IS_NULL = 15
 JUMP_IF_FALSE = 16  # to a, if the value, which stays, is false
 JUMP_IF_TRUE = 17
+JUMP_UNLESS = 18  # pop a value; to a, unless it is true
+JUMP = 19  # to a
 
 # What code answers: HOLDS, HOLDS_NOT (false or NULL), or an error.
 HOLDS_NOT = 0

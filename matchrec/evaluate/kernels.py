@@ -34,8 +34,10 @@ from matchrec.evaluate.instructions import (
     HOLDS,
     HOLDS_NOT,
     IS_NULL,
+    JUMP,
     JUMP_IF_FALSE,
     JUMP_IF_TRUE,
+    JUMP_UNLESS,
     MAX_INTEGER,
     MIN_FLOAT,
     MIN_INTEGER,
@@ -191,6 +193,14 @@ def holds(
             if stack[1, top] and stack[0, top] == operation - JUMP_IF_FALSE:
                 at = a
                 continue
+        elif operation == JUMP_UNLESS:
+            top -= 1
+            if not (stack[1, top + 1] and stack[0, top + 1]):
+                at = a
+                continue
+        elif operation == JUMP:
+            at = a
+            continue
         elif operation == NOT:
             stack[0, top] = 1 - stack[0, top]
         elif operation == IS_NULL:

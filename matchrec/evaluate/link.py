@@ -77,7 +77,7 @@ def link_conditions(
 def _moved(instruction: Instruction, distance: int) -> tuple[int, ...]:
     """The instruction in code that begins `distance` further on: jumps go to absolute places."""
     operation, a, b, c = instruction
-    jumps = operation in (op.JUMP_IF_FALSE, op.JUMP_IF_TRUE)
+    jumps = operation in (op.JUMP_IF_FALSE, op.JUMP_IF_TRUE, op.JUMP_UNLESS, op.JUMP)
     return operation, a + distance if jumps else a, b, c, 0
 
 

@@ -44,9 +44,8 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_column import RowColumn, row_column
 from matchrec.plan.sql_text import string_literal
-from matchrec.plan.types import Family, ValueType
+from matchrec.plan.types import NUMBERS, Family, ValueType
 
-NUMBERS = frozenset({Family.INTEGER, Family.FLOATING, Family.DECIMAL})
 Pieces = tuple[str | int, ...]
 
 

@@ -105,7 +105,7 @@ class ArithmeticOperator(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """Two values of one kind. DIVIDE is FLOATING only.
+    """Two values of one kind. DIVIDE of integers rounds half away from zero.
 
     bits: width of an integer result, 8 to 64; a result that does not fit is an error under `ansi`
     and wraps otherwise. Division and remainder by zero are errors under `ansi`, NULL otherwise.
@@ -146,6 +146,18 @@ class IsNull:
     part: Glue
 
 
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """`then` where the condition is true, else `otherwise`; the other one is not evaluated.
+
+    Both are of one kind.
+    """
+
+    condition: Glue
+    then: Glue
+    otherwise: Glue
+
+
 Glue = (
     Constant
     | Read
@@ -158,4 +170,5 @@ Glue = (
     | Or
     | Not
     | IsNull
+    | Choose
 )

@@ -29,115 +29,25 @@ from matchrec.plan.expression import (
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.rewrite import REWRITINGS
 from matchrec.plan.row_column import RowColumn, Shifted, conjunction, row_column
 from matchrec.plan.show import show_scalar
 from matchrec.plan.sql_text import string_literal
+from matchrec.plan.steps import (
+    BASIC,
+    NULL_IN_NULL_OUT,
+    Combined,
+    Grown,
+    SplitCondition,
+    Step,
+    Value,
+    VariableAt,
+)
 from matchrec.source import Span
 
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A column read on the row that `navigation` finds; None is the current row.
-
-    missing: what takes its place, on the current row, where there is no such row; None is NULL.
-    """
-
-    column: RowColumn
-    navigation: Navigation | None
-    missing: RowColumn | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Grown:
-    """An aggregate that grows with the run; column None counts rows."""
-
-    function: str
-    variable: str | None
-    column: RowColumn | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class VariableAt:
-    """A truth value that depends only on the classifier of the row that `navigation` finds.
-
-    by_variable: for every primary variable, by id, the condition with its name; the last is for
-    no row. Constant columns: they look at no row at all.
-    """
-
-    navigation: Navigation
-    by_variable: tuple[RowColumn, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Combined:
-    """An operation on values of the run."""
-
-    operator: str
-    operands: tuple[Step, ...]
-    span: Span
-
-
-Step = Value | Grown | VariableAt | Combined
-
-
-@dataclass(frozen=True, slots=True)
-class SplitCondition:
-    """One variable's condition; an absent part is true."""
-
-    variable: str
-    before: RowColumn | None
-    during: Step | None
-    span: Span | None
-
-
-COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
-COMBINING = COMPARISONS | {
-    "AND",
-    "OR",
-    "NOT",
-    "IS NULL",
-    "IS NOT NULL",
-    "BETWEEN",
-    "NOT BETWEEN",
-    "IN",
-    "NOT IN",
-    "+",
-    "-",
-    "*",
-    "/",
-    "%",
-    "NEG",
-    "DATEDIFF",
-    "DATE_DIFF",
-}
-NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | {
-    "+",
-    "-",
-    "*",
-    "/",
-    "%",
-    "NEG",
-    "NOT",
-    "ABS",
-    "LIKE",
-    "||",
-}
-TRUTH_VALUED = COMPARISONS | {
-    "AND",
-    "OR",
-    "NOT",
-    "IS NULL",
-    "IS NOT NULL",
-    "BETWEEN",
-    "NOT BETWEEN",
-    "IN",
-    "NOT IN",
-    "LIKE",
-    "NOT LIKE",
-}
+TRUTH_VALUED = frozenset(
+    {"=", "<>", "<", "<=", ">", ">=", "<=>", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "RLIKE"}
+)
 
 
 def split(plan: MatchPlan) -> tuple[SplitCondition, ...]:
@@ -163,7 +73,7 @@ class ConditionSplitter:
             if self.is_fixed(part):
                 before.append(self.fixed_column(part))
             else:
-                during.append(self.step(part, truth=True))
+                during.append(self.step(part))
         return SplitCondition(
             self.variable,
             conjunction(tuple(before)) if before else None,
@@ -203,38 +113,29 @@ class ConditionSplitter:
             case _:
                 raise AssertionError(piece)
 
-    def step(self, scalar: Scalar, *, truth: bool = False) -> Step:
-        """What the engine computes for `scalar`; `truth`: the value is used as a condition."""
+    def step(self, scalar: Scalar) -> Step:
+        """What the engine computes for `scalar`."""
         if self.is_fixed(scalar):
             return Value(self.fixed_column(scalar), None, None, scalar.span)
         found = references(scalar)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
             return self.grown(found[0], scalar.span)
-        truth = truth or (isinstance(scalar, Operation) and scalar.operator in TRUTH_VALUED)
         position = one_position(found)
         if position is not None and isinstance(found[0], ColumnReference):
-            moved = self.moved_inside(scalar, position, truth=truth)
-            if moved is not None:
-                return moved
-        if position is not None and isinstance(found[0], Classifier) and truth:
+            return self.moved_inside(scalar, position)
+        if position is not None and isinstance(found[0], Classifier) and is_truth(scalar):
             return self.by_classifier(scalar, position)
-        if isinstance(scalar, Operation) and scalar.operator in COMBINING:
-            inner_truth = scalar.operator in ("AND", "OR", "NOT")
-            operands = tuple(self.step(part, truth=inner_truth) for part in scalar.operands)
+        if isinstance(scalar, Operation) and scalar.operator in (BASIC | REWRITINGS.keys()):
+            operands = tuple(self.step(part) for part in scalar.operands)
             return Combined(scalar.operator, operands, scalar.span)
         raise not_known_during_the_match(named(scalar), scalar.span)
 
-    def moved_inside(self, scalar: Scalar, position: Navigation, *, truth: bool) -> Value | None:
-        """f(LAST(A.x)) as the column f(x) read at LAST(A), or None where f(NULL) stands in the way.
-
-        Only a truth value can say what f is where there is no row: its users distribute over it.
-        """
+    def moved_inside(self, scalar: Scalar, position: Navigation) -> Value:
+        """f(LAST(A.x)) as the column f(x) read at LAST(A); f(NULL) where there is no such row."""
         column = row_column(render(scalar, argument_of))
-        if is_null_on_null(scalar):
-            return Value(column, position, None, scalar.span)
-        if not truth:
-            return None
-        missing = row_column(render(scalar, null_of_the_same_type))
+        missing = None
+        if not is_null_on_null(scalar):
+            missing = row_column(render(scalar, null_of_the_same_type))
         return Value(column, position, missing, scalar.span)
 
     def by_classifier(self, scalar: Scalar, position: Navigation) -> VariableAt:
@@ -276,6 +177,13 @@ def one_position(found: tuple[Reference, ...]) -> Navigation | None:
         if isinstance(reference, ColumnReference | Classifier)
     }
     return positions.pop() if len(positions) == 1 else None
+
+
+def is_truth(scalar: Scalar) -> bool:
+    """Whether the value is a truth value, by its form."""
+    return isinstance(scalar, Operation) and (
+        scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
+    )
 
 
 def is_bare(scalar: Scalar) -> bool:

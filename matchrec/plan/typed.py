@@ -1,14 +1,14 @@
 """Steps of a condition → glue: every value gets a type, and the columns it reads get their place.
 
-Types follow Spark: an integer beside a float is widened, dates and timestamps subtract to
-intervals, two decimals are brought to one scale by Spark itself before the match. What Spark would
-coerce in a way that the engine cannot repeat is an error that says which CAST to write.
+Types follow Spark. Where two types meet, numbers are brought to one kind (see `plan.numbers`), any
+other two must be one type. What Spark would coerce in a way that the engine cannot repeat is an
+error that says which CAST to write.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from typing_extensions import assert_never
@@ -17,8 +17,8 @@ from matchrec.errors.conditions import cannot_combine, not_a_number, not_boolean
 from matchrec.plan.expression import Navigation
 from matchrec.plan.glue import (
     And,
-    Arithmetic,
     ArithmeticOperator,
+    Choose,
     Compare,
     Comparison,
     Constant,
@@ -31,31 +31,34 @@ from matchrec.plan.glue import (
     ReadClassifier,
     Reduce,
     Reduction,
-    Widen,
 )
+from matchrec.plan.numbers import (
+    Typed,
+    computed,
+    decimal_average,
+    meet,
+    negative,
+    on_times,
+    sum_type,
+    whole,
+    widened,
+)
+from matchrec.plan.rewrite import rewritten
 from matchrec.plan.row_column import RowColumn, cast, row_column
-from matchrec.plan.split import COMPARISONS, Combined, Grown, Step, Value, VariableAt
-from matchrec.plan.types import (
-    BIGINT,
-    BOOLEAN,
-    COMPUTED,
-    DOUBLE,
-    INT,
-    INTERVAL,
-    Family,
-    ValueType,
+from matchrec.plan.steps import (
+    COMPARISONS,
+    LOGIC,
+    Combined,
+    Grown,
+    Step,
+    Value,
+    VariableAt,
 )
+from matchrec.plan.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, NUMBERS, Family, ValueType
 
-MICROSECONDS_A_DAY = 86_400_000_000
 TRUE_COLUMN = row_column("TRUE")
-
-
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """Glue and the type of its value."""
-
-    glue: Glue
-    type: ValueType
+RANKED = frozenset({Family.STRING, Family.OTHER})
+MOST_DIGITS = 18  # of a decimal that is held as an int64
 
 
 @dataclass(slots=True)
@@ -92,24 +95,15 @@ class Typer:
 
     def condition(self, step: Step) -> Glue:
         """The glue of a whole condition."""
-        typed = self.truth(step)
+        typed = self.typed(step)
         if typed.type.family is not Family.BOOLEAN:
             raise not_boolean(typed.type.name, step.span)
         return typed.glue
 
-    def truth(self, step: Step) -> Typed:
-        """The typed step as a condition, where a missing row may have a truth value of its own."""
-        if isinstance(step, Value) and step.missing is not None and step.navigation is not None:
-            found = Not(IsNull(self.read(TRUE_COLUMN, BOOLEAN, step.navigation)))
-            there = self.read(step.column, BOOLEAN, step.navigation)
-            absent = self.read(step.missing, BOOLEAN, None)
-            return Typed(Or((And((found, there)), And((Not(found), absent)))), BOOLEAN)
-        return self.typed(step)
-
     def typed(self, step: Step) -> Typed:
         match step:
             case Value():
-                return self.value(step) if step.missing is None else self.truth(step)
+                return self.value(step)
             case Grown():
                 return self.grown(step)
             case VariableAt():
@@ -119,15 +113,28 @@ class Typer:
             case _:
                 assert_never(step)
 
+    def type_of(self, step: Step) -> ValueType:
+        """The type of a step, before it is known whether its columns will be read as they are."""
+        if step not in self.known:
+            self.known[step] = Typer(self.types, self.ansi, known=self.known).typed(step).type
+        return self.known[step]
+
     def value(self, step: Value) -> Typed:
         literal = step.column.text.strip("() ") if step.column.looks_at_one_row else ""
         if step.navigation is None and re.fullmatch(r"[0-9]{1,9}", literal):
             return Typed(Constant(int(literal), Kind.INTEGER), INT)
-        type_ = self.types[step.column]
-        return Typed(self.read(step.column, type_, step.navigation), type_)
+        return Typed(self.read_value(step, self.types[step.column]), self.types[step.column])
+
+    def read_value(self, step: Value, type_: ValueType) -> Glue:
+        """The column at its row, or what takes its place where there is no such row."""
+        there = self.read(step.column, type_, step.navigation)
+        if step.missing is None:
+            return there
+        found = Not(IsNull(self.read(TRUE_COLUMN, BOOLEAN, step.navigation)))
+        return Choose(found, there, self.read(step.missing, type_, None))
 
     def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> Read:
-        if type_.family in (Family.STRING, Family.DECIMAL, Family.OTHER):
+        if type_.family in RANKED or is_wide_decimal(type_):
             self.columns.ranked.add(column)
         kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
         return Read(self.columns.place(column, kind), kind, navigation)
@@ -139,58 +146,58 @@ class Typer:
             return Typed(self.count(step), BIGINT)
         assert step.column is not None
         type_ = self.types[step.column]
-        extreme = function in (Reduction.MIN, Reduction.MAX)
-        if type_.family not in COMPUTED and not (extreme and type_.family is not Family.OTHER):
+        if function in (Reduction.MIN, Reduction.MAX):
+            if type_.family is Family.OTHER:
+                raise not_a_number(step.function, type_.name, step.span)
+            return Typed(self.reduced(function, step, step.column, type_), type_)
+        if type_.family not in NUMBERS or is_wide_decimal(type_):
             raise not_a_number(step.function, type_.name, step.span)
-        column = step.column
-        if function is Reduction.AVG and type_.family is Family.INTEGER:
-            column, type_ = cast(column, "DOUBLE"), DOUBLE
+        if function is Reduction.SUM:
+            return Typed(self.reduced(function, step, step.column, type_), sum_type(type_))
+        if type_.family is Family.DECIMAL:
+            total = self.reduced(Reduction.SUM, step, step.column, type_)
+            return decimal_average(total, self.count(step), type_)
+        column = step.column if type_.family is Family.FLOATING else cast(step.column, "DOUBLE")
+        return Typed(self.reduced(function, step, column, DOUBLE), DOUBLE)
+
+    def reduced(
+        self, function: Reduction, step: Grown, column: RowColumn, type_: ValueType
+    ) -> Reduce:
         read = self.read(column, type_, None)
-        reduced = Reduce(function, step.variable, read.column, read.kind)
-        if extreme:
-            return Typed(reduced, type_)
-        return Typed(reduced, DOUBLE if type_.family is Family.FLOATING else BIGINT)
+        return Reduce(function, step.variable, read.column, read.kind)
 
     def count(self, step: Grown) -> Glue:
         if step.column is None:
             return Reduce(Reduction.COUNT, step.variable, None, Kind.INTEGER)
-        type_ = self.types[step.column]
-        column = step.column
-        if type_.family not in COMPUTED:
-            column = RowColumn(("IF((", *column.pieces, ") IS NULL, NULL, 1)"))
+        column, type_ = step.column, self.types[step.column]
+        if type_.family in RANKED:
+            column = row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
             type_ = INT
-        read = self.read(column, type_, None)
-        return Reduce(Reduction.COUNT, step.variable, read.column, read.kind)
+        return self.reduced(Reduction.COUNT, step, column, type_)
 
     def by_variable(self, step: VariableAt) -> Typed:
         """The condition that belongs to the row's variable, NULL and all."""
         here = ReadClassifier(step.navigation)
         *known, absent = (self.read(column, BOOLEAN, None) for column in step.by_variable)
-        cases: list[Glue] = [
-            And((is_variable(here, variable), condition))
-            for variable, condition in enumerate(known)
-        ]
-        return Typed(Or((*cases, And((IsNull(here), absent)))), BOOLEAN)
+        glue: Glue = absent
+        for variable, condition in enumerate(known):
+            glue = Choose(is_variable(here, variable), condition, glue)
+        return Typed(glue, BOOLEAN)
 
     def combined(self, step: Combined) -> Typed:
-        operator, parts = step.operator, step.operands
-        if operator in ("AND", "OR", "NOT"):
+        basic = rewritten(step)
+        if basic is not step:
+            return self.combined(basic)
+        operator = step.operator
+        if operator in LOGIC:
             return self.logic(step)
-        if operator in ("IS NULL", "IS NOT NULL"):
-            null = IsNull(self.typed(parts[0]).glue)
-            return Typed(null if operator == "IS NULL" else Not(null), BOOLEAN)
-        if operator.startswith("NOT "):
-            positive = Combined(operator.removeprefix("NOT "), parts, step.span)
-            return Typed(Not(self.combined(positive).glue), BOOLEAN)
-        if operator == "BETWEEN":
-            low = Combined(">=", parts[:2], step.span)
-            high = Combined("<=", (parts[0], parts[2]), step.span)
-            return Typed(And((self.combined(low).glue, self.combined(high).glue)), BOOLEAN)
-        if operator == "IN":
-            equal = (Combined("=", (parts[0], part), step.span) for part in parts[1:])
-            return Typed(Or(tuple(self.combined(one).glue for one in equal)), BOOLEAN)
+        if operator == "IS NULL":
+            return Typed(IsNull(self.typed(step.operands[0]).glue), BOOLEAN)
+        if operator == "IF":
+            return self.choice(step)
         if operator in COMPARISONS:
-            return self.comparison(step)
+            left, right = self.alike(step, step.operands[0], step.operands[1])
+            return Typed(Compare(Comparison(operator), left.glue, right.glue), BOOLEAN)
         return self.arithmetic(step)
 
     def logic(self, step: Combined) -> Typed:
@@ -203,176 +210,105 @@ class Typer:
             case _:
                 return Typed(Not(parts[0]), BOOLEAN)
 
-    def comparison(self, step: Combined) -> Typed:
-        one, other = (self.type_of(part) for part in step.operands)
-        families = {one.family, other.family}
-        if Family.DECIMAL in families and one != other:
-            left, right = self.to_one_decimal(step, one, other)
-        elif families == COMPUTED:
-            left, right = (widened(self.typed(part)) for part in step.operands)
-        elif len(families) > 1 or (Family.OTHER in families and one != other):
+    def choice(self, step: Combined) -> Typed:
+        """IF(condition, then, otherwise); without a last operand it is NULL."""
+        condition = self.condition(step.operands[0])
+        if len(step.operands) == 2:
+            then = self.typed(step.operands[1])
+            kind = Kind.FLOATING if then.type.family is Family.FLOATING else Kind.INTEGER
+            return Typed(Choose(condition, then.glue, Constant(None, kind)), then.type)
+        then, otherwise = self.alike(step, step.operands[1], step.operands[2])
+        return Typed(Choose(condition, then.glue, otherwise.glue), then.type)
+
+    def alike(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
+        """Both values as one type, as Spark would bring them together."""
+        one, other = self.type_of(left), self.type_of(right)
+        if one.family in NUMBERS and other.family in NUMBERS:
+            return self.numbers(step, left, right)
+        if one.family is not other.family or (one.family is Family.OTHER and one != other):
             raise cannot_combine(step.operator, one.name, other.name, step.span)
-        else:
-            left, right = (self.typed(part) for part in step.operands)
-        return Typed(Compare(Comparison(step.operator), left.glue, right.glue), BOOLEAN)
+        return self.typed(left), self.typed(right)
 
-    def type_of(self, step: Step) -> ValueType:
-        """The type of a step, before it is known whether its columns will be read as they are."""
-        if step not in self.known:
-            self.known[step] = Typer(self.types, self.ansi, known=self.known).typed(step).type
-        return self.known[step]
+    def numbers(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
+        """Two numbers as one type.
 
-    def to_one_decimal(
-        self, step: Combined, left: ValueType, right: ValueType
-    ) -> tuple[Typed, Typed]:
-        """Both sides as decimals of one scale, or as doubles where one of them is a double."""
-        type_ = common_decimal(left, right)
-        if type_ is None:
-            raise cannot_combine(step.operator, left.name, right.name, step.span)
-        one, other = (self.recast(part, type_) for part in step.operands)
-        if one is None or other is None:
-            raise cannot_combine(step.operator, left.name, right.name, step.span)
-        return one, other
+        Decimals too wide for an int64 are cast by Spark, and ranked, where both are columns; where
+        the engine computed one of them, it fits an int64.
+        """
+        one, other = self.type_of(left), self.type_of(right)
+        common = meet(one, other)
+        if common is None:
+            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        columns = isinstance(left, Value) and isinstance(right, Value)
+        if is_wide_decimal(common) and columns:
+            return self.cast_column(left, common), self.cast_column(right, common)
+        return self.as_number(step, left, common), self.as_number(step, right, common)
 
-    def recast(self, step: Step, type_: ValueType) -> Typed | None:
-        """The step as another type, cast by Spark before the match; None where it is computed."""
-        if isinstance(step, Value):
-            column = cast(step.column, type_.name)
-            return Typed(self.read(column, type_, step.navigation), type_)
-        typed = self.typed(step)
-        if type_.family is Family.FLOATING and typed.type.family in COMPUTED:
-            return widened(typed)
-        return None
+    def as_number(self, step: Combined, part: Step, type_: ValueType) -> Typed:
+        """A number as another type; Spark casts a decimal column to double, the engine the rest."""
+        own = self.type_of(part)
+        if is_wide_decimal(own) and isinstance(part, Value):
+            raise cannot_combine(step.operator, own.name, type_.name, step.span)
+        to_double = own.family is Family.DECIMAL and type_.family is Family.FLOATING
+        if to_double and isinstance(part, Value):
+            return self.cast_column(part, type_)
+        return widened(self.typed(part), type_)
+
+    def cast_column(self, step: Step, type_: ValueType) -> Typed:
+        """A column as another type, cast by Spark before the match."""
+        assert isinstance(step, Value), step
+        if self.type_of(step) == type_:
+            return self.typed(step)
+        missing = step.missing and cast(step.missing, type_.name)
+        recast = Value(cast(step.column, type_.name), step.navigation, missing, step.span)
+        return Typed(self.read_value(recast, type_), type_)
 
     def arithmetic(self, step: Combined) -> Typed:
         if step.operator == "NEG":
-            return self.negated(step)
-        if step.operator in ("DATEDIFF", "DATE_DIFF"):
+            value = self.typed(step.operands[0])
+            if value.type.family not in NUMBERS | {Family.INTERVAL}:
+                raise not_a_number("-", value.type.name, step.span)
+            return negative(value, self.ansi)
+        if step.operator == "DATEDIFF":
             return self.days_between(step)
-        one, other = (self.type_of(part) for part in step.operands)
-        if {one.family, other.family} == {Family.DECIMAL, Family.FLOATING}:
-            left, right = self.to_one_decimal(step, one, other)
+        left, right = step.operands
+        one, other = self.type_of(left), self.type_of(right)
+        if one.family in NUMBERS and other.family in NUMBERS:
+            return self.on_numbers(step, left, right)
+        found = on_times(ArithmeticOperator(step.operator), self.typed(left), self.typed(right))
+        if found is None:
+            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        return found
+
+    def on_numbers(self, step: Combined, left: Step, right: Step) -> Typed:
+        one, other = self.type_of(left), self.type_of(right)
+        operator = ArithmeticOperator(step.operator)
+        families = {one.family, other.family}
+        quotient = operator is ArithmeticOperator.DIVIDE and Family.DECIMAL not in families
+        if quotient or Family.FLOATING in families:
+            values = self.as_number(step, left, DOUBLE), self.as_number(step, right, DOUBLE)
+        elif operator is ArithmeticOperator.MULTIPLY:
+            values = self.as_number(step, left, one), self.as_number(step, right, other)
         else:
-            left, right = (self.typed(part) for part in step.operands)
-        if {left.type.family, right.type.family} <= COMPUTED:
-            return self.computed(step.operator, left, right)
-        return self.on_times(step, left, right)
-
-    def negated(self, step: Combined) -> Typed:
-        """`-x`, for numbers and intervals."""
-        value = self.typed(step.operands[0])
-        zero = Constant(0, Kind.INTEGER)
-        if value.type.family is Family.FLOATING:
-            return self.computed("-", Typed(zero, INT), value)
-        if value.type.family not in (Family.INTEGER, Family.INTERVAL):
-            raise not_a_number("-", value.type.name, step.span)
-        glue = Arithmetic(
-            ArithmeticOperator.SUBTRACT, zero, value.glue, Kind.INTEGER, value.type.bits, self.ansi
-        )
-        return Typed(glue, value.type)
-
-    def computed(self, operator: str, left: Typed, right: Typed) -> Typed:
-        """Arithmetic on integers and floats."""
-        if operator == "/" or Family.FLOATING in (left.type.family, right.type.family):
-            left, right = widened(left), widened(right)
-        kind = Kind.FLOATING if left.type.family is Family.FLOATING else Kind.INTEGER
-        type_ = left.type if left.type.bits >= right.type.bits else right.type
-        glue = Arithmetic(
-            ArithmeticOperator(operator), left.glue, right.glue, kind, type_.bits, self.ansi
-        )
-        return Typed(glue, type_)
+            common = meet(one, other) or one
+            values = self.as_number(step, left, common), self.as_number(step, right, common)
+        found = computed(operator, values[0], values[1], self.ansi)
+        if found is None:
+            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        return found
 
     def days_between(self, step: Combined) -> Typed:
         """DATEDIFF(end, start), whole days; timestamps are cast to dates by Spark."""
-        date = ValueType(Family.DATE, "date")
-        left, right = (self.recast(part, date) for part in step.operands)
-        if left is None or right is None:
+        if not all(isinstance(part, Value) for part in step.operands):
             raise cannot_combine(step.operator, "a computed value", "a date", step.span)
+        left, right = (self.cast_column(part, DATE) for part in step.operands)
         return Typed(whole(ArithmeticOperator.SUBTRACT, left.glue, right.glue), INT)
 
-    def on_times(self, step: Combined, left: Typed, right: Typed) -> Typed:
-        """Arithmetic of dates, timestamps and day-time intervals."""
-        one, other = left.type.family, right.type.family
-        rule = TIME_RULES.get((one, step.operator, other))
-        if rule is None:
-            raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
-        operator = ArithmeticOperator(step.operator)
-        return rule(whole(operator, left.glue, right.glue), left.type, right.type)
+
+def is_wide_decimal(type_: ValueType) -> bool:
+    """Whether a decimal has more digits than an int64 surely holds."""
+    return type_.family is Family.DECIMAL and type_.precision > MOST_DIGITS
 
 
 def is_variable(here: ReadClassifier, variable: int) -> Glue:
-    return Compare(Comparison.NULL_SAFE_EQUAL, here, Constant(variable, Kind.INTEGER))
-
-
-def widened(typed: Typed) -> Typed:
-    """An integer value as a float; a float as it is."""
-    if typed.type.family is Family.FLOATING:
-        return typed
-    return Typed(Widen(typed.glue), DOUBLE)
-
-
-def whole(operator: ArithmeticOperator, left: Glue, right: Glue) -> Glue:
-    """64-bit integer arithmetic in which overflow is an error."""
-    return Arithmetic(operator, left, right, Kind.INTEGER)
-
-
-def common_decimal(left: ValueType, right: ValueType) -> ValueType | None:
-    """The decimal (or double) that holds both, as Spark compares them; None where there is none."""
-    if Family.FLOATING in (left.family, right.family):
-        return DOUBLE
-    both = [as_decimal(left), as_decimal(right)]
-    if None in both:
-        return None
-    parts = [part for part in both if part is not None]
-    scale = max(part.scale for part in parts)
-    precision = max(part.precision - part.scale for part in parts) + scale
-    if precision > 38:
-        return None
-    return ValueType(Family.DECIMAL, f"decimal({precision},{scale})", 64, precision, scale)
-
-
-DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
-
-
-def as_decimal(type_: ValueType) -> ValueType | None:
-    """A decimal as it is, an integer as the decimal that holds it, else None."""
-    if type_.family is Family.INTEGER:
-        return ValueType(Family.DECIMAL, "", 64, DIGITS[type_.bits], 0)
-    return type_ if type_.family is Family.DECIMAL else None
-
-
-TimeRule = Callable[[Glue, ValueType, ValueType], Typed]
-
-
-def _as_left(glue: Glue, left: ValueType, _right: ValueType) -> Typed:
-    return Typed(glue, left)
-
-
-def _as_right(glue: Glue, _left: ValueType, right: ValueType) -> Typed:
-    return Typed(glue, right)
-
-
-def _as_interval(glue: Glue, _left: ValueType, _right: ValueType) -> Typed:
-    return Typed(glue, INTERVAL)
-
-
-def _days_as_interval(glue: Glue, _left: ValueType, _right: ValueType) -> Typed:
-    day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
-    return Typed(whole(ArithmeticOperator.MULTIPLY, glue, day), INTERVAL)
-
-
-TIME_RULES: Mapping[tuple[Family, str, Family], TimeRule] = {
-    (Family.DATE, "-", Family.DATE): _days_as_interval,
-    (Family.DATE, "-", Family.INTEGER): _as_left,
-    (Family.DATE, "+", Family.INTEGER): _as_left,
-    (Family.TIMESTAMP, "-", Family.TIMESTAMP): _as_interval,
-    (Family.TIMESTAMP_NTZ, "-", Family.TIMESTAMP_NTZ): _as_interval,
-    (Family.TIMESTAMP, "-", Family.INTERVAL): _as_left,
-    (Family.TIMESTAMP, "+", Family.INTERVAL): _as_left,
-    (Family.TIMESTAMP_NTZ, "-", Family.INTERVAL): _as_left,
-    (Family.TIMESTAMP_NTZ, "+", Family.INTERVAL): _as_left,
-    (Family.INTERVAL, "+", Family.TIMESTAMP): _as_right,
-    (Family.INTERVAL, "+", Family.TIMESTAMP_NTZ): _as_right,
-    (Family.INTERVAL, "+", Family.INTERVAL): _as_left,
-    (Family.INTERVAL, "-", Family.INTERVAL): _as_left,
-}
+    return Compare(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))

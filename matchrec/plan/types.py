@@ -41,5 +41,11 @@ INT = ValueType(Family.INTEGER, "int", 32)
 DOUBLE = ValueType(Family.FLOATING, "double")
 INTERVAL = ValueType(Family.INTERVAL, "interval day to second")
 
-HELD_AS_FLOAT = frozenset({Family.FLOATING})
-COMPUTED = frozenset({Family.INTEGER, Family.FLOATING})
+DATE = ValueType(Family.DATE, "date")
+
+NUMBERS = frozenset({Family.INTEGER, Family.FLOATING, Family.DECIMAL})
+
+
+def decimal(precision: int, scale: int) -> ValueType:
+    """The decimal type of so many digits, `scale` of them after the point."""
+    return ValueType(Family.DECIMAL, f"decimal({precision},{scale})", 64, precision, scale)

@@ -6,6 +6,8 @@ other sortable type become their rank among all values of the columns of that ty
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -68,6 +70,8 @@ def as_integers(values: pa.Array) -> IntArray:
     kind = values.type
     if pa.types.is_boolean(kind):
         values = values.cast(pa.int8())
+    elif pa.types.is_decimal(kind):
+        return decimal_digits(values)
     elif pa.types.is_date32(kind):
         values = values.view(pa.int32())
     elif pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
@@ -75,6 +79,19 @@ def as_integers(values: pa.Array) -> IntArray:
     if values.null_count:
         values = values.fill_null(0)
     return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
+
+
+def decimal_digits(values: pa.Array) -> IntArray:
+    """int64[n], the digits of decimals of at most 18 of them."""
+    return np.ascontiguousarray(decimal_words(values)[:, 0])
+
+
+def decimal_words(values: pa.Array) -> IntArray:
+    """int64[n, 2], low and high words of decimals; 0 where NULL. The low word is unsigned."""
+    if values.null_count:
+        values = values.fill_null(pa.scalar(Decimal(0), values.type))
+    words = np.frombuffer(values.buffers()[1], np.int64).reshape(-1, 2)
+    return words[values.offset : values.offset + len(values)]
 
 
 def as_floats(values: pa.Array) -> FloatArray:
@@ -107,6 +124,6 @@ def ranked_columns(executable: Executable, table: pa.Table) -> dict[int, pa.Arra
 
 def dense_ranks(values: pa.Array) -> pa.Array:
     """int64 ranks from 1 in ascending order, equal values alike, NULL for NULL."""
-    ranks = pc.rank(values, sort_keys="ascending", null_placement="at_end", tiebreaker="dense")
+    ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense")
     mask = None if not values.null_count else np.asarray(values.is_null())
     return pa.array(np.asarray(ranks).astype(np.int64), mask=mask)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 from typing_extensions import assert_never
 
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
@@ -30,7 +28,14 @@ from matchrec.output.reads import (
     ReadRow,
     ReadSum,
 )
-from matchrec.spark.encode import as_floats, as_integers, column, dense_ranks, validity
+from matchrec.spark.encode import (
+    as_floats,
+    as_integers,
+    column,
+    decimal_words,
+    dense_ranks,
+    validity,
+)
 
 
 @dataclass(frozen=True)
@@ -158,13 +163,6 @@ def sort_keys(values: pa.Array) -> IntArray | FloatArray:
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind):
         return as_integers(values)
     return as_integers(dense_ranks(values))
-
-
-def decimal_words(values: pa.Array) -> IntArray:
-    """int64[n, 2], low and high words of decimals; the low word is unsigned."""
-    wide = pc.fill_null(values, pa.scalar(Decimal(0), values.type)) if values.null_count else values
-    words = np.frombuffer(wide.buffers()[1], np.int64).reshape(-1, 2)
-    return words[wide.offset : wide.offset + len(wide)]
 
 
 def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:

@@ -7,7 +7,8 @@ from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.row_column import Shifted
-from matchrec.plan.split import Combined, Grown, SplitCondition, Value, VariableAt, split
+from matchrec.plan.split import split
+from matchrec.plan.steps import Combined, Grown, SplitCondition, Value, VariableAt
 
 
 def split_b(condition: str, more: str = "") -> SplitCondition:

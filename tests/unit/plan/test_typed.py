@@ -19,6 +19,8 @@ TYPES = {
     "day": ValueType(Family.DATE, "date"),
     "ts": ValueType(Family.TIMESTAMP, "timestamp"),
     "m": ValueType(Family.DECIMAL, "decimal(10,2)", 64, 10, 2),
+    "w": ValueType(Family.DECIMAL, "decimal(30,2)", 64, 30, 2),
+    "m * 2": ValueType(Family.DECIMAL, "decimal(12,2)", 64, 12, 2),
     "n": ValueType(Family.DECIMAL, "decimal(12,4)", 64, 12, 4),
     "INTERVAL 1 HOUR": ValueType(Family.INTERVAL, "interval hour"),
     "1.5": ValueType(Family.DECIMAL, "decimal(2,1)", 64, 2, 1),
@@ -71,11 +73,37 @@ def test_dates_subtract_to_days_or_intervals() -> None:
     assert isinstance(compared("day - LAST(A.day) < INTERVAL 1 HOUR").left, Arithmetic)
 
 
-def test_two_decimals_meet_in_one_type_that_spark_casts_to() -> None:
-    _, typer = typed("m > LAST(A.n)")
+def test_two_decimals_are_brought_to_one_scale() -> None:
+    glue = compared("m > LAST(A.n)")
+    assert isinstance(glue.left, Arithmetic)
+    assert glue.left.right == Constant(100, Kind.INTEGER)
+    assert isinstance(glue.right, Read)
+
+
+def test_decimals_too_wide_for_an_int64_are_cast_by_spark_and_ranked() -> None:
+    _, typer = typed("m > LAST(A.w)")
     texts = [column.text for column in typer.columns.integers]
-    assert texts == ["CAST(m AS decimal(12,4))", "CAST(n AS decimal(12,4))"]
+    assert texts == ["CAST(m AS decimal(30,2))", "w"]
     assert typer.columns.ranked == set(typer.columns.integers)
+
+
+def test_arithmetic_of_decimals_keeps_the_point() -> None:
+    glue = compared("m * 2 + LAST(A.m) > avg(A.m)")
+    assert isinstance(glue.left, Arithmetic)
+    assert isinstance(glue.right, Arithmetic)
+
+
+def test_functions_of_several_rows_are_written_with_basic_ones() -> None:
+    for condition in (
+        "abs(d - FIRST(A.d)) / FIRST(A.d) > 1.5",
+        "coalesce(LAST(A.i), b) > 2",
+        "greatest(i, LAST(A.i), FIRST(A.i)) > 2",
+        "if(i > LAST(A.i), i, LAST(A.b)) > 2",
+        "s IS DISTINCT FROM LAST(A.s)",
+        "(i > LAST(A.i)) IS NOT TRUE",
+        "nullif(i, LAST(A.i)) IS NULL",
+    ):
+        typed(condition)
 
 
 def test_a_decimal_literal_beside_a_float_is_a_float() -> None:
@@ -107,7 +135,7 @@ def test_between_and_in_are_comparisons() -> None:
 
 @pytest.mark.parametrize(
     "condition",
-    ["s > LAST(A.i)", "ts > LAST(A.day)", "sum(A.s) > 1", "m + LAST(A.m) > i", "b + sum(A.b)"],
+    ["s > LAST(A.i)", "ts > LAST(A.day)", "sum(A.s) > 1", "m / LAST(A.m) > i", "b + sum(A.b)"],
 )
 def test_what_the_engine_cannot_do_is_an_error_that_says_how_to_write_it(condition: str) -> None:
     with pytest.raises(MatchRecognizeError) as caught:
