@@ -25,11 +25,15 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
     """Two values of types that the engine cannot bring together."""
+    if left == right:
+        hint = "compare plain values computed from it, such as lower(x), size(x) or x.field"
+    else:
+        type_name = "DOUBLE" if "decimal" in left + right else right.upper()
+        hint = f"write a CAST around one navigation, such as CAST(LAST(A.x) AS {type_name})"
     return MatchRecognizeUnsupportedError(
         f"`{operator}` in DEFINE between {left} and {right}, on rows that depend on the match",
         span,
-        hint="write a CAST around one navigation so that both have one type, "
-        f"such as CAST(LAST(A.x) AS {'DOUBLE' if 'decimal' in left + right else right.upper()})",
+        hint=hint,
     )
 
 

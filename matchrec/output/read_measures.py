@@ -171,7 +171,10 @@ class MeasureReader:
         place = self.place(column)
         if place not in self.fields:
             self.fields.append(place)
-        return f"__e.c{self.fields.index(place)}"
+        name, type_ = f"__e.c{self.fields.index(place)}", self.types[column]
+        if type_.family is Family.MONTHS:  # which crosses as a number
+            return f"CAST(make_ym_interval(0, {name}) AS {type_.name})"
+        return name
 
     def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
         """The reads, with the mark of unmatched rows last where they come out."""

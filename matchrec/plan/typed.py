@@ -57,7 +57,7 @@ from matchrec.plan.steps import (
 from matchrec.plan.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, NUMBERS, Family, ValueType
 
 TRUE_COLUMN = row_column("TRUE")
-RANKED = frozenset({Family.STRING, Family.OTHER})
+RANKED = frozenset({Family.STRING, Family.BINARY})
 MOST_DIGITS = 18  # of a decimal that is held as an int64
 
 
@@ -170,7 +170,7 @@ class Typer:
         if step.column is None:
             return Reduce(Reduction.COUNT, step.variable, None, Kind.INTEGER)
         column, type_ = step.column, self.types[step.column]
-        if type_.family in RANKED:
+        if type_.family not in NUMBERS or is_wide_decimal(type_):
             column = row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
             type_ = INT
         return self.reduced(Reduction.COUNT, step, column, type_)
@@ -225,7 +225,7 @@ class Typer:
         one, other = self.type_of(left), self.type_of(right)
         if one.family in NUMBERS and other.family in NUMBERS:
             return self.numbers(step, left, right)
-        if one.family is not other.family or (one.family is Family.OTHER and one != other):
+        if one.family is not other.family or one.family is Family.OTHER:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
         return self.typed(left), self.typed(right)
 

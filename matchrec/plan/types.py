@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Family(Enum):
-    """Types that compare and compute alike while matching."""
+    """Types that compare and compute alike while matching; OTHER does neither."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"
@@ -17,7 +17,10 @@ class Family(Enum):
     TIMESTAMP = "timestamp"
     TIMESTAMP_NTZ = "timestamp_ntz"
     INTERVAL = "day-time interval"
+    TIME = "time"
+    MONTHS = "year-month interval"
     STRING = "string"
+    BINARY = "binary"
     OTHER = "other"
 
 

@@ -78,8 +78,12 @@ def everything_written(plan: MatchPlan) -> Iterator[Written]:
     """The parts of every expression, smallest first, so that the caret is under the culprit."""
     for part in plan.partition_by:
         yield Written("PARTITION BY", part.text, part.span)
+        by_part = f"row_number() OVER (PARTITION BY {part.text} ORDER BY 1)"
+        yield Written("PARTITION BY", by_part, part.span)
     for item in plan.order_by:
         yield Written("ORDER BY", item.expression.text, item.expression.span)
+        in_order = f"row_number() OVER (ORDER BY {item.expression.text})"
+        yield Written("ORDER BY", in_order, item.expression.span)
     for definition in plan.definitions:
         yield from written_in("DEFINE", definition.condition)
     for measure in plan.measures:

@@ -74,7 +74,7 @@ def as_integers(values: pa.Array) -> IntArray:
         return decimal_digits(values)
     elif pa.types.is_date32(kind):
         values = values.view(pa.int32())
-    elif pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+    elif pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
         values = values.view(pa.int64())
     if values.null_count:
         values = values.fill_null(0)

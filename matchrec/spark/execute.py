@@ -34,6 +34,7 @@ from matchrec.plan.row_column import RowColumn
 from matchrec.plan.sql_text import quoted
 from matchrec.plan.within import bounded
 from matchrec.spark.columns import Preparation, Relation
+from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
 from matchrec.spark.diagnose import diagnosed
 from matchrec.spark.grouped import grouped, named_reads
 from matchrec.spark.session import quiet_analysis
@@ -90,7 +91,10 @@ def executed(
     if executable.columns != wanted:
         prepared = preparation.dataframe(executable.columns, conditions)
         fields = fields_of(prepared, executable.columns)
-    matched = mapped(prepared, executable, output_schema(executable, fields), transport)
+    schema = output_schema(executable, fields)
+    matched = received(
+        mapped(sent(prepared), executable, crossing_schema(schema), transport), schema
+    )
     return Executed(projected(relation, executable, matched), executable, resolved)
 
 
@@ -163,7 +167,7 @@ def matched_row_type(
     columns: tuple[int, ...], inputs: list[spark_types.StructField]
 ) -> spark_types.StructType:
     """The struct that is one row of a match."""
-    fields = [(f"c{i}", inputs[column].dataType) for i, column in enumerate(columns)]
+    fields = [(f"c{i}", crosses_as(inputs[column].dataType)) for i, column in enumerate(columns)]
     fields += [("v", spark_types.StringType()), ("p", spark_types.LongType())]
     return spark_types.StructType([spark_types.StructField(*field) for field in fields])
 

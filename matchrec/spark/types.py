@@ -21,11 +21,16 @@ FAMILIES: dict[type[spark.DataType], Family] = {
     spark.TimestampType: Family.TIMESTAMP,
     spark.TimestampNTZType: Family.TIMESTAMP_NTZ,
     spark.DayTimeIntervalType: Family.INTERVAL,
+    spark.YearMonthIntervalType: Family.MONTHS,
+    spark.BinaryType: Family.BINARY,
 }
 
 
 def value_type(type_: spark.DataType) -> ValueType:
-    """The plan's type of a Spark type; a collated string is OTHER, as its order is Spark's own."""
+    """The plan's type of a Spark type.
+
+    A collated string is OTHER, because its order is Spark's own; so are nested types.
+    """
     name = type_.simpleString()
     if type(type_) in INTEGER_BITS:
         return ValueType(Family.INTEGER, name, INTEGER_BITS[type(type_)])
@@ -33,6 +38,8 @@ def value_type(type_: spark.DataType) -> ValueType:
         return ValueType(Family.DECIMAL, name, 64, type_.precision, type_.scale)
     if isinstance(type_, spark.StringType):
         return ValueType(Family.STRING if name == "string" else Family.OTHER, name)
+    if name.startswith("time("):  # since Spark 4.1
+        return ValueType(Family.TIME, name)
     return ValueType(FAMILIES.get(type(type_), Family.OTHER), name)
 
 
