@@ -1,6 +1,7 @@
 """Types that Arrow cannot carry between Spark and Python, and what crosses in their place.
 
-A year-month interval crosses as its months. Everything else that Spark has, Arrow has too.
+A year-month interval crosses as its months, a calendar interval as its text. Everything else that
+Spark has, Arrow has too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ def crosses_as(type_: spark_types.DataType) -> spark_types.DataType:
     """The type in which values of a type cross."""
     if isinstance(type_, spark_types.YearMonthIntervalType):
         return spark_types.IntegerType()
+    if isinstance(type_, spark_types.CalendarIntervalType):
+        return spark_types.StringType()
     return type_
 
 
@@ -31,6 +34,8 @@ def sent(frame: DataFrame) -> DataFrame:
 def encoded(field: spark_types.StructField) -> str:
     """A column as SQL of the type that crosses."""
     name, type_ = field.name, field.dataType
+    if isinstance(type_, spark_types.CalendarIntervalType):
+        return f"CAST({name} AS STRING)"
     if not isinstance(type_, spark_types.YearMonthIntervalType):
         return name
     if type_.startField == type_.endField:
@@ -51,6 +56,8 @@ def decoded(field: spark_types.StructField) -> str:
     if isinstance(field.dataType, spark_types.YearMonthIntervalType):
         type_name = field.dataType.simpleString()
         return f"CAST(make_ym_interval(0, {field.name}) AS {type_name})"
+    if isinstance(field.dataType, spark_types.CalendarIntervalType):
+        return f"CAST({field.name} AS INTERVAL)"
     return field.name
 
 
