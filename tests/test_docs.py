@@ -80,7 +80,10 @@ def run_command(line: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_do_what_they_say(
-    page: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    page: Path,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    pytestconfig: pytest.Config,
 ) -> None:
     monkeypatch.chdir(ROOT)
     for path in (ROOT / "sql_examples" / "data").iterdir():
@@ -89,8 +92,22 @@ def test_blocks_do_what_they_say(
     names: dict[str, Any] = {"spark": spark, "matchrec": matchrec}
     for block in blocks(page):
         printed = run_block(block, spark, names)
-        if block.printed is not None:
+        if block.printed is None:
+            continue
+        if pytestconfig.getoption("--update"):
+            rewrite(page, block, printed)
+        else:
             assert stripped(printed) == stripped(block.printed), block.code
+
+
+def rewrite(page: Path, block: Block, printed: str) -> None:
+    """Puts what the block printed where the page says what it prints."""
+    text = page.read_text(encoding="utf-8")
+    at = text.index(block.code) + len(block.code)
+    before, after = text[:at], text[at:]
+    lines = "".join(f"{line}\n" for line in stripped(printed))
+    new = after.replace(f"```text\n{block.printed}```", f"```text\n{lines}```", 1)
+    page.write_text(before + new, encoding="utf-8")
 
 
 def stripped(text: str) -> list[str]:
