@@ -12,22 +12,31 @@ from pyspark.sql import SparkSession
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite expected messages of cases")
+    parser.addoption("--connect", action="store_true", help="run Spark's tests over Spark Connect")
 
 
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def small_session(*, connect: bool = False) -> SparkSession:
     """A small local session; its Python workers run the interpreter of the tests."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder
+    started = builder.remote("local[2]") if connect else builder.master("local[2]")
     session = (
-        SparkSession.builder.master("local[2]")
-        .appName("matchrec tests")
+        started.appName("matchrec tests")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.python.worker.reuse", "true")
         .getOrCreate()
     )
-    session.sparkContext.setLogLevel("ERROR")
+    if not connect:
+        session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+@pytest.fixture(scope="session")
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    """The one session of all tests."""
+    session = small_session(connect=bool(request.config.getoption("--connect")))
     yield session
     session.stop()

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.errors import AnalysisException
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.analysis import refused_by_spark, unknown_column
-from matchrec.errors.conditions import not_boolean
+from matchrec.errors.analysis import (
+    Names,
+    ambiguous_column,
+    not_sortable,
+    refused_by_spark,
+    unknown_column,
+    unknown_function,
+)
+from matchrec.errors.conditions import not_boolean, within_of_other_type
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -46,12 +53,28 @@ def diagnosed(
     for written in everything_written(plan):
         refusal = refusal_of(written, relation)
         if refusal is not None:
-            return explained(refusal, written, plan, columns)
+            return explained(refusal, written, plan, (relation, columns))
     for condition in whole_conditions(plan):
         type_name = relation.select([condition.text]).schema.fields[0].dataType.simpleString()
         if type_name != "boolean":
             return not_boolean(type_name, condition.span)
+    for key in keys(plan):
+        if not is_sortable(key, relation):
+            type_ = relation.select([key.text]).schema.fields[0].dataType
+            return not_sortable(key.clause, type_.simpleString(), key.span)
     return refused_by_spark("MATCH_RECOGNIZE", first_line(error), None)
+
+
+def mismatch_of_within(
+    error: MatchRecognizeError, plan: MatchPlan, relation: Relation
+) -> MatchRecognizeError | None:
+    """An error in the condition that WITHIN became, in the words of WITHIN; None for others."""
+    if plan.within is None or error.span != plan.within.interval.span:
+        return None
+    order, within = plan.order_by[0].expression, plan.within.interval
+    fields = relation.select([order.text, within.text]).schema.fields
+    names = [field.dataType.simpleString() for field in fields]
+    return within_of_other_type(names[0], names[1], (order.span, within.span))
 
 
 def refusal_of(written: Written, relation: Relation) -> AnalysisException | None:
@@ -64,30 +87,51 @@ def refusal_of(written: Written, relation: Relation) -> AnalysisException | None
 
 
 def explained(
-    refusal: AnalysisException, written: Written, plan: MatchPlan, columns: InputColumns
+    refusal: AnalysisException,
+    written: Written,
+    plan: MatchPlan,
+    known: tuple[Relation, InputColumns],
 ) -> MatchRecognizeError:
-    """One refusal in our words: an unknown column by name, anything else in Spark's words."""
-    if str(refusal).startswith("[UNRESOLVED_COLUMN"):
-        found = re.search(r"with name ((?:`[^`]*`\.?)+)", str(refusal))
-        name = found[1].replace("`", "") if found else written.text
-        return unknown_column(name, written.clause, columns.names, plan.variables, written.span)
+    """One refusal in our words: unknown names by name, anything else in Spark's words."""
+    relation, columns = known
+    found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", str(refusal), re.DOTALL)
+    name = found[2].replace("`", "").rstrip(".") if found else written.text
+    match found[1] if found else None:
+        case "UNRESOLVED_COLUMN":
+            measures = tuple(measure.name for measure in plan.measures)
+            names = Names(tuple(columns.names), plan.variables, measures)
+            return unknown_column(name, written.clause, names, written.span)
+        case "UNRESOLVED_ROUTINE":
+            functions = [str(row[0]) for row in relation.runner.sql(("SHOW FUNCTIONS",)).collect()]
+            return unknown_function(name, written.clause, functions, written.span)
+        case "AMBIGUOUS_REFERENCE":
+            return ambiguous_column(name, written.clause, written.span)
     return refused_by_spark(written.clause, first_line(refusal), written.span)
 
 
 def everything_written(plan: MatchPlan) -> Iterator[Written]:
     """The parts of every expression, smallest first, so that the caret is under the culprit."""
-    for part in plan.partition_by:
-        yield Written("PARTITION BY", part.text, part.span)
-        by_part = f"row_number() OVER (PARTITION BY {part.text} ORDER BY 1)"
-        yield Written("PARTITION BY", by_part, part.span)
-    for item in plan.order_by:
-        yield Written("ORDER BY", item.expression.text, item.expression.span)
-        in_order = f"row_number() OVER (ORDER BY {item.expression.text})"
-        yield Written("ORDER BY", in_order, item.expression.span)
+    yield from keys(plan)
+    if plan.within is not None:
+        yield Written("WITHIN", plan.within.interval.text, plan.within.interval.span)
     for definition in plan.definitions:
         yield from written_in("DEFINE", definition.condition)
     for measure in plan.measures:
         yield from written_in("MEASURES", measure.value)
+
+
+def keys(plan: MatchPlan) -> Iterator[Written]:
+    """What rows are sorted by."""
+    for part in plan.partition_by:
+        yield Written("PARTITION BY", part.text, part.span)
+    for item in plan.order_by:
+        yield Written("ORDER BY", item.expression.text, item.expression.span)
+
+
+def is_sortable(key: Written, relation: Relation) -> bool:
+    """Whether Spark can put rows together and in order by a key."""
+    window = f"row_number() OVER (PARTITION BY {key.text} ORDER BY {key.text})"
+    return refusal_of(replace(key, text=window), relation) is None
 
 
 def whole_conditions(plan: MatchPlan) -> Iterator[Written]:
@@ -101,6 +145,8 @@ def written_in(clause: str, scalar: Scalar) -> Iterator[Written]:
     for reference in references(scalar):
         for text in arguments(reference):
             yield Written(clause, text, reference.span or scalar.span)
+        if isinstance(reference, Aggregate):
+            yield Written(clause, over_all_rows(reference), reference.span or scalar.span)
     yield from whole(clause, scalar)
 
 
@@ -120,6 +166,18 @@ def arguments(reference: Reference) -> tuple[str, ...]:
             return ()
 
 
+def over_all_rows(aggregate: Aggregate) -> str:
+    """The aggregate as a query of its own over the input."""
+    texts = [render(argument, stand_in) for argument in aggregate.arguments]
+    ordering = [f"{render(term, stand_in)} {words}" for term, words in aggregate.ordering]
+    distinct = "DISTINCT " if aggregate.distinct else ""
+    within = f" WITHIN GROUP (ORDER BY {', '.join(ordering)})" if ordering else ""
+    condition = aggregate.condition
+    where = f" FILTER (WHERE {render(condition, stand_in)})" if condition else ""
+    arguments = ", ".join(texts) or ("*" if aggregate.function == "count" else "")
+    return f"{aggregate.function}({distinct}{arguments}){within}{where}"
+
+
 def columns_of(term: Term) -> Iterator[ColumnReference]:
     return (one for one in references(term) if isinstance(one, ColumnReference))
 
@@ -137,6 +195,7 @@ def stand_in(reference: Reference) -> str:
 
 def first_line(error: AnalysisException) -> str:
     """Spark's sentence, without its condition name, SQLSTATE and query context."""
-    text = str(error).split("\n")[0]
+    text = str(error).strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
+    text = re.sub(r"\s*Please, refer to '[^']*' for a fix\.", "", text)
     return re.sub(r"\s*SQLSTATE: \w+.*$", "", text).rstrip(". ")

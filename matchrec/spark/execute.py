@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import AnalysisException
 from pyspark.sql import types as spark_types
 
+from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.executable import Executable, Output, draft, link
 from matchrec.output.reads import (
     Read,
@@ -35,7 +36,7 @@ from matchrec.plan.sql_text import quoted
 from matchrec.plan.within import bounded
 from matchrec.spark.columns import Preparation, Relation
 from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
-from matchrec.spark.diagnose import diagnosed
+from matchrec.spark.diagnose import diagnosed, mismatch_of_within
 from matchrec.spark.grouped import grouped, named_reads
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import check_transport, mapped
@@ -71,6 +72,8 @@ def execute(
             return executed(resolved, relation, columns, engine, transport)
         except AnalysisException as error:
             raise diagnosed(error, plan, relation, columns) from error
+        except MatchRecognizeUnsupportedError as error:
+            raise mismatch_of_within(error, plan, relation) or error from None
 
 
 def executed(

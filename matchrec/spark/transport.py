@@ -8,7 +8,9 @@ alter is refused by name. "auto" is Arrow, which is also the faster one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import pickle
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,10 +21,11 @@ from pyspark.sql import types as spark_types
 from matchrec.errors.calls import altered_by_pandas, unknown_transport
 from matchrec.executable import Executable
 from matchrec.spark.columns import BITS_A_COLUMN, packed
-from matchrec.spark.worker import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+Run = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 TRANSPORTS = ("auto", "arrow", "pandas")
 NUMBERS: dict[type[spark_types.DataType], pa.DataType] = {
@@ -46,19 +49,38 @@ def mapped(
     prepared: DataFrame, executable: Executable, schema: spark_types.StructType, transport: str
 ) -> DataFrame:
     """The output rows of `prepared`, matched inside Spark's Python workers."""
-    name = f"match_recognize[PATTERN ({executable.pattern})]"
-    worker = Worker(executable)
+    name = f"match_recognize[PATTERN ({executable.pattern})]"  # what Spark's own plan shows
+    run = runner_in_worker(executable)
     if transport != "pandas":
 
         def over_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return worker.run(batches)
+            return run(batches)
 
-        over_arrow.__name__ = name  # what Spark's own plan shows
+        over_arrow.__name__ = name
         return prepared.mapInArrow(over_arrow, schema)
     crossing = Crossing(prepared, executable)
-    over_pandas = crossing.function(worker)
+    over_pandas = crossing.function(run)
     over_pandas.__name__ = name
     return crossing.encoded().mapInPandas(over_pandas, schema)
+
+
+def runner_in_worker(executable: Executable) -> Run:
+    """The function that matches; it says so in plain words where a worker lacks this package.
+
+    The executable travels as bytes: read with the function, it would fail before a word of ours.
+    """
+    payload = pickle.dumps(executable)
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+                    except ModuleNotFoundError as missing:
+            raise RuntimeError(
+                f"a Spark worker lacks the Python package {missing.name}: install matchrec on "
+                f"every worker, for the interpreter {sys.executable}"
+            ) from missing
+        return Worker(pickle.loads(payload)).run(batches)
+
+    return run
 
 
 class Crossing:
@@ -81,13 +103,13 @@ class Crossing:
         return self.prepared.selectExpr(*(encoded_field(field) for field in self.fields), *nulls)
 
     def function(
-        self, worker: Worker
+        self, run: Run
     ) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
         """The mapped function: decodes, matches, and answers in Arrow-backed pandas columns."""
         names, types = [field.name for field in self.fields], list(self.types)
 
         def over_pandas(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-            for batch in worker.run(decoded(frame, names, types) for frame in frames):
+            for batch in run(decoded(frame, names, types) for frame in frames):
                 yield batch.to_pandas(types_mapper=pd.ArrowDtype)
 
         return over_pandas
