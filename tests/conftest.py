@@ -19,14 +19,14 @@ def small_session(*, connect: bool = False) -> SparkSession:
     """A small local session; its Python workers run the interpreter of the tests."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    builder = SparkSession.builder
-    started = builder.remote("local[2]") if connect else builder.master("local[2]")
+    builder = SparkSession.builder.appName("matchrec tests")
+    if connect:
+        builder = builder.remote("local[2]")
+    else:
+        builder = builder.master("local[2]").config("spark.ui.enabled", "false")
     session = (
-        started.appName("matchrec tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "1")
+        builder.config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.python.worker.reuse", "true")
         .getOrCreate()
     )
     if not connect:

@@ -73,7 +73,8 @@ def runner_in_worker(executable: Executable) -> Run:
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
-                    except ModuleNotFoundError as missing:
+            from matchrec.spark.worker import Worker
+        except ModuleNotFoundError as missing:
             raise RuntimeError(
                 f"a Spark worker lacks the Python package {missing.name}: install matchrec on "
                 f"every worker, for the interpreter {sys.executable}"
@@ -102,9 +103,7 @@ class Crossing:
         nulls = [f"{packed(chunk)} AS __null{i}" for i, chunk in enumerate(chunks)]
         return self.prepared.selectExpr(*(encoded_field(field) for field in self.fields), *nulls)
 
-    def function(
-        self, run: Run
-    ) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
+    def function(self, run: Run) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
         """The mapped function: decodes, matches, and answers in Arrow-backed pandas columns."""
         names, types = [field.name for field in self.fields], list(self.types)
 
