@@ -6,6 +6,7 @@ import warnings
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from matchrec.environment import check_workers
 from matchrec.errors.calls import too_few_arguments
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
@@ -71,6 +72,7 @@ def match_recognize(
     with shown_in(Source(clause)):
         plan = lower(parse_clause(clause))
         warn_about(plan)
+        check_workers(df.sparkSession)
         relation = Relation(Runner(df.sparkSession, None, {"df": df}), _select_from_df)
         return execute(plan, relation, None, engine, transport).dataframe
 
@@ -128,6 +130,7 @@ class Evaluation:
 
     def dataframe(self) -> DataFrame:
         """The result of the whole query."""
+        check_workers(self.runner.spark)
         self.all()
         text = outer(self.query)
         return self.runner.sql(self.runner.kept(text) if self.query.keeps_text else text)
