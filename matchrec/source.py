@@ -5,6 +5,7 @@ Every syntax node and plan node carries a `Span`; only an error about to be show
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 
@@ -39,6 +40,17 @@ class Source:
     def at(self, span: Span) -> str:
         """The characters of `span`."""
         return self.text[span.start : span.end]
+
+    def find(self, name: str, span: Span) -> Span:
+        """Where `name`, dots and quotes apart, first stands in `span`; `span` where it does not.
+
+        >>> Source("LAST(`dwn` .price)").find("DWN", Span(0, 18))
+        Span(start=5, end=10)
+        """
+        parts = r"\s*[.]\s*".join(rf"`?{re.escape(part)}`?" for part in name.split("."))
+        pattern = re.compile(rf"(?<!\w){parts}(?!\w)", re.IGNORECASE)
+        found = pattern.search(self.text, span.start, span.end)
+        return Span(*found.span()) if found else span
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of a character, both counted from 1."""

@@ -3,40 +3,113 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
 from matchrec.source import Span
 
+BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
+_CALLS = ("MATCH_NUMBER", "CLASSIFIER")
+_OF_OTHER_ENGINES = {
+    "ARBITRARY": "write any_value",
+    "APPROX_DISTINCT": "write approx_count_distinct",
+    "DATE_DIFF": "write datediff, or timestampdiff(HOUR, start, end)",
+    "MATCH_SEQUENCE_NUMBER": "write RUNNING count(*), with ALL ROWS PER MATCH",
+    "NUMTODSINTERVAL": "write INTERVAL 1 HOUR, or make_dt_interval",
+    "TO_NUMBER": "write CAST(x AS DOUBLE), or to_number with a format",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What an expression could have meant: the input's columns, variables of PATTERN, measures."""
+
+    columns: tuple[str, ...]
+    variables: tuple[str, ...]
+    measures: tuple[str, ...]
+
 
 def unknown_column(
-    name: str,
-    clause: str,
-    columns: Iterable[str],
-    variables: Iterable[str],
-    span: Span | None,
+    name: str, clause: str, known: Names, span: Span | None
 ) -> MatchRecognizePlanError:
     """A name that is neither a column of the input nor qualified by a pattern variable."""
-    columns, variables = list(columns), list(variables)
     qualifier, _, column = name.rpartition(".")
-    notes = [f"the input has: {listed(columns)}"]
-    if qualifier and column in columns:
-        notes = [f"PATTERN has: {listed(variables)}"]
-        near = nearest(qualifier, variables)
-        hint = (
-            f"write {near}.{column}" if near else f"write {column}, or add {qualifier} to PATTERN"
-        )
-        return MatchRecognizePlanError(
-            f"unknown pattern variable `{qualifier}` in {clause}",
-            span,
-            notes=tuple(notes),
-            hint=hint,
-        )
-    near = nearest(column, columns)
+    if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
+        return _variable_before_the_match(qualifier, column, clause, span)
+    if qualifier and column in known.columns:
+        return _unknown_qualifier(qualifier, column, clause, known, span)
+    near = nearest(column, known.columns)
+    notes: tuple[str, ...] = ()
+    hint = f"write {near}" if near else "write one of these"
+    if name.upper() in _CALLS:
+        hint = f"write {name}()"
+    elif name.upper() in known.variables:
+        notes = (f"`{name}` is a variable of PATTERN, which stands for rows",)
+        hint = f"write a column of its row: {name}.{next(iter(known.columns), 'x')}"
+    elif name in known.measures:
+        notes = (f"`{name}` is a measure; measures cannot read one another",)
+        hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in {clause}",
         span,
-        notes=tuple(notes),
-        hint=f"write {near}" if near else None,
+        notes=(*notes, f"the input has: {listed(known.columns)}"),
+        hint=hint,
+    ).under(name)
+
+
+def _variable_before_the_match(
+    qualifier: str, column: str, clause: str, span: Span | None
+) -> MatchRecognizePlanError:
+    return MatchRecognizePlanError(
+        f"pattern variable `{qualifier}` cannot stand in {clause}",
+        span,
+        notes=(f"{clause} is evaluated before the match, on each row by itself",),
+        hint=f"write {column}",
+    ).under(qualifier)
+
+
+def _unknown_qualifier(
+    qualifier: str, column: str, clause: str, known: Names, span: Span | None
+) -> MatchRecognizePlanError:
+    near = nearest(qualifier, known.variables)
+    return MatchRecognizePlanError(
+        f"unknown pattern variable `{qualifier}` in {clause}",
+        span,
+        notes=(f"PATTERN has: {listed(known.variables)}",),
+        hint=f"write {near}.{column}" if near else f"write {column}, or add {qualifier} to PATTERN",
+    ).under(qualifier)
+
+
+def ambiguous_column(name: str, clause: str, span: Span | None) -> MatchRecognizePlanError:
+    """A name that several columns of the input have."""
+    return MatchRecognizePlanError(
+        f"column `{name}` in {clause} is ambiguous",
+        span,
+        notes=("several columns of the input have this name",),
+        hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
+    ).under(name)
+
+
+def unknown_function(
+    name: str, clause: str, known: Iterable[str], span: Span | None
+) -> MatchRecognizePlanError:
+    """A call of what is neither a function of Spark's nor a registered one."""
+    near = nearest(name, known)
+    return MatchRecognizePlanError(
+        f"unknown function `{name}` in {clause}",
+        span,
+        hint=_OF_OTHER_ENGINES.get(name.upper())
+        or (f"write {near}" if near else f"register {name} with spark.udf.register"),
+    ).under(name)
+
+
+def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecognizePlanError:
+    """A key of a type that has no order."""
+    return MatchRecognizePlanError(
+        f"{clause} has a key of type {type_name}, which Spark cannot sort",
+        span,
+        notes=("rows are sorted by both, PARTITION BY and ORDER BY",),
+        hint="write an expression of another type, such as to_json(x)",
     )
 
 

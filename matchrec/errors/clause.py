@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
+from matchrec.errors.syntax import AFTER_PATTERN, unexpected_token
 from matchrec.source import Span
 
 _ORDER = (
@@ -13,20 +14,9 @@ _ORDER = (
 
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     """The clause begins with none of its parts."""
-    return MatchRecognizeParseError(
-        f"unexpected `{text}` in MATCH_RECOGNIZE", span, notes=(_ORDER,), hint=_SPELLINGS.get(text)
-    )
-
-
-_SPELLINGS = {
-    "RETURN": "write ONE ROW PER MATCH or ALL ROWS PER MATCH",
-    "SHOW": "write ALL ROWS PER MATCH SHOW EMPTY MATCHES",
-    "OMIT": "write ALL ROWS PER MATCH OMIT EMPTY MATCHES",
-    "WITH": "write ALL ROWS PER MATCH WITH UNMATCHED ROWS",
-    "SKIP": "write AFTER MATCH SKIP",
-    "PARTITION": "write PARTITION BY",
-    "ORDER": "write ORDER BY",
-}
+    error = unexpected_token(text, "MATCH_RECOGNIZE", span)
+    hint = None if error.hint == AFTER_PATTERN else error.hint
+    return MatchRecognizeParseError(error.message, span, notes=(_ORDER,), hint=hint)
 
 
 def empty_clause(span: Span) -> MatchRecognizeParseError:
@@ -39,7 +29,14 @@ def empty_clause(span: Span) -> MatchRecognizeParseError:
 def missing_pattern(span: Span) -> MatchRecognizeParseError:
     """No PATTERN."""
     return MatchRecognizeParseError(
-        "MATCH_RECOGNIZE without PATTERN", span, hint="add PATTERN (...) before DEFINE"
+        "MATCH_RECOGNIZE without PATTERN", span, notes=(_ORDER,), hint="add PATTERN (A B+) here"
+    )
+
+
+def misspelt_pattern(text: str, span: Span) -> MatchRecognizeParseError:
+    """PATERN (A B)."""
+    return MatchRecognizeParseError(
+        f"MATCH_RECOGNIZE without PATTERN, but with `{text}`", span, hint="write PATTERN"
     )
 
 
@@ -59,10 +56,31 @@ def pattern_not_closed(span: Span) -> MatchRecognizeParseError:
     )
 
 
+def not_closed_before(
+    opening: str, keyword: str, spans: tuple[Span, Span]
+) -> MatchRecognizeParseError:
+    """A bracket that swallows the next part of the clause."""
+    closing = {"(": ")", "[": "]", "{": "}"}[opening]
+    return MatchRecognizeParseError(
+        f"`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE",
+        *spans,
+        hint=f"add `{closing}` where it ends",
+    )
+
+
+def closed_before(keyword: str, spans: tuple[Span, Span]) -> MatchRecognizeParseError:
+    """A `)` too many, which ends the clause."""
+    return MatchRecognizeParseError(
+        f"parenthesis of MATCH_RECOGNIZE is closed before {keyword}",
+        *spans,
+        hint=f"remove one `)` before {keyword}, or add the `(` that it closes",
+    )
+
+
 def out_of_order(later: str, earlier: str, span: Span) -> MatchRecognizeParseError:
     """A part after one that it must precede."""
     return MatchRecognizeParseError(
-        f"{earlier} after {later} in MATCH_RECOGNIZE",
+        f"{earlier} stands after {later} in MATCH_RECOGNIZE",
         span,
         notes=(_ORDER,),
         hint=f"write {earlier} before {later}",
@@ -76,15 +94,36 @@ def written_twice(part: str, spans: tuple[Span, Span]) -> MatchRecognizeParseErr
     )
 
 
-def missing_after(part: str, span: Span) -> MatchRecognizeParseError:
-    """A part without content, or an item missing between commas."""
-    return MatchRecognizeParseError(f"nothing where {part} needs an item", span)
+def nothing_in(part: str, span: Span) -> MatchRecognizeParseError:
+    """A part without content."""
+    return MatchRecognizeParseError(
+        f"nothing follows {part} in MATCH_RECOGNIZE",
+        span,
+        hint=f"write {_EXAMPLES[part]}, or leave {part} out",
+    )
 
 
-def malformed_rows_per_match(span: Span) -> MatchRecognizeParseError:
+def nothing_beside_comma(part: str, span: Span) -> MatchRecognizeParseError:
+    """An item that is missing before or after a comma."""
+    return MatchRecognizeParseError(
+        f"a comma too many in {part}", span, hint="remove it, or add what it divides"
+    )
+
+
+_EXAMPLES = {
+    "PARTITION BY": "PARTITION BY x",
+    "ORDER BY": "ORDER BY x",
+    "MEASURES": "MEASURES LAST(x) AS name",
+    "WITHIN": "WITHIN INTERVAL 1 HOUR",
+    "SUBSET": "SUBSET U = (A, B)",
+    "DEFINE": "DEFINE A AS x > 1",
+}
+
+
+def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     """ONE ROW or ALL ROWS with a wrong continuation."""
     return MatchRecognizeParseError(
-        "malformed rows per match",
+        f"cannot read `{text}` in MATCH_RECOGNIZE",
         span,
         hint=(
             "write ONE ROW PER MATCH, or ALL ROWS PER MATCH with SHOW EMPTY MATCHES, "
@@ -93,12 +132,12 @@ def malformed_rows_per_match(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def malformed_skip(span: Span) -> MatchRecognizeParseError:
+def malformed_skip(text: str, span: Span) -> MatchRecognizeParseError:
     """AFTER MATCH with a wrong continuation."""
     return MatchRecognizeParseError(
-        "malformed AFTER MATCH SKIP",
+        f"cannot read `{text}` in MATCH_RECOGNIZE",
         span,
-        hint=("write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A"),
+        hint="write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
     )
 
 
@@ -109,22 +148,43 @@ def measure_without_name(text: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def malformed_subset(span: Span) -> MatchRecognizeParseError:
-    """SUBSET that is not U = (A, B)."""
-    return MatchRecognizeParseError("malformed SUBSET", span, hint="write SUBSET U = (A, B)")
-
-
-def malformed_definition(span: Span) -> MatchRecognizeParseError:
-    """DEFINE that is not A AS condition."""
+def star_as_measure(text: str, span: Span) -> MatchRecognizeParseError:
+    """`*` or `A.*` among the measures."""
     return MatchRecognizeParseError(
-        "malformed DEFINE", span, hint="write DEFINE A AS condition, B AS condition"
+        f"`{text}` in MEASURES",
+        span,
+        notes=("a measure is one expression with a name",),
+        hint="name the columns: MEASURES A.x AS x; ALL ROWS PER MATCH gives every input column",
     )
+
+
+def string_as_name(text: str, span: Span) -> MatchRecognizeParseError:
+    """`AS 'name'`."""
+    name = text.strip("'\"").replace("`", "``")
+    return MatchRecognizeParseError(
+        "the name of a measure in MEASURES is a string", span, hint=f"write AS `{name}`"
+    )
+
+
+def malformed_subset(text: str, span: Span) -> MatchRecognizeParseError:
+    """SUBSET that is not U = (A, B)."""
+    return MatchRecognizeParseError(
+        f"cannot read `{text}` in SUBSET", span, hint="write SUBSET U = (A, B), V = (B, C)"
+    )
+
+
+def malformed_definition(
+    text: str, meant: tuple[str, str] | None, span: Span
+) -> MatchRecognizeParseError:
+    """DEFINE that is not A AS condition; `meant`: a variable and what may be its condition."""
+    hint = f"write {meant[0]} AS {meant[1]}" if meant else "write DEFINE A AS x > 1, B AS x > 2"
+    return MatchRecognizeParseError(f"cannot read `{text}` in DEFINE", span, hint=hint)
 
 
 def search_outside_window(word: str, span: Span) -> MatchRecognizeUnsupportedError:
     """INITIAL or SEEK."""
     return MatchRecognizeUnsupportedError(
-        f"{word} in MATCH_RECOGNIZE",
+        f"{word} in MATCH_RECOGNIZE is not supported",
         span,
         notes=("INITIAL and SEEK belong to row pattern recognition in the WINDOW clause",),
         hint=f"remove {word}",

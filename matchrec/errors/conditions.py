@@ -12,6 +12,7 @@ from matchrec.source import Span
 
 def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
     """DEFINE applies a function to several rows of the run that only Spark can compute."""
+    what = what.split(maxsplit=1)[0] if " " in what else what
     return MatchRecognizeUnsupportedError(
         f"`{what}` in DEFINE combines several rows of the match",
         span,
@@ -31,8 +32,9 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
         type_name = "DOUBLE" if "decimal" in left + right else right.upper()
         hint = f"write a CAST around one navigation, such as CAST(LAST(A.x) AS {type_name})"
     return MatchRecognizeUnsupportedError(
-        f"`{operator}` in DEFINE between {left} and {right}, on rows that depend on the match",
+        f"`{operator}` in DEFINE cannot combine {left} and {right}",
         span,
+        notes=("values of several rows of the match must be of one type",),
         hint=hint,
     )
 
@@ -40,10 +42,10 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
 def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecognizeError:
     """An aggregate or a sign that needs a number."""
     return MatchRecognizeUnsupportedError(
-        f"`{function}` over {type_name} is not grown with a match",
+        f"`{function}` in DEFINE cannot take {type_name}",
         span,
-        notes=("sum and avg take integers and floating-point numbers there",),
-        hint="write a CAST to DOUBLE or BIGINT inside it",
+        notes=("sum and avg take numbers there, min and max what can be sorted",),
+        hint="write a CAST inside it, such as CAST(A.x AS DOUBLE)",
     )
 
 
@@ -52,19 +54,33 @@ def not_boolean(type_name: str, span: Span | None) -> MatchRecognizeError:
     return MatchRecognizePlanError(
         f"a condition in DEFINE must be boolean, this is {type_name}",
         span,
-        hint="compare it with something, such as `... > 0`",
+        hint=f"compare it with something, such as ... {_COMPARED.get(type_name, '> 0')}",
     )
+
+
+_COMPARED = {"string": "= 'x'", "date": "> DATE'2024-01-31'", "timestamp": "IS NOT NULL"}
 
 
 def aggregate_not_grown(function: str, span: Span | None) -> MatchRecognizeError:
     """An aggregate in DEFINE that cannot be kept up to date as a match grows."""
     return MatchRecognizeUnsupportedError(
-        f"`{function}` in this form does not grow with a match, so DEFINE cannot use it",
+        f"aggregate `{function}` in this form is not supported in DEFINE",
         span,
         notes=(
             "DEFINE takes count, sum, avg, min, max, count_if, bool_and, bool_or, also with FILTER",
         ),
-        hint="test it outside: make it a measure and write WHERE after the clause",
+        hint="make it a measure, and test that with WHERE after the clause",
+    )
+
+
+def within_of_other_type(
+    order: str, interval: str, spans: tuple[Span | None, Span | None]
+) -> MatchRecognizeError:
+    """WITHIN that is no distance along the first ORDER BY column."""
+    return MatchRecognizePlanError(
+        f"WITHIN of type {interval} is no distance along an ORDER BY key of type {order}",
+        *spans,
+        hint="write an INTERVAL of days to seconds for a date or a timestamp, else a number",
     )
 
 

@@ -152,7 +152,7 @@ def column_in_double_quotes(text: str, clause: str, span: Span) -> MatchRecogniz
         f"column in double quotes in {clause}",
         span,
         notes=("double quotes are for strings in Spark SQL",),
-        hint=f"write `{name}`",
+        hint=f"write `{name}` in backticks",
     )
 
 
@@ -160,19 +160,19 @@ def semantics_before(
     word: str, function: str | None, clause: str, span: Span
 ) -> MatchRecognizePlanError:
     """RUNNING or FINAL before what has no such semantics; function None: before no function."""
-    before = f"{function}" if function else "a column"
+    before = function or "a column"
     return MatchRecognizePlanError(
         f"{word} cannot stand before {before} in {clause}",
         span,
         notes=(f"{word} stands before FIRST, LAST, CLASSIFIER and aggregates",),
-        hint=None if function else f"write {word} LAST(A.x)",
+        hint=f"remove {word}" if function else f"write {word} LAST(A.x)",
     )
 
 
 def final_in_define(function: str, span: Span) -> MatchRecognizePlanError:
     """FINAL in a condition, when the rest of the match is not known yet."""
     return MatchRecognizePlanError(
-        f"FINAL {function} in DEFINE",
+        f"FINAL cannot stand before {function} in DEFINE",
         span,
         notes=("while rows are being matched only the rows so far are known",),
         hint="leave FINAL out: everything in DEFINE is RUNNING",
@@ -182,7 +182,7 @@ def final_in_define(function: str, span: Span) -> MatchRecognizePlanError:
 def match_number_in_define(span: Span) -> MatchRecognizePlanError:
     """MATCH_NUMBER() in a condition."""
     return MatchRecognizePlanError(
-        "MATCH_NUMBER() in DEFINE",
+        "MATCH_NUMBER() cannot stand in DEFINE",
         span,
         notes=("matches are numbered after they are found",),
         hint="use MATCH_NUMBER() in MEASURES, and filter the result by it",
@@ -195,21 +195,24 @@ def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
         f"{function}() in DEFINE gives another value at every evaluation",
         span,
         notes=("a condition may be evaluated for a row never, once or several times",),
-        hint="compute it as a column of the input",
-    )
+        hint="compute it as a column of the input, in a subquery before the clause",
+    ).named("MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE")
 
 
-def window_function(clause: str, instead: str | None, span: Span) -> MatchRecognizePlanError:
+def window_function(
+    function: str | None, clause: str, instead: str | None, span: Span
+) -> MatchRecognizePlanError:
     """OVER, or a function that needs it."""
     return MatchRecognizePlanError(
-        f"window function in {clause}",
+        f"window function {function} in {clause}" if function else f"OVER in {clause}",
         span,
+        notes=("the rows of the match take the place of a window",),
         hint=(
             f"write {instead}"
             if instead
             else "write PREV, NEXT or an aggregate, or compute it as a column of the input"
         ),
-    )
+    ).named("MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION")
 
 
 def correlated_subquery(name: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
@@ -242,17 +245,17 @@ def match_number_inside(function: str, clause: str, span: Span) -> MatchRecogniz
 def reads_rows_of_a_match(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
     """Navigation, an aggregate or a window function in PARTITION BY, ORDER BY or WITHIN."""
     return MatchRecognizePlanError(
-        f"{function} in {clause}",
+        f"{function} cannot stand in {clause}",
         span,
         notes=(f"{clause} is evaluated before the match, on each row by itself",),
-        hint="compute it as a column of the input",
+        hint="compute it as a column of the input, in a subquery before the clause",
     )
 
 
 def star_outside_count(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
     """`*` where one value is wanted."""
     return MatchRecognizePlanError(
-        f"`*` in {function} in {clause}",
+        f"`*` cannot stand in {function} in {clause}",
         span,
         hint="write count(*) or count(A.*), or name the columns",
     )
@@ -271,8 +274,18 @@ def modifier_of_navigation(
     function: str, modifier: str, clause: str, span: Span
 ) -> MatchRecognizeParseError:
     """DISTINCT, FILTER, IGNORE NULLS with a navigation."""
+    modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
     return MatchRecognizeParseError(
         f"{modifier} with {function} in {clause}",
         span,
         notes=(f"{function} reads one row of the match and takes an offset only",),
+        hint=_MODIFIED.get((function, modifier), f"remove {modifier}"),
     )
+
+
+_MODIFIED = {
+    ("FIRST", "FILTER"): "test the row in DEFINE, or write min_by(A.x, order) FILTER (WHERE ...)",
+    ("LAST", "FILTER"): "test the row in DEFINE, or write max_by(A.x, order) FILTER (WHERE ...)",
+    ("FIRST", "IGNORE NULLS"): "write min_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
+    ("LAST", "IGNORE NULLS"): "write max_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
+}

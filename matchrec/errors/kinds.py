@@ -16,7 +16,12 @@ class MatchRecognizeError(ValueError):
 
     message: what is wrong, one sentence. spans: where, in the query's text; empty without a text.
     notes: what is known. hint: what to write instead. source: the query, once it is known.
+    culprit: the name in the first span at which carets are to point, or None for the whole span.
+    condition: the name that Databricks SQL gives to an error of this meaning, or None.
     """
+
+    culprit: str | None = None
+    condition: str | None = None
 
     def __init__(
         self,
@@ -41,6 +46,19 @@ class MatchRecognizeError(ValueError):
     def located(self, source: Source) -> Self:
         """The same error, which now can show its line; the innermost source wins."""
         self.source = self.source or source
+        if self.culprit is not None and self.spans:
+            self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
+            self.culprit = None
+        return self
+
+    def under(self, culprit: str) -> Self:
+        """The same error with carets under a name in its span only."""
+        self.culprit = culprit
+        return self
+
+    def named(self, condition: str) -> Self:
+        """The same error with its name in Databricks SQL."""
+        self.condition = condition
         return self
 
     def __str__(self) -> str:
@@ -49,18 +67,15 @@ class MatchRecognizeError(ValueError):
         return "\n".join([self.message, *excerpts, *notes])
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.message, self.spans, self.notes, self.hint, self.source)
+        return _rebuild, (type(self), self.message, self.__dict__)
 
 
-def _rebuild(  # noqa: PLR0913
-    kind: type[MatchRecognizeError],
-    message: str,
-    spans: tuple[Span, ...],
-    notes: tuple[str, ...],
-    hint: str | None,
-    source: Source | None,
+def _rebuild(
+    kind: type[MatchRecognizeError], message: str, fields: dict[str, object]
 ) -> MatchRecognizeError:
-    return kind(message, *spans, notes=notes, hint=hint, source=source)
+    error = kind(message)
+    error.__dict__.update(fields)
+    return error
 
 
 class MatchRecognizeParseError(MatchRecognizeError):
@@ -82,6 +97,31 @@ class MatchRecognizeRunError(MatchRecognizeError):
 def listed(names: Iterable[str]) -> str:
     """Names as a sentence lists them."""
     return ", ".join(names) or "none"
+
+
+KEYWORDS = (
+    "PARTITION BY",
+    "ORDER BY",
+    "MEASURES",
+    "ONE ROW PER MATCH",
+    "ALL ROWS PER MATCH",
+    "AFTER MATCH SKIP",
+    "PATTERN",
+    "WITHIN",
+    "SUBSET",
+    "DEFINE",
+)
+
+
+def meant_keyword(word: str) -> str | None:
+    """The part of the clause whose first word `word` was probably meant to be, or None.
+
+    >>> meant_keyword("PARTITON"), meant_keyword("DEFIEN"), meant_keyword("price")
+    ('PARTITION BY', 'DEFINE', None)
+    """
+    firsts = {part.split()[0]: part for part in KEYWORDS}
+    close = get_close_matches(word.upper(), list(firsts), n=1, cutoff=0.8)
+    return firsts[close[0]] if close else None
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -13,8 +13,15 @@ def stray_character(character: str, span: Span) -> MatchRecognizeParseError:
     hints = {
         ".": "a row pattern names variables only; conditions on columns belong in DEFINE",
         ":": "a row pattern cannot hold a parameter; write the number",
-        "-": "exclusion is written {- A -}",
+        "-": "variables in a row are written with a space, A B, and an exclusion {- A -}",
+        "~": "variables in a row are written with a space: A B",
+        "!": "write a variable whose condition in DEFINE is the negation",
+        "[": "one of several is written with |: (A | B)",
+        "=": "conditions belong in DEFINE: DEFINE A AS x > 1",
+        ">": "conditions belong in DEFINE: DEFINE A AS x > 1",
+        "<": "conditions belong in DEFINE: DEFINE A AS x > 1",
         "&": "variables in a row are written with a space: A B",
+        "2": "a name starts with a letter; a number of repetitions follows its variable: A{2}",
         "'": "quote a variable's name with backticks",
         "/": "a comment is written /* ... */ or -- ... to the end of the line",
     }
@@ -22,14 +29,17 @@ def stray_character(character: str, span: Span) -> MatchRecognizeParseError:
         f"unexpected `{character}` in PATTERN",
         span,
         hint=hints.get(
-            character, "PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)"
+            "2" if character.isdigit() else character,
+            "PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)",
         ),
     )
 
 
 def unclosed_name(span: Span) -> MatchRecognizeParseError:
     """A quoted name without its second quote."""
-    return MatchRecognizeParseError("quoted name in PATTERN is not closed", span)
+    return MatchRecognizeParseError(
+        "quoted name in PATTERN is not closed", span, hint="add the second quote"
+    )
 
 
 def comment_after_brace(span: Span) -> MatchRecognizeParseError:
@@ -50,7 +60,11 @@ def unclosed_comment(span: Span) -> MatchRecognizeParseError:
 
 def empty_name(span: Span) -> MatchRecognizeParseError:
     """A quoted name with nothing between the quotes."""
-    return MatchRecognizeParseError("pattern variable without a name in PATTERN", span)
+    return MatchRecognizeParseError(
+        "pattern variable without a name in PATTERN",
+        span,
+        hint="write a name between the quotes, or () for a pattern without rows",
+    )
 
 
 def unclosed_bracket(opening: str, closing: str, span: Span) -> MatchRecognizeParseError:
@@ -77,6 +91,13 @@ def wrong_bracket(opening: Span, closing: Span, pair: str, found: str) -> MatchR
         opening,
         closing,
         hint=f"close it with `{end}`, and close inner groups before outer ones",
+    )
+
+
+def group_of_regular_expressions(span: Span) -> MatchRecognizeParseError:
+    """`(?:A|B)`."""
+    return MatchRecognizeParseError(
+        "`(?` of regular expressions in PATTERN", span, hint="write a group as (A | B)"
     )
 
 

@@ -22,6 +22,13 @@ def clause_not_closed(span: Span) -> MatchRecognizeParseError:
     )
 
 
+def misspelt_clause(text: str, span: Span) -> MatchRecognizeParseError:
+    """MATCH RECOGNIZE, MATCH_RECOGNISE."""
+    return MatchRecognizeParseError(
+        f"unexpected `{text}` with a PATTERN", span, hint="write MATCH_RECOGNIZE"
+    )
+
+
 def clause_without_relation(span: Span) -> MatchRecognizeParseError:
     """FROM MATCH_RECOGNIZE (...)."""
     return MatchRecognizeParseError(
@@ -50,7 +57,7 @@ def unreadable_query(reason: str, span: Span) -> MatchRecognizeParseError:
         span,
         notes=(reason[:1].lower() + reason[1:],),
         hint=(
-            "if Spark accepts this syntax, put the MATCH_RECOGNIZE query into a temporary view "
+            "if Spark knows this syntax, make a temporary view of the MATCH_RECOGNIZE query "
             "and use the view here"
         ),
     )
@@ -62,6 +69,16 @@ def clause_in_clause(inner: Span) -> MatchRecognizeUnsupportedError:
         "MATCH_RECOGNIZE in an expression of another MATCH_RECOGNIZE is not supported",
         inner,
         hint="name its result: WITH c AS (SELECT ... MATCH_RECOGNIZE (...)), and query c instead",
+    )
+
+
+def changed_relation(word: str, span: Span) -> MatchRecognizeParseError:
+    """DELETE FROM t MATCH_RECOGNIZE (...)."""
+    return MatchRecognizeParseError(
+        f"MATCH_RECOGNIZE on the table of {word}",
+        span,
+        notes=(f"the clause gives new rows, and {word} changes those of a table",),
+        hint=f"write the clause in a subquery of its condition: {word} ... WHERE x IN (SELECT ...)",
     )
 
 

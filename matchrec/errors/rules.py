@@ -37,6 +37,19 @@ def union_in_subset(member: str, name: str, span: Span | None) -> MatchRecognize
     )
 
 
+def incomplete_skip(word: str, span: Span | None) -> MatchRecognizePlanError:
+    """SKIP TO NEXT, SKIP TO FIRST."""
+    return MatchRecognizePlanError(
+        f"AFTER MATCH SKIP TO {word} is not complete",
+        span,
+        hint={
+            "FIRST": "write TO FIRST A, with a variable of PATTERN",
+            "LAST": "write TO LAST A, with a variable of PATTERN",
+            "PAST": "write AFTER MATCH SKIP PAST LAST ROW",
+        }.get(word, "write AFTER MATCH SKIP TO NEXT ROW"),
+    )
+
+
 def definition_of_union(name: str, span: Span | None) -> MatchRecognizePlanError:
     """DEFINE U where U is a union variable."""
     return MatchRecognizePlanError(
@@ -64,7 +77,7 @@ def duplicate_definition(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
     """Two conditions for one variable."""
     return MatchRecognizePlanError(
         f"variable `{name}` is defined twice in DEFINE", *spans, hint="join the conditions with AND"
-    )
+    ).named("MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE")
 
 
 def exclusion_with_unmatched_rows(span: Span | None) -> MatchRecognizePlanError:

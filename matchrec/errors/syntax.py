@@ -1,6 +1,10 @@
 """Errors of SQL syntax outside PATTERN: in expressions, in the clause, around it."""
 
-from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
+from matchrec.errors.kinds import (
+    MatchRecognizeParseError,
+    MatchRecognizeUnsupportedError,
+    meant_keyword,
+)
 from matchrec.source import Span
 
 
@@ -15,7 +19,44 @@ def unreadable_text(span: Span) -> MatchRecognizeParseError:
 
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     """A token that cannot stand where it does."""
-    return MatchRecognizeParseError(f"unexpected `{text}` in {where}", span)
+    return MatchRecognizeParseError(
+        f"unexpected `{text}` in {where}", span, hint=_instead(text, where)
+    )
+
+
+def _instead(text: str, where: str) -> str | None:
+    """What was probably meant by a token: a keyword spelled otherwise, or a missing comma."""
+    keyword = meant_keyword(text)
+    if keyword or text.upper() in _OF_OTHERS:
+        return _OF_OTHERS.get(text.upper()) or f"write {keyword}"
+    if text in ")]}":
+        return f"remove the `{text}`, or add the bracket that it closes"
+    return _SEPARATED.get(where) if text[0].isalnum() or text[0] in "'\"`_" else None
+
+
+AFTER_PATTERN = "after PATTERN come WITHIN, SUBSET and DEFINE"
+_OF_OTHERS = {
+    "RETURN": "write ONE ROW PER MATCH or ALL ROWS PER MATCH",
+    "SHOW": "write ALL ROWS PER MATCH SHOW EMPTY MATCHES",
+    "OMIT": "write ALL ROWS PER MATCH OMIT EMPTY MATCHES",
+    "WITH": "write ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+    "SKIP": "write AFTER MATCH SKIP",
+    "PARTITION": "write PARTITION BY",
+    "ORDER": "write ORDER BY",
+    "BY": "write PARTITION BY or ORDER BY",
+    "ALL": "write ALL ROWS PER MATCH",
+    "ONE": "write ONE ROW PER MATCH",
+    "AFTER": "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
+    "WHERE": "filter the input in a subquery before the clause, or the result after it",
+}
+_SEPARATED = {
+    "PARTITION BY": "write a comma between two keys: PARTITION BY a, b",
+    "ORDER BY": "write a comma between two keys: ORDER BY a, b DESC",
+    "MEASURES": "write a comma between two measures: MEASURES FIRST(x) AS a, LAST(x) AS b",
+    "DEFINE": "write a comma between two definitions: DEFINE A AS x > 1, B AS x > 2",
+    "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
+    "MATCH_RECOGNIZE": AFTER_PATTERN,
+}
 
 
 def unreadable_expression(reason: str, where: str, span: Span) -> MatchRecognizeParseError:
@@ -27,7 +68,10 @@ def unreadable_expression(reason: str, where: str, span: Span) -> MatchRecognize
 
 def unclosed_bracket(opening: str, where: str, span: Span) -> MatchRecognizeParseError:
     """A bracket in an expression that nothing closes."""
-    return MatchRecognizeParseError(f"`{opening}` is not closed in {where}", span)
+    closing = {"(": ")", "[": "]", "{": "}"}[opening]
+    return MatchRecognizeParseError(
+        f"`{opening}` is not closed in {where}", span, hint=f"add `{closing}` where it ends"
+    )
 
 
 def missing_expression(where: str, span: Span) -> MatchRecognizeParseError:

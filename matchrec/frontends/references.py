@@ -113,9 +113,10 @@ def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Referen
 def _refuse_semantics(analysis: Analysis, index: int) -> None:
     """RUNNING and FINAL stand before FIRST, LAST, CLASSIFIER and aggregates; FINAL in MEASURES."""
     function = analysis.key(index + 1)
+    written = analysis.tokens[index + 1].text
     span = analysis.span(index, index + 2)
     if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
-        raise errors.semantics_before(analysis.key(index), function, analysis.clause, span)
+        raise errors.semantics_before(analysis.key(index), written, analysis.clause, span)
     if analysis.key(index) == "FINAL" and analysis.scope.clause is Clause.DEFINE:
         raise errors.final_in_define(function, span)
 
@@ -127,11 +128,12 @@ def _refuse_everywhere(analysis: Analysis) -> None:
         if is_semantics(analysis, index):
             _refuse_semantics(analysis, index)
         if name == "OVER" and analysis.key(index - 1) == ")" and not _in_subquery(analysis, index):
-            raise errors.window_function(analysis.clause, None, token.span)
+            raise errors.window_function(None, analysis.clause, None, token.span)
         if not analysis.is_call(index) or _in_subquery(analysis, index):
             continue
         if name in WINDOW_ONLY:
-            raise errors.window_function(analysis.clause, WINDOW_ONLY[name], token.span)
+            instead = WINDOW_ONLY[name]
+            raise errors.window_function(token.text, analysis.clause, instead, token.span)
         if name in NONDETERMINISTIC and analysis.scope.clause is Clause.DEFINE:
             raise errors.nondeterministic(token.text.lower(), token.span)
     for column in analysis.columns.values():

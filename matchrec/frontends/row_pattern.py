@@ -160,6 +160,9 @@ class _Parser:
     def primary(self) -> RowPattern:
         if self.at_quantifier():
             start = self.position
+            before = self.tokens[start - 1] if start else self.token
+            if self.token.symbol == "?" and before.symbol == "(":
+                raise errors.group_of_regular_expressions(before.span.to(self.token.span))
             self.quantifier()
             span = self.span_from(start)
             raise errors.nothing_to_repeat(self.text[span.start : span.end], span)

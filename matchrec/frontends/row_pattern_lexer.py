@@ -43,6 +43,7 @@ _TOKEN = re.compile(
     (?P<blank>   \s+ | --[^\n]* )
   | (?P<comment> /\* )
   | (?P<trap>    \{-- )
+  | (?P<bound>   \{-?\s*[0-9]+\.[0-9]*[^}]*\}? | \{-\s*[0-9][^}]*\}? )
   | (?P<symbol>  \{- | -\} | [()|*+?{},^$:] )
   | (?P<number>  [0-9]+ )
   | (?P<name>    [^\W\d]\w* )
@@ -74,6 +75,8 @@ def tokens(text: str, span: Span) -> tuple[PatternToken, ...]:
                 position = _comment_end(text, here, span.end)
             case "trap":
                 raise errors.comment_after_brace(here)
+            case "bound":
+                raise errors.malformed_quantifier(here)
             case kind:
                 found.append(_token(kind or "", match.group(), here))
     return (*found, PatternToken(Kind.END, "", Span(span.end, span.end)))

@@ -168,17 +168,22 @@ def _own(stock: StockToken, text: str, offset: int) -> Iterator[Token]:
 
 
 def closings(found: Sequence[Token]) -> dict[int, int]:
-    """For the index of each bracket that opens, the index of the one that closes it."""
+    """For the index of each bracket that opens, the index of the one that closes it.
+
+    A `]` or `}` that does not close the innermost bracket closes nothing; a `)` closes what is open
+    inside its parentheses.
+    """
     pairs: dict[int, int] = {}
     waiting: list[int] = []
     for index, token in enumerate(found):
         if token.key in OPENING:
             waiting.append(index)
-        elif token.key in CLOSING:
-            while waiting and OPENING[found[waiting[-1]].key] != token.key:
+        elif token.key == ")" and any(found[opening].key == "(" for opening in waiting):
+            while found[waiting[-1]].key != "(":
                 waiting.pop()
-            if waiting:
-                pairs[waiting.pop()] = index
+            pairs[waiting.pop()] = index
+        elif token.key in CLOSING and waiting and OPENING[found[waiting[-1]].key] == token.key:
+            pairs[waiting.pop()] = index
     return pairs
 
 

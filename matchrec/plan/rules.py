@@ -71,6 +71,8 @@ def skip_target_is_known(plan: MatchPlan) -> None:
     unions = tuple(subset.name for subset in plan.subsets)
     if target is not None and target not in (*plan.variables, *unions):
         span = plan.after_match.span
+        if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
+            raise errors.incomplete_skip(target, span)
         raise unknown_variable(target, plan.variables, "AFTER MATCH SKIP", span, unions)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import clause as errors
 from matchrec.errors import syntax as syntax_errors
 from matchrec.frontends.row_pattern import parse_row_pattern
@@ -36,6 +37,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         rows_per_match=_rows_per_match(clause, found.get(Part.ROWS_PER_MATCH)),
         after_match=_after_match(clause, found.get(Part.AFTER_MATCH)),
         search=_search(clause, found.get(Part.SEARCH)),
+        search_span=found[Part.SEARCH].keyword if Part.SEARCH in found else None,
         within=_within(clause, found.get(Part.WITHIN)),
         subsets=tuple(_subset(clause, *item) for item in items(Part.SUBSET)),
         definitions=tuple(_definition(clause, *item) for item in items(Part.DEFINE)),
@@ -45,11 +47,13 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
 
 def _items(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], ...]:
     """The index ranges between the commas of a section, none of them empty."""
+    if section.start == section.end:
+        raise errors.nothing_in(section.part.value, section.keyword)
     parts = split_at_commas(clause.tokens, clause.pairs, section.start, section.end)
     for start, end in parts:
-        if start >= end:
-            comma = clause.tokens[end].span if end < section.end else section.keyword
-            raise errors.missing_after(section.part.value, comma)
+        if start == end:
+            comma = end if end < section.end else end - 1
+            raise errors.nothing_beside_comma(section.part.value, clause.tokens[comma].span)
     return parts
 
 
@@ -61,6 +65,10 @@ def _expression(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
 def _pattern(clause: ClauseTokens, section: Section) -> RowPattern:
     opening = section.start
     closing = clause.pairs[opening]
+    for index in range(opening, closing):
+        if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
+            spans = clause.tokens[opening].span, clause.tokens[index].span
+            raise errors.not_closed_before("(", "DEFINE", spans)
     if closing + 1 < section.end:
         token = clause.tokens[closing + 1]
         raise syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
@@ -81,6 +89,7 @@ def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
 
 
 def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
+    _refuse_second_name(clause, start, end)
     name = clause.tokens[end - 1]
     several = end - start > 1
     if several and name.can_name and clause.key(end - 2) == "AS":
@@ -95,9 +104,28 @@ def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
     else:
         stop = start
     if stop <= start:
-        span = clause.span_of(start, end)
-        raise errors.measure_without_name(clause.text[span.start : span.end], span)
+        raise _without_name(clause, start, end)
     return MeasureNode(_expression(clause, start, stop), name.name, name.span)
+
+
+def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
+    """What follows `AS name` belongs to another measure, or to no part of the clause."""
+    index = start
+    while index < end - 2:
+        if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
+            token = clause.tokens[index + 2]
+            raise syntax_errors.unexpected_token(token.text, "MEASURES", token.span)
+        index = clause.pairs.get(index, index) + 1
+
+
+def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
+    expression = _expression(clause, start, end)
+    if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
+        return errors.star_as_measure(expression.text, expression.span)
+    if end - start > 2 and clause.key(end - 2) == "AS":
+        token = clause.tokens[end - 1]
+        return errors.string_as_name(token.text, token.span)
+    return errors.measure_without_name(expression.text, expression.span)
 
 
 def _is_bare_alias(clause: ClauseTokens, index: int) -> bool:
@@ -120,7 +148,8 @@ def _rows_per_match(clause: ClauseTokens, section: Section | None) -> RowsPerMat
         return None
     rows = _ROWS_PER_MATCH.get(_words(clause, section))
     if rows is None:
-        raise errors.malformed_rows_per_match(clause.span_of(section.start, section.end))
+        written = _expression(clause, section.start, section.end)
+        raise errors.malformed_rows_per_match(written.text, written.span)
     return rows
 
 
@@ -138,7 +167,7 @@ def _after_match(clause: ClauseTokens, section: Section | None) -> AfterMatchSki
     ends = {"TO": SkipTo.LAST, "TO FIRST": SkipTo.FIRST, "TO LAST": SkipTo.LAST}
     to_end = ends.get(" ".join(direction))
     if clause.key(start - 1) != "SKIP" or to_end is None or not target.can_name:
-        raise errors.malformed_skip(span)
+        raise errors.malformed_skip(clause.text[span.start : span.end], span)
     return AfterMatchSkip(to_end, target.variable, target.span)
 
 
@@ -150,7 +179,7 @@ def _within(clause: ClauseTokens, section: Section | None) -> ExpressionText | N
     if section is None:
         return None
     if section.start == section.end:
-        raise errors.missing_after("WITHIN", section.keyword)
+        raise errors.nothing_in("WITHIN", section.keyword)
     return _expression(clause, section.start, section.end)
 
 
@@ -168,7 +197,8 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
         split_at_commas(clause.tokens, clause.pairs, opening + 1, end - 1) if well_formed else ()
     )
     if not parts or any(stop - first != 1 or not clause.is_name(first) for first, stop in parts):
-        raise errors.malformed_subset(clause.span_of(start, end))
+        written = _expression(clause, start, end)
+        raise errors.malformed_subset(written.text, written.span)
     members = tuple(clause.tokens[first] for first, _ in parts)
     return Subset(
         name.variable,
@@ -181,5 +211,25 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
 def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
     name = clause.tokens[start]
     if not name.can_name or clause.key(start + 1) != "AS" or end - start < 3:
-        raise errors.malformed_definition(clause.span_of(start, end))
+        raise _malformed_definition(clause, start, end)
+    _refuse_second_definition(clause, start + 2, end)
     return DefinitionNode(name.variable, _expression(clause, start + 2, end), name.span)
+
+
+def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> None:
+    """`name AS` in a condition starts another definition."""
+    index = start
+    while index < end - 1:
+        if clause.key(index + 1) == "AS" and clause.is_name(index) and index > start:
+            token = clause.tokens[index]
+            raise syntax_errors.unexpected_token(token.text, "DEFINE", token.span)
+        index = clause.pairs.get(index, index) + 1
+
+
+def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
+    written = _expression(clause, start, end)
+    first = start + 1 + (clause.key(start + 1) in ("=", ":", "IS", "AS"))
+    meant = None
+    if clause.is_name(start) and first < end:
+        meant = clause.tokens[start].text, _expression(clause, first, end).text
+    return errors.malformed_definition(written.text, meant, written.span)

@@ -10,6 +10,7 @@ from sqlglot import Token as StockToken
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import query as errors
 from matchrec.errors.kinds import shown_in
+from matchrec.frontends.sql.brackets import part_at, refuse_unbalanced
 from matchrec.frontends.sql.clause import read_clause
 from matchrec.frontends.sql.factors import Placed, aliases
 from matchrec.frontends.sql.outline import (
@@ -31,6 +32,7 @@ from matchrec.plan.template import View
 from matchrec.source import Source, Span
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
+_MISSPELT = re.compile(r"\bMATCH(_?RECOGNISE|_RECOGNI[SZ]ED|\s+RECOGNI[SZ]E|RECOGNIZE)\b", re.I)
 _WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
 
 
@@ -64,11 +66,14 @@ def parse(text: str, frames: Collection[str] = ()) -> Query:
     """
     source = Source(text)
     with shown_in(source):
+        if _MISSPELT.search(text):
+            _refuse_misspelt(text)
         if not (frames or _WORD.search(text) or _WINDOW.search(text)):
             return Query(source)
         stock = stock_tokens(text)
         outline = _outline(text, stock)
         refuse_window_patterns(outline)
+        refuse_unbalanced(outline)
         clauses = cuts(outline)
         inside = tuple(outline.span(cut.opening, cut.closing + 1) for cut in clauses)
         passed = tuple(_frames(stock, frames, inside, bool(clauses)))
@@ -76,6 +81,17 @@ def parse(text: str, frames: Collection[str] = ()) -> Query:
             return Query(source, (), passed, keeps_text=keeps_text(outline))
         sites = tuple(_sites(text, stock, outline, clauses))
         return Query(source, sites, passed, _marks(outline, sites), keeps_text(outline))
+
+
+def _refuse_misspelt(text: str) -> None:
+    """The clause's name as two words or with another letter, before parentheses with PATTERN."""
+    outline = _outline(text, stock_tokens(text))
+    for opening, closing in outline.pairs.items():
+        first = opening - 1 - (outline.key(opening - 2) == "MATCH")
+        written = text[outline.tokens[first].span.start : outline.tokens[opening].span.start]
+        parts = (part_at(outline, index) for index in outline.level(opening + 1, closing))
+        if _MISSPELT.fullmatch(written.strip()) and "PATTERN" in parts:
+            raise errors.misspelt_clause(written.strip(), outline.span(first, opening))
 
 
 def _marks(outline: Outline, sites: tuple[Site, ...]) -> tuple[Span, ...]:

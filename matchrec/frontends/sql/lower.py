@@ -34,7 +34,7 @@ def lower(clause: MatchRecognize) -> MatchPlan:
     (('A', 'B'), 'ONE ROW PER MATCH', 'PAST LAST ROW')
     """
     if clause.search:
-        raise search_outside_window(clause.search.value, clause.span)
+        raise search_outside_window(clause.search.value, clause.search_span or clause.span)
     primary = variable_names(clause.pattern)
     unions = tuple(subset.name for subset in clause.subsets)
     define, measures = (Scope(part, primary, unions) for part in (Clause.DEFINE, Clause.MEASURES))

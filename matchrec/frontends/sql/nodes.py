@@ -81,6 +81,7 @@ class MatchRecognize:
     rows_per_match: RowsPerMatch | None = None
     after_match: AfterMatchSkip | None = None
     search: Search | None = None
+    search_span: Span | None = field(compare=False, default=None)
     within: ExpressionText | None = None
     subsets: tuple[Subset, ...] = ()
     definitions: tuple[DefinitionNode, ...] = ()

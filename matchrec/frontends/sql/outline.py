@@ -57,12 +57,15 @@ class Outline:
 
 
 def cuts(outline: Outline) -> tuple[Cut, ...]:
-    """The clauses of a query in the order of evaluation: the inner ones end first."""
+    """The clauses of a query in the order of evaluation: the inner ones end first.
+
+    Their parentheses are closed.
+    """
     found = []
     index = 0
     while index < len(outline.tokens):
         if is_clause(outline, index):
-            cut = Cut(index, index + 1, _closing(outline, index))
+            cut = Cut(index, index + 1, outline.pairs[index + 1])
             _refuse_inner(outline, cut)
             found.append(cut)
             index = cut.closing
@@ -90,13 +93,6 @@ def _ends_relation(outline: Outline, index: int) -> bool:
     if outline.tokens[index].kind is Kind.SYMBOL:
         return outline.key(index) in (")", "}")
     return outline.key(index) not in _BEFORE_EXPRESSION | _BEFORE_RELATION
-
-
-def _closing(outline: Outline, index: int) -> int:
-    closing = outline.pairs.get(index + 1)
-    if closing is None:
-        raise errors.clause_not_closed(outline.span(index, index + 2))
-    return closing
 
 
 def _refuse_inner(outline: Outline, cut: Cut) -> None:

@@ -38,6 +38,8 @@ def relation_before(outline: Outline, cut: Cut) -> Relation:
     start = values[0] if values else _start(outline, cut.word, stop_at_comma=True)
     if start == cut.word:
         raise errors.clause_without_relation(outline.tokens[cut.word].span)
+    if outline.key(0) in ("DELETE", "UPDATE") and start == 2:
+        raise errors.changed_relation(outline.key(0), outline.tokens[cut.word].span)
     if outline.key(start) == "LATERAL":
         raise errors.lateral_relation(outline.tokens[start].span)
     if outline.key(start) == "(" and outline.key(start + 1) == "VALUES":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from matchrec.errors import clause as errors
+from matchrec.errors.kinds import meant_keyword
 from matchrec.frontends.functions import words
 from matchrec.frontends.tokens import Kind, Token, closings
 from matchrec.source import Span
@@ -22,7 +23,7 @@ class Part(Enum):
     PARTITION_BY = "PARTITION BY"
     ORDER_BY = "ORDER BY"
     MEASURES = "MEASURES"
-    ROWS_PER_MATCH = "ROWS PER MATCH"
+    ROWS_PER_MATCH = "ONE ROW or ALL ROWS PER MATCH"
     AFTER_MATCH = "AFTER MATCH SKIP"
     SEARCH = "INITIAL or SEEK"
     PATTERN = "PATTERN"
@@ -36,6 +37,7 @@ _TWO_WORDS = (Part.PARTITION_BY, Part.ORDER_BY)
 _ONE_WORD = (Part.MEASURES, Part.WITHIN, Part.SUBSET, Part.DEFINE)
 _LENGTH = {Part.PARTITION_BY: 2, Part.ORDER_BY: 2, Part.ROWS_PER_MATCH: 0, Part.AFTER_MATCH: 0}
 _LENGTH[Part.SEARCH] = 0
+_AFTER_PATTERN = (Part.WITHIN, Part.SUBSET, Part.DEFINE)
 _NOT_AT_AN_END = words(
     """
     AND AS BETWEEN BY CASE COLLATE DISTINCT DIV ELSE ESCAPE FROM ILIKE IN IS LIKE NOT OR REGEXP
@@ -107,7 +109,7 @@ def sections(clause: ClauseTokens) -> dict[Part, Section]:
         _check_order(found, section)
         found[part] = section
     if Part.PATTERN not in found:
-        _refuse_without_pattern(clause)
+        _refuse_without_pattern(clause, found)
     return found
 
 
@@ -117,7 +119,8 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
     pattern_end = keyword_end = -1
     while index < len(clause.tokens):
         part = _part_at(clause, index, pattern_end)
-        if part in _ONE_WORD and (index == keyword_end or _is_skip_target(clause, index)):
+        first = index == keyword_end and not _starts_definition(clause, index)
+        if part in _ONE_WORD and (first or _is_skip_target(clause, index)):
             part = None  # the first item of the part before, e.g. a column called measures
         if part:
             yield part, index
@@ -157,6 +160,15 @@ def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> Part | None:
     return None
 
 
+def _starts_definition(clause: ClauseTokens, index: int) -> bool:
+    """`DEFINE A AS`, which can be nothing else."""
+    return (
+        clause.key(index) == "DEFINE"
+        and clause.is_name(index + 1)
+        and clause.key(index + 2) == "AS"
+    )
+
+
 def _is_skip_target(clause: ClauseTokens, index: int) -> bool:
     """Whether `index` is the variable of SKIP TO, SKIP TO FIRST or SKIP TO LAST."""
     before = [clause.key(i) for i in range(index - 3, index)]
@@ -179,7 +191,12 @@ def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) 
 
 
 def _keyword(clause: ClauseTokens, part: Part, index: int) -> Span:
-    return clause.span_of(index, index + (len(part.value.split()) if part in _LENGTH else 1))
+    words = len(part.value.split()) if part in _LENGTH else 1
+    if part is Part.ROWS_PER_MATCH:
+        words = 4
+    if part is Part.SEARCH:
+        words = 1
+    return clause.span_of(index, min(index + words, len(clause.tokens)))
 
 
 def _check_order(found: dict[Part, Section], section: Section) -> None:
@@ -192,8 +209,15 @@ def _check_order(found: dict[Part, Section], section: Section) -> None:
         raise errors.out_of_order(later.value, section.part.value, section.keyword)
 
 
-def _refuse_without_pattern(clause: ClauseTokens) -> None:
+def _refuse_without_pattern(clause: ClauseTokens, found: dict[Part, Section]) -> None:
     for index, token in enumerate(clause.tokens):
         if token.key == "PATTERN" and clause.ends_expression(index - 1):
             raise errors.pattern_without_parentheses(token.span)
-    raise errors.missing_pattern(clause.tokens[0].span)
+        misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
+        if misspelt and clause.key(index + 1) == "(":
+            raise errors.misspelt_pattern(token.text, token.span)
+    after = [section for part, section in found.items() if part in _AFTER_PATTERN]
+    last = clause.tokens[-1].span
+    closing = Span(clause.span.end, clause.span.end + 1)
+    here = closing if closing.end <= len(clause.text) else last
+    raise errors.missing_pattern(after[0].keyword if after else here)
