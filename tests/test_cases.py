@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
@@ -70,13 +72,23 @@ def test_error(
     spark: SparkSession, request: pytest.FixtureRequest, file: CaseFile, record: ErrorRecord
 ) -> None:
     register_tables(spark, file)
-    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+    with pytest.raises((matchrec.MatchRecognizeError, PythonException)) as caught:
         matchrec.sql(spark, record.sql).collect()
-    message = str(caught.value)
+    message = message_of(caught.value)
     if request.config.getoption("--update") and message != record.message:
         update(file.path, record, message)
         pytest.skip("message rewritten")
     assert message == record.message
+
+
+def message_of(error: Exception) -> str:
+    """The message of an error, also of one that Spark brings back from a Python worker."""
+    if isinstance(error, matchrec.MatchRecognizeError):
+        return str(error)
+    pattern = r"^(?:\S+[.])?MatchRecognizeRunError: (.+?)(?:\n\n|\Z)"
+    found = re.search(pattern, str(error), re.MULTILINE | re.DOTALL)
+    assert found is not None, str(error)
+    return found[1].rstrip()
 
 
 def register_tables(spark: SparkSession, file: CaseFile) -> None:
