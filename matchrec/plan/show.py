@@ -8,6 +8,7 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    End,
     MatchNumber,
     Navigation,
     Reference,
@@ -28,13 +29,11 @@ def show_reference(reference: Reference) -> str:
     """A reference as one would write it.
 
     >>> show_reference(ColumnReference(Navigation("A", physical_offset=-1), "price"))
-    'PREV(LAST(A.price))'
+    'PREV(A.price)'
     """
     match reference:
         case ColumnReference(navigation, argument):
-            plain = navigation == Navigation(navigation.variable, semantics=navigation.semantics)
-            text = f"{qualifier(navigation.variable)}{argument}"
-            return text if plain else show_navigation(navigation, argument)
+            return show_navigation(navigation, argument)
         case Classifier(navigation):
             return show_classifier(navigation)
         case Aggregate(function=function, variable=variable, arguments=arguments):
@@ -52,8 +51,10 @@ def show_aggregate(function: str, variable: str | None, argument: str) -> str:
 
 
 def show_navigation(navigation: Navigation, argument: str) -> str:
-    """A navigation, with the variable before the argument."""
+    """A navigation, with the variable before the argument; the last row needs no LAST."""
     inner = f"{qualifier(navigation.variable)}{argument}"
+    if navigation.end is End.LAST and not navigation.logical_offset:
+        return moved(navigation, inner)
     offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
     return moved(navigation, f"{navigation.end.value}({inner}{offset})")
 
