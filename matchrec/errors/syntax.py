@@ -47,13 +47,14 @@ _OF_OTHERS = {
     "ALL": "write ALL ROWS PER MATCH",
     "ONE": "write ONE ROW PER MATCH",
     "AFTER": "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
+    "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
     "WHERE": "filter the input in a subquery before the clause, or the result after it",
 }
 _SEPARATED = {
-    "PARTITION BY": "write a comma between two keys: PARTITION BY a, b",
-    "ORDER BY": "write a comma between two keys: ORDER BY a, b DESC",
-    "MEASURES": "write a comma between two measures: MEASURES FIRST(x) AS a, LAST(x) AS b",
-    "DEFINE": "write a comma between two definitions: DEFINE A AS x > 1, B AS x > 2",
+    "PARTITION BY": "write an operator before it, or a comma: PARTITION BY a, b",
+    "ORDER BY": "write an operator before it, or a comma: ORDER BY a, b DESC",
+    "MEASURES": "write an operator before it, or a comma: MEASURES FIRST(x) AS a, LAST(x) AS b",
+    "DEFINE": "write an operator before it, or a comma: DEFINE A AS x > 1, B AS x > 2",
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
     "MATCH_RECOGNIZE": AFTER_PATTERN,
 }

@@ -9,7 +9,7 @@ from enum import Enum
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import expression as errors
 from matchrec.errors import syntax as syntax_errors
-from matchrec.frontends.functions import words
+from matchrec.frontends.functions import AGGREGATES, OF_THE_MATCH, words
 from matchrec.frontends.stock import ColumnPlace, columns
 from matchrec.frontends.tokens import (
     CLOSING,
@@ -195,12 +195,21 @@ def _refuse_malformed(analysis: Analysis) -> None:
     for index, token in enumerate(analysis.tokens):
         if token.key in CLOSING and index not in closed:
             raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
+        if token.key == "->" and not _is_in_call(analysis, index):
+            raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
         written = analysis.written(token.span)
         if written.startswith('"') and analysis.key(index - 1) == ".":
             raise errors.column_in_double_quotes(written, analysis.clause, token.span)
     for index, token in enumerate(analysis.tokens):
         if token.key in OPENING and index not in closed:
             raise syntax_errors.unclosed_bracket(token.text, analysis.clause, token.span)
+
+
+def _is_in_call(analysis: Analysis, index: int) -> bool:
+    """Whether the innermost bracket around a token is that of a function over one row."""
+    around = [opening for opening, closing in analysis.pairs.items() if opening < index < closing]
+    name = max(around, default=0) - 1
+    return analysis.is_call(name) and analysis.key(name) not in OF_THE_MATCH | AGGREGATES
 
 
 def _refuse_misplaced_semantics(analysis: Analysis, prefixes: frozenset[int]) -> None:

@@ -49,6 +49,11 @@ class Token:
         return self.kind in (Kind.WORD, Kind.QUOTED)
 
     @property
+    def is_string(self) -> bool:
+        """Whether it is a string, in either kind of quotes."""
+        return self.kind is Kind.STRING
+
+    @property
     def can_name(self) -> bool:
         """Whether it names something where no string can stand: double quotes are for both."""
         return self.is_name or (self.kind is Kind.STRING and self.text.startswith('"'))

@@ -122,7 +122,7 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     expression = _expression(clause, start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
         return errors.star_as_measure(expression.text, expression.span)
-    if end - start > 2 and clause.key(end - 2) == "AS":
+    if end - start > 2 and clause.key(end - 2) == "AS" and clause.tokens[end - 1].is_string:
         token = clause.tokens[end - 1]
         return errors.string_as_name(token.text, token.span)
     return errors.measure_without_name(expression.text, expression.span)
@@ -230,6 +230,6 @@ def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRe
     written = _expression(clause, start, end)
     first = start + 1 + (clause.key(start + 1) in ("=", ":", "IS", "AS"))
     meant = None
-    if clause.is_name(start) and first < end:
+    if clause.is_name(start) and first < end and clause.key(start + 1) not in (".", ","):
         meant = clause.tokens[start].text, _expression(clause, first, end).text
     return errors.malformed_definition(written.text, meant, written.span)

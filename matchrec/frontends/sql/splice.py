@@ -30,6 +30,11 @@ def select_from(query: Query, site: Site, select_list: Template) -> Template:
     defined twice means at this place what it means in the query.
     """
     text = template("SELECT ", select_list, " FROM ", _cut_out(query, site.relation))
+    return in_scope(query, site, text)
+
+
+def in_scope(query: Query, site: Site, text: Template) -> Template:
+    """A query text of ours behind the WITH clauses that are visible at one clause."""
     for depth, visible in reversed(tuple(enumerate(site.with_clauses))):
         text = template(_cut_out(query, visible), " ", text)
         text = template("(", text, ")") if depth else text
