@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from matchrec.frontends.analysis import parameter_name
 from matchrec.frontends.sql import parse, parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query import Query, Site
-from matchrec.frontends.sql.splice import fill_frames, outer, select_from
+from matchrec.frontends.sql.splice import fill_frames, in_scope, outer, select_from
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Source
@@ -147,7 +148,10 @@ class Evaluation:
         def select_list_from(select_list: Template) -> Template:
             return select_from(self.query, site, select_list)
 
-        relation = Relation(self.runner, select_list_from)
+        def behind_with(text: Template) -> Template:
+            return in_scope(self.query, site, text)
+
+        relation = Relation(replace(self.runner, in_scope=behind_with), select_list_from)
         executed = execute(plan, relation, site.relation_alias, self.engine, self.transport)
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})
         return executed

@@ -34,7 +34,7 @@ def grouped(runner: Runner, matched: DataFrame, executable: Executable) -> DataF
         View("matchrec_exploded"),
         " GROUP BY __id",
     )
-    return runner.having(matchrec_exploded=exploded).sql(query)
+    return runner.having(matchrec_exploded=exploded).sql(runner.in_scope(query))
 
 
 def named_reads(pieces: Iterable[str | int]) -> str:

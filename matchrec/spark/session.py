@@ -7,6 +7,7 @@ Connect. It runs Python's `str.format` over the text, so every other brace is do
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,17 +20,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class Runner:
     """A session, the arguments of the user's query, and the DataFrames that may fill its holes.
 
-    written: finds the holes in the text of one of the user's expressions.
+    written: finds the holes in the text of one of the user's expressions. in_scope: puts in front
+    of a query what its subqueries may name, the WITH clauses around the user's clause.
     """
 
     spark: SparkSession
     args: dict[str, Any] | None = None
     frames: Mapping[str, Any] = field(default_factory=dict)
     written: Callable[[str], Template] = template
+    in_scope: Callable[[Template], Template] = template
 
     def sql(self, text: Template) -> DataFrame:
         """The DataFrame of a query text; analysed now, run later."""
@@ -50,13 +56,15 @@ class Runner:
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
         """The DataFrame of a select list over another DataFrame.
 
-        Text with parameter markers or holes must go through `sql`, which costs a view.
+        Text with parameter markers, holes or subqueries must go through `sql`, which costs a view.
         """
-        select_list = self.written(", ".join(items))
-        if not self.args and all(isinstance(piece, str) for piece in select_list):
+        text = ", ".join(items)
+        select_list = self.written(text)
+        plain = all(isinstance(piece, str) for piece in select_list)
+        if plain and not self.args and not SUBQUERY.search(text):
             return frame.selectExpr(*items)
         query = template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
-        return self.having(matchrec_frame=frame).sql(query)
+        return self.having(matchrec_frame=frame).sql(self.in_scope(query))
 
     def kept(self, text: Template) -> Template:
         """The text with each hole filled by a temporary view that stays in the session.

@@ -59,6 +59,16 @@ def test_any_spark_aggregate_is_a_measure(spark: SparkSession, steps: DataFrame)
     ]
 
 
+def test_subqueries_see_the_tables_of_with(spark: SparkSession, steps: DataFrame) -> None:
+    query = """WITH bounds AS (SELECT 4 AS low, 2 AS step)
+        SELECT * FROM steps MATCH_RECOGNIZE (ORDER BY t
+            MEASURES LAST(v) + (SELECT max(low) FROM bounds) AS x
+            PATTERN (A B+)
+            DEFINE B AS v > PREV(v) AND v < PREV(v) + (SELECT step FROM bounds)
+                AND v > (SELECT low FROM bounds) AND v IN (SELECT v FROM steps))"""
+    assert matchrec.sql(spark, query).collect() == [Row(x=11)]
+
+
 def test_named_and_positional_arguments(spark: SparkSession, steps: DataFrame) -> None:
     query = """SELECT * FROM steps MATCH_RECOGNIZE (ORDER BY t
         MEASURES LAST(v) + :more AS x PATTERN (A B?) DEFINE A AS v = :v) WHERE x < :most"""
