@@ -122,13 +122,12 @@ class MeasureReader:
         distinct = "DISTINCT " if aggregate.distinct else ""
         arguments = separated([self.term(one) for one in aggregate.arguments]) or ("*",)
         call: Pieces = (f"{aggregate.function}({distinct}", *arguments, ")")
-        if aggregate.ignore_nulls:
-            call = (*call, " IGNORE NULLS")
         if aggregate.ordering:
             items = [(*self.term(one), f" {word}") for one, word in aggregate.ordering]
             call = (*call, " WITHIN GROUP (ORDER BY ", *separated(items), ")")
         self.read(ReadMatchedRows(()))
-        self.grouped.append((*call, " FILTER (WHERE ", *self.filter(aggregate), ")"))
+        nulls = " IGNORE NULLS" if aggregate.ignore_nulls else ""
+        self.grouped.append((*call, " FILTER (WHERE ", *self.filter(aggregate), f"){nulls}"))
         return (f"__g{len(self.grouped) - 1}",)
 
     def filter(self, aggregate: Aggregate) -> Pieces:

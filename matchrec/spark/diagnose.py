@@ -175,7 +175,8 @@ def over_all_rows(aggregate: Aggregate) -> str:
     condition = aggregate.condition
     where = f" FILTER (WHERE {render(condition, stand_in)})" if condition else ""
     arguments = ", ".join(texts) or ("*" if aggregate.function == "count" else "")
-    return f"{aggregate.function}({distinct}{arguments}){within}{where}"
+    nulls = " IGNORE NULLS" if aggregate.ignore_nulls else ""
+    return f"{aggregate.function}({distinct}{arguments}){within}{where}{nulls}"
 
 
 def columns_of(term: Term) -> Iterator[ColumnReference]:
