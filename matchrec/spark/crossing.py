@@ -51,14 +51,19 @@ def encoded(field: spark_types.StructField) -> str:
     if is_calendar_interval(type_):
         return f"CAST({name} AS STRING)"
     if isinstance(type_, spark_types.DayTimeIntervalType):
-        full = f"CAST({name} AS INTERVAL DAY TO SECOND)"
-        parts = (f"EXTRACT({unit} FROM {full}) * {seconds}" for unit, seconds in SECONDS)
-        return f"CAST(({' + '.join(parts)}) * 1000000 AS BIGINT)"
+        return microseconds(name)
     assert isinstance(type_, spark_types.YearMonthIntervalType)
     if type_.startField == type_.endField:
         months = 12 if type_.startField == spark_types.YearMonthIntervalType.YEAR else 1
         return f"CAST({name} AS INT) * {months}"
     return f"CAST(EXTRACT(YEAR FROM {name}) * 12 + EXTRACT(MONTH FROM {name}) AS INT)"
+
+
+def microseconds(name: str) -> str:
+    """A day-time interval as SQL of a number."""
+    full = f"CAST({name} AS INTERVAL DAY TO SECOND)"
+    parts = (f"EXTRACT({unit} FROM {full}) * {seconds}" for unit, seconds in SECONDS)
+    return f"CAST(({' + '.join(parts)}) * 1000000 AS BIGINT)"
 
 
 def received(frame: DataFrame, wanted: spark_types.StructType) -> DataFrame:

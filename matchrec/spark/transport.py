@@ -2,8 +2,8 @@
 
 Arrow keeps every value. Pandas has one mark for NULL and NaN, turns integers beside a NULL into
 floats and instants into wall clocks; so over mapInPandas a number crosses as a number that is never
-NULL with its NULL marks packed in bits, and an instant as microseconds. What pandas would still
-alter is refused by name. "auto" is Arrow, which is also the faster one.
+NULL with its NULL marks packed in bits, instants and intervals as microseconds. What pandas would
+still alter is refused by name. "auto" is Arrow, which is also the faster one.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pyspark.sql import types as spark_types
 from matchrec.errors.calls import altered_by_pandas, unknown_transport
 from matchrec.executable import Executable
 from matchrec.spark.columns import BITS_A_COLUMN, packed
+from matchrec.spark.crossing import microseconds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -120,6 +121,8 @@ def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
         return NUMBERS[type(type_)]
     if isinstance(type_, spark_types.DecimalType):
         return pa.decimal128(type_.precision, type_.scale)
+    if isinstance(type_, spark_types.DayTimeIntervalType):
+        return pa.duration("us")
     match type_.simpleString():
         case "string":
             return pa.string()
@@ -142,6 +145,8 @@ def encoded_field(field: spark_types.StructField) -> str:
         return f"coalesce({field.name}, {zero}) AS {field.name}"
     if isinstance(field.dataType, spark_types.TimestampType):
         return f"coalesce(unix_micros({field.name}), 0L) AS {field.name}"
+    if isinstance(field.dataType, spark_types.DayTimeIntervalType):
+        return f"coalesce({microseconds(field.name)}, 0L) AS {field.name}"
     return field.name
 
 
@@ -153,6 +158,7 @@ def decoded(frame: pd.DataFrame, names: list[str], types: list[pa.DataType]) -> 
         marks = frame[f"__null{word}"].to_numpy().astype(np.int64)
         absent = (marks >> bit) & 1 == 1
         values = frame[name].to_numpy()
-        held = pa.int64() if pa.types.is_timestamp(type_) else type_
+        in_microseconds = pa.types.is_timestamp(type_) or pa.types.is_duration(type_)
+        held = pa.int64() if in_microseconds else type_
         arrays.append(pa.array(values, held, mask=absent, from_pandas=False).cast(type_))
     return pa.RecordBatch.from_arrays(arrays, names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -15,15 +15,17 @@ import matchrec
 PAIRS = "PARTITION BY k ORDER BY t ALL ROWS PER MATCH PATTERN (A B) DEFINE B AS t > PREV(t)"
 VALUES = (
     "k string, t int, big bigint, flag boolean, x double, f float, m decimal(38,10), s string, "
-    "b binary, d date, ts timestamp"
+    "b binary, d date, ts timestamp, i interval day to second"
 )
 ROWS = [
     ("k", 1, 9007199254740993, None, math.nan, 1.5, Decimal("1.0000000001"), "é", b"\x00\xff",
-     date(1, 1, 1), datetime(2026, 10, 25, 0, 30, tzinfo=timezone.utc)),
-    ("k", 2, None, True, None, None, None, None, None, None, None),
+     date(1, 1, 1), datetime(2026, 10, 25, 0, 30, tzinfo=timezone.utc),
+     timedelta(days=-3, microseconds=7)),
+    ("k", 2, None, True, None, None, None, None, None, None, None, None),
     (None, 1, -1, False, math.inf, math.nan, Decimal("-9" + "9" * 27), "", b"",
-     date(9999, 12, 31), datetime(2026, 10, 25, 1, 30, tzinfo=timezone.utc)),
-    (None, 2, 2**63 - 1, None, -0.0, None, Decimal(0), "x", None, None, None),
+     date(9999, 12, 31), datetime(2026, 10, 25, 1, 30, tzinfo=timezone.utc),
+     timedelta(0)),
+    (None, 2, 2**63 - 1, None, -0.0, None, Decimal(0), "x", None, None, None, None),
 ]  # fmt: skip
 
 
