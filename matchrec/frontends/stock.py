@@ -103,9 +103,24 @@ def _renamed(stock: Sequence[StockToken], left_out: frozenset[int]) -> Iterator[
             and not (index and stock[index - 1].token_type is TokenType.DOT)
         ):
             yield renamed(token, TokenType.VAR, f"__match_{token.text.lower()}")
+        elif _names_parameter(stock, index):
+            yield renamed(token, TokenType.VAR, token.text)
         elif token.start not in left_out and not _is_all(stock, index):
             yield token
         index += 1
+
+
+def _names_parameter(stock: Sequence[StockToken], index: int) -> bool:
+    """The name of a parameter marker, `:end`, also where it is a keyword; no type of a field."""
+    colon = stock[index - 1] if index else None
+    if colon is None or colon.token_type is not TokenType.COLON:
+        return False
+    before = stock[index - 2] if index > 1 else None
+    of_field = before is not None and (
+        before.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        or (before.end + 1 == colon.start and before.text.isidentifier())
+    )
+    return not of_field and stock[index].text.isidentifier()
 
 
 def _is_all(stock: Sequence[StockToken], index: int) -> bool:

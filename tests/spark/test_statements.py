@@ -1,0 +1,125 @@
+"""Statements around a clause, parameters, and what only calls can show."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+import matchrec
+
+FALLS = """ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES LAST(price) AS low
+  PATTERN (A D+) DEFINE D AS price < PREV(price))"""
+EXPECTED = [("X", 80), ("Y", 4)]
+DATABRICKS = "MATCH_RECOGNIZE_"
+
+
+@pytest.fixture(autouse=True)
+def tables(spark: SparkSession) -> Iterator[None]:
+    rows = [("X", 1, 90), ("X", 2, 80), ("X", 3, 85), ("Y", 1, 10), ("Y", 2, 5), ("Y", 3, 4)]
+    frame = spark.createDataFrame(rows, "sym string, ts int, price int")
+    frame.createOrReplaceTempView("ticks")
+    yield
+    spark.sql("DROP TABLE IF EXISTS lows")
+
+
+def rows_of(spark: SparkSession, query: str) -> list[tuple[object, ...]]:
+    return sorted(tuple(row) for row in spark.sql(query).collect())
+
+
+def test_create_table_as_and_insert(spark: SparkSession) -> None:
+    matchrec.sql(spark, f"CREATE TABLE lows USING parquet AS SELECT * FROM {FALLS}")
+    assert rows_of(spark, "SELECT * FROM lows") == EXPECTED
+    matchrec.sql(spark, f"INSERT INTO lows SELECT sym, low + 1 FROM {FALLS}")
+    assert rows_of(spark, "SELECT * FROM lows") == [("X", 80), ("X", 81), ("Y", 4), ("Y", 5)]
+    matchrec.sql(spark, f"INSERT OVERWRITE lows SELECT * FROM {FALLS} WHERE low > 9")
+    assert rows_of(spark, "SELECT * FROM lows") == [("X", 80)]
+
+
+def test_insert_with_ctes_and_columns(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE lows (low int, sym string) USING parquet")
+    matchrec.sql(
+        spark,
+        f"INSERT INTO lows (sym, low) WITH f AS (SELECT * FROM {FALLS}) SELECT sym, low FROM f",
+    )
+    assert rows_of(spark, "SELECT sym, low FROM lows") == EXPECTED
+
+
+@pytest.mark.parametrize("kind", ["TEMP VIEW", "TEMPORARY VIEW", "OR REPLACE TEMP VIEW"])
+def test_temporary_view(spark: SparkSession, kind: str) -> None:
+    matchrec.sql(spark, f"CREATE {kind} falls AS SELECT * FROM {FALLS}")
+    assert rows_of(spark, "SELECT * FROM falls") == EXPECTED
+    spark.catalog.dropTempView("falls")
+
+
+def test_cached_query(spark: SparkSession) -> None:
+    matchrec.sql(spark, f"CACHE TABLE falls AS SELECT * FROM {FALLS}")
+    assert rows_of(spark, "SELECT * FROM falls") == EXPECTED
+    spark.sql("UNCACHE TABLE falls")
+    spark.catalog.dropTempView("falls")
+
+
+@pytest.mark.parametrize("word", ["EXPLAIN", "EXPLAIN FORMATTED", "EXPLAIN EXTENDED"])
+def test_explain_in_front(spark: SparkSession, word: str) -> None:
+    [row] = matchrec.sql(spark, f"{word} SELECT * FROM {FALLS}").collect()
+    assert "match_recognize[PATTERN (A D+)]" in row[0] or "MapInArrow" in row[0]
+
+
+def test_comments_and_a_semicolon(spark: SparkSession) -> None:
+    query = f"-- MATCH_RECOGNIZE (\nSELECT /* PATTERN ( */ * FROM {FALLS} -- end;\n;"
+    assert sorted(tuple(row) for row in matchrec.sql(spark, query).collect()) == EXPECTED
+
+
+def test_the_words_in_a_string(spark: SparkSession) -> None:
+    query = f"SELECT 't MATCH_RECOGNIZE (PATTERN (A' AS s, count(*) AS n FROM {FALLS}"
+    assert [tuple(row) for row in matchrec.sql(spark, query).collect()] == [
+        ("t MATCH_RECOGNIZE (PATTERN (A", 2)
+    ]
+
+
+def test_named_parameters_in_every_part(spark: SparkSession) -> None:
+    query = """SELECT p, x, :tag AS tag FROM (SELECT *, concat(sym, :end) AS p FROM ticks
+      WHERE price > :least) MATCH_RECOGNIZE (PARTITION BY p ORDER BY ts + :shift
+      MEASURES LAST(price) + :more AS x PATTERN (A D+) DEFINE D AS price < PREV(price) - :drop)
+      WHERE x > :least"""
+    given = {"tag": "t", "end": "!", "least": 4, "shift": 1, "more": 100, "drop": 4}
+    expected = [("X!", 180, "t"), ("Y!", 105, "t")]
+    assert sorted(tuple(row) for row in matchrec.sql(spark, query, given).collect()) == expected
+
+
+def test_positional_parameters_in_every_part(spark: SparkSession) -> None:
+    query = """SELECT p, x, ? AS tag FROM (SELECT *, concat(sym, ?) AS p FROM ticks
+      WHERE price > ?) MATCH_RECOGNIZE (PARTITION BY p ORDER BY ts + ?
+      MEASURES LAST(price) + ? AS x PATTERN (A D+?) DEFINE D AS price < PREV(price) - ?)
+      WHERE x > ?"""
+    given = ["t", "!", 4, 1, 100, 4, 4]
+    expected = [("X!", 180, "t"), ("Y!", 105, "t")]
+    assert sorted(tuple(row) for row in matchrec.sql(spark, query, given).collect()) == expected
+
+
+def test_a_missing_table_is_sparks_error(spark: SparkSession) -> None:
+    with pytest.raises(AnalysisException, match="no_such_table"):
+        matchrec.sql(spark, f"SELECT * FROM {FALLS.replace('ticks', 'no_such_table')}")
+
+
+@pytest.mark.parametrize(
+    ("definitions", "condition"),
+    [
+        ("A AS TRUE, A AS TRUE", "DUPLICATE_PATTERN_VARIABLE"),
+        ("A AS rand() > 0.5", "NONDETERMINISTIC_DEFINE"),
+        ("A AS lag(price) > 1", "UNSUPPORTED_WINDOW_FUNCTION"),
+        ("A AS sum(price) OVER () > 1", "UNSUPPORTED_WINDOW_FUNCTION"),
+        ("A AS prise > 1", None),
+    ],
+)
+def test_condition_names(spark: SparkSession, definitions: str, condition: str | None) -> None:
+    clause = f"(ORDER BY ts MEASURES 1 AS x PATTERN (A) DEFINE {definitions})"
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, f"SELECT * FROM ticks MATCH_RECOGNIZE {clause}")
+    expected = condition and DATABRICKS + condition
+    assert caught.value.condition == expected
+    assert pickle.loads(pickle.dumps(caught.value)).condition == expected
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
