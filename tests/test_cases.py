@@ -72,7 +72,9 @@ def test_error(
     spark: SparkSession, request: pytest.FixtureRequest, file: CaseFile, record: ErrorRecord
 ) -> None:
     register_tables(spark, file)
-    with pytest.raises((matchrec.MatchRecognizeError, PythonException)) as caught:
+    expected = (matchrec.MatchRecognizeError, PythonException)
+    with warnings.catch_warnings(), pytest.raises(expected) as caught:
+        warnings.simplefilter("ignore", UserWarning)
         matchrec.sql(spark, record.sql).collect()
     message = message_of(caught.value)
     if request.config.getoption("--update") and message != record.message:
