@@ -73,9 +73,10 @@ def test_error(
 ) -> None:
     register_tables(spark, file)
     expected = (matchrec.MatchRecognizeError, PythonException)
-    with warnings.catch_warnings(), pytest.raises(expected) as caught:
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        matchrec.sql(spark, record.sql).collect()
+        with pytest.raises(expected) as caught:
+            matchrec.sql(spark, record.sql).collect()
     message = message_of(caught.value)
     if request.config.getoption("--update") and message != record.message:
         update(file.path, record, message)
