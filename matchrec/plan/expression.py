@@ -135,10 +135,11 @@ def looks_at_columns_only(term: Term) -> bool:
 
 def row_text(term: Term) -> str:
     """An aggregate's term that looks at columns only, as SQL over one row."""
-    return render(term, _argument)
+    return render(term, argument_of)
 
 
-def _argument(reference: Reference) -> str:
+def argument_of(reference: Reference) -> str:
+    """The SQL over one row that a column reference reads; no other reference has one."""
     assert isinstance(reference, ColumnReference), reference
     return reference.argument
 

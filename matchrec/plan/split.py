@@ -25,6 +25,7 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
+    argument_of,
     references,
     render,
 )
@@ -200,11 +201,6 @@ def is_null_on_null(scalar: Scalar) -> bool:
             references(operand) and is_null_on_null(operand) for operand in scalar.operands
         )
     return is_bare(scalar)
-
-
-def argument_of(reference: Reference) -> str:
-    assert isinstance(reference, ColumnReference)
-    return reference.argument
 
 
 def null_of_the_same_type(reference: Reference) -> str:

@@ -50,15 +50,3 @@ def sum_type(type_: spark.DataType) -> spark.DataType:
     if type(type_) in INTEGER_BITS:
         return spark.LongType()
     return spark.DoubleType()
-
-
-def average_type(type_: spark.DataType) -> spark.DataType:
-    """The type of Spark's `avg` over a number."""
-    if isinstance(type_, spark.DecimalType):
-        return spark.DecimalType(min(38, type_.precision + 4), min(38, type_.scale + 4))
-    return spark.DoubleType()
-
-
-def is_number(type_: spark.DataType) -> bool:
-    """Whether `sum` and `avg` over it are the engine's."""
-    return isinstance(type_, spark.NumericType)

@@ -128,12 +128,6 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     return errors.measure_without_name(expression.text, expression.span)
 
 
-def _is_bare_alias(clause: ClauseTokens, index: int) -> bool:
-    """Whether the name at `index` follows an expression, without AS."""
-    token = clause.tokens[index]
-    return token.is_name and token.key not in ("END", "NULL") and clause.ends_expression(index - 1)
-
-
 _ROWS_PER_MATCH = {rows.value: rows for rows in RowsPerMatch} | {
     "ALL ROWS PER MATCH": RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 }
