@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matchrec.errors import environment as errors
+from matchrec.spark.session import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,7 +99,7 @@ def check_workers(spark: SparkSession) -> None:
 
 def is_local(spark: SparkSession) -> bool:
     """Whether the session's workers run on this machine."""
-    if "connect" in type(spark).__module__:
+    if is_connect(spark):
         return False
     return (spark.conf.get("spark.master", "") or "").startswith("local")
 

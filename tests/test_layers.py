@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "executable": {"source", "errors", "plan", "nfa", "evaluate", "engine", "output"},
     "explanation": {"plan", "nfa", "engine", "output", "executable"},
     "spark": {"source", "errors", "plan", "engine", "output", "executable"},
-    "environment": {"errors"},
+    "environment": {"errors", "spark"},
     "cli": {"errors", "environment", "spark"},
 }
 

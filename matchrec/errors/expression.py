@@ -225,16 +225,16 @@ def correlated_subquery(name: str, clause: str, span: Span) -> MatchRecognizeUns
 
 
 def classifier_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """CLASSIFIER() in an aggregate, or beside other things in a navigation."""
+    """CLASSIFIER() in an aggregate in DEFINE."""
     return MatchRecognizeUnsupportedError(
         f"CLASSIFIER in the argument of {function} in {clause} is not supported",
         span,
-        hint="CLASSIFIER may be the whole argument of PREV, NEXT, FIRST and LAST",
+        hint=f"CLASSIFIER may stand in PREV, NEXT, FIRST and LAST, and in {function} in MEASURES",
     )
 
 
 def match_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """MATCH_NUMBER() in an aggregate or a navigation."""
+    """MATCH_NUMBER() in an aggregate in DEFINE, or in a navigation."""
     return MatchRecognizeUnsupportedError(
         f"MATCH_NUMBER() in the argument of {function} in {clause} is not supported",
         span,

@@ -7,19 +7,14 @@ from dataclasses import dataclass, replace
 from matchrec.errors import expression as errors
 from matchrec.errors import syntax as syntax_errors
 from matchrec.frontends.analysis import Analysis, unknown_variable
-from matchrec.frontends.navigation import call_arguments, read_classifier, read_match_number
 from matchrec.frontends.row_argument import Operand, one_variable, read_row_argument
+from matchrec.frontends.row_term import call_arguments, row_term
 from matchrec.frontends.tokens import split_at_commas
 from matchrec.plan.expression import (
     Aggregate,
-    ColumnReference,
-    Navigation,
-    Piece,
-    Reference,
     Semantics,
     Term,
 )
-from matchrec.source import Span
 
 
 def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Aggregate, int]:
@@ -72,32 +67,9 @@ def _argument(analysis: Analysis, index: int, argument: tuple[int, int]) -> Term
 
 
 def _term(analysis: Analysis, operand: Operand) -> Term:
-    """What an aggregate evaluates on each row: text with what it reads of the row as references."""
+    """What an aggregate evaluates on each row."""
     read_row_argument(analysis, operand)
-    found = (_reading(analysis, index) for index in range(operand.start, operand.end))
-    span = analysis.span(operand.start, operand.end)
-    pieces: list[Piece] = []
-    position = span.start
-    for reference in found:
-        if reference is None or reference.span is None or reference.span.start < position:
-            continue
-        pieces += [analysis.written(Span(position, reference.span.start)), reference]
-        position = reference.span.end
-    pieces.append(analysis.written(Span(position, span.end)))
-    return Term(tuple(piece for piece in pieces if piece != ""), span)
-
-
-def _reading(analysis: Analysis, index: int) -> Reference | None:
-    """What is read of the row by what starts at a token."""
-    if analysis.is_call(index) and analysis.key(index) == "CLASSIFIER":
-        return read_classifier(analysis, index, Semantics.RUNNING)[0]
-    if analysis.is_call(index) and analysis.key(index) == "MATCH_NUMBER":
-        return read_match_number(analysis, index)[0]
-    column = analysis.columns.get(index)
-    if column is None or column.in_query:
-        return None
-    text = analysis.row_text(index, analysis.after(index, column.span))
-    return ColumnReference(Navigation(analysis.variable(column)), text, column.span)
+    return row_term(analysis, operand, Semantics.RUNNING)
 
 
 def _variable(

@@ -67,7 +67,7 @@ class Cursor:
             item = self.items[index]
             if isinstance(item, Hole):
                 here = self.item_span(index)
-                pieces += [self.analysis.written(Span(position, here.start)), item.reference]
+                pieces += [self.analysis.written(Span(position, here.start)), *item.read.pieces]
                 position = here.end
         pieces.append(self.analysis.written(Span(position, self.item_span(end - 1).end)))
         return tuple(piece for piece in pieces if piece != "")

@@ -1,32 +1,37 @@
-"""PREV, NEXT, FIRST, LAST, CLASSIFIER and MATCH_NUMBER: calls → references."""
+"""PREV, NEXT, FIRST and LAST: calls → what they read, on the row that they find.
+
+A navigation over an expression with CLASSIFIER in it reads several things of one row:
+
+    PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from matchrec.errors import expression as errors
-from matchrec.errors import syntax as syntax_errors
-from matchrec.frontends.analysis import Analysis, Clause, is_semantics, unknown_variable
+from matchrec.frontends.analysis import Analysis, is_semantics
 from matchrec.frontends.functions import LOGICAL, NAVIGATION, PHYSICAL
 from matchrec.frontends.row_argument import Operand, read_row_argument
-from matchrec.frontends.tokens import Kind, split_at_commas
+from matchrec.frontends.row_term import call_arguments, read_classifier, refuse_suffix, row_term
+from matchrec.frontends.tokens import Kind
 from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
-    MatchNumber,
     Navigation,
-    Reference,
+    Piece,
     Semantics,
+    Term,
+    references,
 )
 
-_SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
+Change = Callable[[Navigation], Navigation]
 
 
-def read_navigation(
-    analysis: Analysis, index: int, semantics: Semantics
-) -> tuple[ColumnReference | Classifier, int]:
-    """The navigation called at `index` and the token after it."""
+def read_navigation(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, int]:
+    """What the navigation called at `index` reads, and the token after it."""
     name = analysis.key(index)
     closing = analysis.pairs[index + 1]
     refuse_suffix(analysis, index, closing)
@@ -42,16 +47,30 @@ def read_navigation(
     if name in PHYSICAL:
         read = _physical_operand(analysis, index, arguments[0], semantics)
         step = -offset if name == "PREV" else offset
-        navigation = replace(read.navigation, physical_offset=step)
+        found = _moved(read, lambda navigation: replace(navigation, physical_offset=step))
     else:
         read = _operand(analysis, index, arguments[0], semantics)
-        navigation = replace(read.navigation, end=End(name), logical_offset=offset)
-    return replace(read, navigation=navigation, span=span), closing + 1
+        end = End(name)
+        found = _moved(read, lambda one: replace(one, end=end, logical_offset=offset))
+    return replace(found, span=span), closing + 1
+
+
+def _moved(term: Term, change: Change) -> Term:
+    """The same readings of another row."""
+    return replace(term, pieces=tuple(_moved_piece(piece, change) for piece in term.pieces))
+
+
+def _moved_piece(piece: Piece, change: Change) -> Piece:
+    match piece:
+        case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
+            return replace(piece, navigation=change(navigation))
+        case _:
+            return piece
 
 
 def _physical_operand(
     analysis: Analysis, index: int, argument: tuple[int, int], semantics: Semantics
-) -> ColumnReference | Classifier:
+) -> Term:
     """What PREV or NEXT at `index` goes on from: FIRST or LAST, or else the last row."""
     start, end = argument
     prefixed = is_semantics(analysis, start)
@@ -64,21 +83,27 @@ def _physical_operand(
 
 def _operand(
     analysis: Analysis, index: int, argument: tuple[int, int], semantics: Semantics
-) -> ColumnReference | Classifier:
-    """What the navigation at `index` reads: CLASSIFIER, or an expression over one row."""
+) -> Term:
+    """What the navigation at `index` reads: CLASSIFIER, SQL over one row, or both together."""
     start, end = argument
+    span = analysis.span(start, end)
     prefixed = is_semantics(analysis, start)
     if analysis.key(start + prefixed) == "CLASSIFIER" and _is_whole_call(
         analysis, start + prefixed, end
     ):
         seen = Semantics(analysis.key(start)) if prefixed else semantics
-        return read_classifier(analysis, start + prefixed, seen)[0]
+        return Term((read_classifier(analysis, start + prefixed, seen)[0],), span)
     _refuse_nesting(analysis, index, argument)
-    read = read_row_argument(analysis, Operand(index, start, end))
+    operand = Operand(index, start, end)
+    read = read_row_argument(analysis, operand)
+    of_the_row = row_term(analysis, operand, semantics)
+    if any(isinstance(one, Classifier) for one in references(of_the_row)):
+        exists = ColumnReference(Navigation(read.variable, semantics=semantics), "TRUE")
+        return Term(("IF(", exists, ", ", *of_the_row.pieces, ", NULL)"), span)
     if not read.has_column:
-        span = analysis.span(index, analysis.pairs[index + 1] + 1)
-        raise errors.no_column(analysis.key(index), analysis.clause, span)
-    return ColumnReference(Navigation(read.variable, semantics=semantics), read.text)
+        call = analysis.span(index, analysis.pairs[index + 1] + 1)
+        raise errors.no_column(analysis.key(index), analysis.clause, call)
+    return Term((ColumnReference(Navigation(read.variable, semantics=semantics), read.text),), span)
 
 
 def _refuse_nesting(analysis: Analysis, index: int, argument: tuple[int, int]) -> None:
@@ -105,58 +130,6 @@ def _offset(analysis: Analysis, name: str, argument: tuple[int, int], default: i
     return int(token.text)
 
 
-def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Classifier, int]:
-    """The CLASSIFIER called at `index` and the token after it."""
-    closing = analysis.pairs[index + 1]
-    refuse_suffix(analysis, index, closing)
-    span = analysis.span(index, closing + 1)
-    arguments = call_arguments(analysis, index)
-    if len(arguments) > 1:
-        raise errors.wrong_number_of_arguments(
-            "CLASSIFIER", "at most one variable", len(arguments), analysis.clause, span
-        )
-    variable = _variable(analysis, arguments[0]) if arguments else None
-    return Classifier(Navigation(variable, semantics=semantics), span), closing + 1
-
-
-def _variable(analysis: Analysis, argument: tuple[int, int]) -> str:
-    start, end = argument
-    token = analysis.tokens[start]
-    if end - start != 1 or not token.can_name:
-        raise errors.classifier_of_expression(analysis.clause, analysis.span(start, end))
-    if token.variable not in analysis.scope.variables:
-        raise unknown_variable(analysis, token)
-    return token.variable
-
-
-def read_match_number(analysis: Analysis, index: int) -> tuple[Reference, int]:
-    """The MATCH_NUMBER called at `index` and the token after it."""
-    closing = analysis.pairs[index + 1]
-    refuse_suffix(analysis, index, closing)
-    span = analysis.span(index, closing + 1)
-    if analysis.scope.clause is Clause.DEFINE:
-        raise errors.match_number_in_define(span)
-    if arguments := call_arguments(analysis, index):
-        raise errors.wrong_number_of_arguments(
-            "MATCH_NUMBER", "no argument", len(arguments), analysis.clause, span
-        )
-    return MatchNumber(span), closing + 1
-
-
-def call_arguments(analysis: Analysis, index: int) -> tuple[tuple[int, int], ...]:
-    """The index ranges of the arguments of the call at `index`."""
-    opening = index + 1
-    closing = analysis.pairs[opening]
-    if closing == opening + 1:
-        return ()
-    parts = split_at_commas(analysis.tokens, analysis.pairs, opening + 1, closing)
-    for start, end in parts:
-        if start == end:
-            token = analysis.tokens[end]
-            raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
-    return parts
-
-
 def _refuse_nulls_treatment(
     analysis: Analysis, index: int, arguments: tuple[tuple[int, int], ...]
 ) -> None:
@@ -166,13 +139,3 @@ def _refuse_nulls_treatment(
         if analysis.key(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT"):
             span = analysis.span(end - 2, end)
             raise errors.modifier_of_navigation(analysis.key(index), word, analysis.clause, span)
-
-
-def refuse_suffix(analysis: Analysis, index: int, closing: int) -> None:
-    """DISTINCT in the call at `index`, or FILTER and the like after it."""
-    for modifier in (index + 2, closing + 1):
-        key = analysis.key(modifier)
-        if (key == "DISTINCT" and modifier < closing) or (key in _SUFFIXES and modifier > closing):
-            raise errors.modifier_of_navigation(
-                analysis.key(index), key, analysis.clause, analysis.tokens[modifier].span
-            )

@@ -21,26 +21,29 @@ from matchrec.frontends.functions import (
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.frontends.navigation import read_classifier, read_match_number, read_navigation
+from matchrec.frontends.navigation import read_navigation
+from matchrec.frontends.row_term import read_classifier, read_match_number
 from matchrec.plan.expression import (
     ColumnReference,
     Navigation,
     Reference,
     Semantics,
+    Term,
 )
+from matchrec.source import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Tokens `start .. end` of an expression, which are one reference."""
+    """Tokens `start .. end` of an expression, and what they read of the match."""
 
     start: int
     end: int
-    reference: Reference
+    read: Term
 
 
 def holes(analysis: Analysis) -> tuple[Hole, ...]:
-    """The references of an expression, left to right; they do not overlap."""
+    """What an expression reads of a match, left to right; holes do not overlap."""
     _refuse_everywhere(analysis)
     return tuple(_holes(analysis))
 
@@ -75,8 +78,8 @@ def _hole_at(analysis: Analysis, index: int) -> Hole | None:
     if prefixed:
         _refuse_semantics(analysis, index)
     if is_reading_call(analysis, function):
-        reference, end = _call(analysis, function, semantics)
-        return Hole(index, end, replace(reference, span=analysis.span(index, end)))
+        read, end = _call(analysis, function, semantics)
+        return Hole(index, end, _spanned(read, analysis.span(index, end)))
     column = analysis.columns.get(index)
     if column is None or column.in_query:
         return None
@@ -85,7 +88,14 @@ def _hole_at(analysis: Analysis, index: int) -> Hole | None:
     end = analysis.after(index, column.span)
     navigation = Navigation(analysis.variable(column))
     argument = analysis.row_text(index, end)
-    return Hole(index, end, ColumnReference(navigation, argument, column.span))
+    reference = ColumnReference(navigation, argument, column.span)
+    return Hole(index, end, Term((reference,), column.span))
+
+
+def _spanned(term: Term, span: Span) -> Term:
+    """The same readings, all of them written at `span`."""
+    pieces = (one if isinstance(one, str) else replace(one, span=span) for one in term.pieces)
+    return Term(tuple(pieces), span)
 
 
 def is_reading_call(analysis: Analysis, index: int) -> bool:
@@ -97,17 +107,19 @@ def is_reading_call(analysis: Analysis, index: int) -> bool:
     return name in OF_THE_MATCH or (name in AGGREGATES and not quantifies)
 
 
-def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Reference, int]:
-    """The reference that the call at `index` is, and the token after it."""
-    match analysis.key(index):
-        case name if name in NAVIGATION:
-            return read_navigation(analysis, index, semantics)
-        case "CLASSIFIER":
-            return read_classifier(analysis, index, semantics)
-        case "MATCH_NUMBER":
-            return read_match_number(analysis, index)
-        case _:
-            return read_aggregate(analysis, index, semantics)
+def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, int]:
+    """What the call at `index` reads, and the token after it."""
+    name = analysis.key(index)
+    if name in NAVIGATION:
+        return read_navigation(analysis, index, semantics)
+    reference: Reference
+    if name == "CLASSIFIER":
+        reference, end = read_classifier(analysis, index, semantics)
+    elif name == "MATCH_NUMBER":
+        reference, end = read_match_number(analysis, index)
+    else:
+        reference, end = read_aggregate(analysis, index, semantics)
+    return Term((reference,), analysis.span(index, end)), end
 
 
 def _refuse_semantics(analysis: Analysis, index: int) -> None:

@@ -92,6 +92,8 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
     match inner.key:
         case "CLASSIFIER" | "MATCH_NUMBER" if aggregate and of_measures:
             return
+        case "CLASSIFIER" if not aggregate:
+            return
         case "CLASSIFIER":
             raise errors.classifier_inside(name, clause, inner.span)
         case "MATCH_NUMBER":

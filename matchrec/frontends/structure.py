@@ -14,6 +14,7 @@ Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from matchrec.frontends.analysis import Analysis
 from matchrec.frontends.cursor import Cursor, items_of
@@ -250,14 +251,31 @@ class _Reader(Cursor):
                 self.position += 1
         return self.term(start, self.position)
 
-    def case(self) -> Term:
+    def case(self) -> Scalar:
+        """CASE with its conditions and values in a row, ELSE last; `CASE OF` starts with x."""
         start = self.position
+        parts = self.case_parts(start)
+        self.position = end = parts.pop() + 1
+        ranges = ((first + 1, last) for first, last in pairwise((*parts, end - 1)))
+        values = [self.readable(*one) for one in ranges if one[0] < one[1]]
+        if None in values:
+            return self.term(start, end)
+        operator = "CASE" if self.key_at(start + 1) == "WHEN" else "CASE OF"
+        return self.operation(operator, start, *(value for value in values if value is not None))
+
+    def case_parts(self, start: int) -> list[int]:
+        """The places of CASE, and of the WHEN, THEN, ELSE and END that belong to it."""
+        found = []
         depth = 0
-        while self.position < self.end:
-            depth += {"CASE": 1, "END": -1}.get(self.key, 0)
-            self.position = self.pairs.get(self.position, self.position) + 1
+        index = start
+        while index < self.end:
+            key = self.key_at(index)
+            depth += {"CASE": 1, "END": -1}.get(key, 0)
+            if (depth == 1 and key in ("WHEN", "THEN", "ELSE")) or index == start or depth == 0:
+                found.append(index)
             if depth == 0:
-                return self.term(start, self.position)
+                return found
+            index = self.pairs.get(index, index) + 1
         raise _NotModelled
 
     def group(self) -> Scalar:

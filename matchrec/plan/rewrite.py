@@ -104,6 +104,22 @@ def two_branches(parts: Parts, span: Span) -> Combined:
     return Combined("IF", (Combined("IS NOT NULL", (value,), span), present, absent), span)
 
 
+def case(parts: Parts, span: Span) -> Combined:
+    """CASE WHEN a THEN x WHEN b THEN y ELSE z END, from a on: IF(a, x, IF(b, y, z))."""
+    condition, value, *others = parts
+    if len(others) < 2:
+        return Combined("IF", parts, span)
+    return Combined("IF", (condition, value, case(tuple(others), span)), span)
+
+
+def case_of(parts: Parts, span: Span) -> Combined:
+    """CASE x WHEN a THEN ..., from x on, with the conditions x = a."""
+    value, *branches = parts
+    for place in range(0, len(branches) - 1, 2):
+        branches[place] = Combined("=", (value, branches[place]), span)
+    return case(tuple(branches), span)
+
+
 def negation_of(operator: str) -> Rewriting:
     """NOT of another operation."""
     return lambda parts, span: negated(operator, parts, span)
@@ -121,6 +137,8 @@ REWRITINGS: Mapping[str, Rewriting] = {
     "IFNULL": first_not_null,
     "NULLIF": null_if,
     "NVL2": two_branches,
+    "CASE": case,
+    "CASE OF": case_of,
     "GREATEST": extreme(">"),
     "LEAST": extreme("<"),
     "BETWEEN": between,

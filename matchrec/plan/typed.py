@@ -54,7 +54,17 @@ from matchrec.plan.steps import (
     Value,
     VariableAt,
 )
-from matchrec.plan.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, NUMBERS, Family, ValueType
+from matchrec.plan.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    NUMBERS,
+    VOID,
+    Family,
+    ValueType,
+)
 
 TRUE_COLUMN = row_column("TRUE")
 RANKED = frozenset({Family.STRING, Family.BINARY})
@@ -215,8 +225,7 @@ class Typer:
         condition = self.condition(step.operands[0])
         if len(step.operands) == 2:
             then = self.typed(step.operands[1])
-            kind = Kind.FLOATING if then.type.family is Family.FLOATING else Kind.INTEGER
-            return Typed(Choose(condition, then.glue, Constant(None, kind)), then.type)
+            return Typed(Choose(condition, then.glue, null(then.type).glue), then.type)
         then, otherwise = self.alike(step, step.operands[1], step.operands[2])
         return Typed(Choose(condition, then.glue, otherwise.glue), then.type)
 
@@ -225,6 +234,10 @@ class Typer:
         one, other = self.type_of(left), self.type_of(right)
         if one.family in NUMBERS and other.family in NUMBERS:
             return self.numbers(step, left, right)
+        if one == VOID:
+            return null(other), self.typed(right)
+        if other == VOID:
+            return self.typed(left), null(one)
         if one.family is not other.family or one.family is Family.OTHER:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
         return self.typed(left), self.typed(right)
@@ -303,6 +316,12 @@ class Typer:
             raise cannot_combine(step.operator, "a computed value", "a date", step.span)
         left, right = (self.cast_column(part, DATE) for part in step.operands)
         return Typed(whole(ArithmeticOperator.SUBTRACT, left.glue, right.glue), INT)
+
+
+def null(type_: ValueType) -> Typed:
+    """NULL as a value of a type."""
+    kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
+    return Typed(Constant(None, kind), type_)
 
 
 def is_wide_decimal(type_: ValueType) -> bool:

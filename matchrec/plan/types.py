@@ -42,6 +42,7 @@ BOOLEAN = ValueType(Family.BOOLEAN, "boolean")
 BIGINT = ValueType(Family.INTEGER, "bigint")
 INT = ValueType(Family.INTEGER, "int", 32)
 DOUBLE = ValueType(Family.FLOATING, "double")
+VOID = ValueType(Family.OTHER, "void")
 INTERVAL = ValueType(Family.INTERVAL, "interval day to second")
 
 DATE = ValueType(Family.DATE, "date")

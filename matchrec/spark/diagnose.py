@@ -80,7 +80,7 @@ def mismatch_of_within(
 def refusal_of(written: Written, relation: Relation) -> AnalysisException | None:
     """What Spark says against an expression over one row, or None."""
     try:
-        relation.select([written.text])
+        relation.runner.analysed(relation.select([written.text]))
     except AnalysisException as refusal:
         return refusal
     return None

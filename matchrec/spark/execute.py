@@ -98,7 +98,8 @@ def executed(
     matched = received(
         mapped(sent(prepared), executable, crossing_schema(schema), transport), schema
     )
-    return Executed(projected(relation, executable, matched), executable, resolved)
+    result = relation.runner.analysed(projected(relation, executable, matched))
+    return Executed(result, executable, resolved)
 
 
 def input_columns(relation: Relation, alias: str | None) -> InputColumns:

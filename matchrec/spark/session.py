@@ -66,6 +66,12 @@ class Runner:
         query = template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
 
+    def analysed(self, frame: DataFrame) -> DataFrame:
+        """The same DataFrame, analysed now; over Connect that waits until something asks."""
+        if is_connect(self.spark):
+            _ = frame.schema
+        return frame
+
     def kept(self, text: Template) -> Template:
         """The text with each hole filled by a temporary view that stays in the session.
 
@@ -85,6 +91,11 @@ class Runner:
     def setting(self, name: str) -> str:
         """A setting of the session, lower case."""
         return str(self.spark.conf.get(name)).lower()
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether the session is a client of Spark Connect."""
+    return "connect" in type(spark).__module__
 
 
 def query_context_logger() -> logging.Logger:

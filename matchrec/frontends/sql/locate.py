@@ -32,7 +32,7 @@ from matchrec.plan.template import View
 from matchrec.source import Source, Span
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
-_MISSPELT = re.compile(r"\bMATCH(_?RECOGNISE|_RECOGNI[SZ]ED|\s+RECOGNI[SZ]E|RECOGNIZE)\b", re.I)
+_MISSPELT = re.compile(r"\bMATCH(?!_RECOGNIZE\b)[_\s]*RE[A-Z0-9_]*\b", re.IGNORECASE)
 _WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
 
 
