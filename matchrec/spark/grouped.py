@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from pyspark.sql import types
+
 from matchrec.executable import Executable
 from matchrec.output.reads import ReadMatchedRows
 from matchrec.plan.template import View, template
@@ -26,15 +28,34 @@ def grouped(runner: Runner, matched: DataFrame, executable: Executable) -> DataF
     numbered = matched.selectExpr("*", "monotonically_increasing_id() AS __id")
     exploded = numbered.selectExpr("__id", *kept, f"explode_outer(__r{rows}) AS __e")
     aggregates = [f"{named_reads(pieces)} AS __g{i}" for i, pieces in enumerate(executable.grouped)]
-    firsts = [f"first({name}) AS {name}" for name in kept]
+    keys = ["__id", *(name for name in kept if stays_not_null(matched.schema[name]))]
+    others = [f"first({name}) AS {name}" for name in kept if name not in keys]
     query = template(
         "SELECT ",
-        runner.written(", ".join([*firsts, *aggregates])),
+        runner.written(", ".join([*keys[1:], *others, *aggregates])),
         " FROM ",
         View("matchrec_exploded"),
-        " GROUP BY __id",
+        f" GROUP BY {', '.join(keys)}",
     )
     return runner.having(matchrec_exploded=exploded).sql(runner.in_scope(query))
+
+
+def stays_not_null(field: types.StructField) -> bool:
+    """Whether to group by a column as well, which keeps it free of NULL in the schema.
+
+    Not where grouping changes values (-0.0 becomes 0.0) or Spark refuses it (maps, variants).
+    """
+    unchanged = (
+        types.IntegralType,
+        types.BooleanType,
+        types.StringType,
+        types.BinaryType,
+        types.DecimalType,
+        types.DateType,
+        types.TimestampType,
+        types.TimestampNTZType,
+    )
+    return not field.nullable and isinstance(field.dataType, unchanged)
 
 
 def named_reads(pieces: Iterable[str | int]) -> str:

@@ -187,3 +187,17 @@ def test_nullability_is_what_spark_says_of_the_same_expression(spark: SparkSessi
         "s": True,
         "x": False,
     }
+
+
+def test_an_aggregate_of_sparks_own_leaves_nullability_alone(spark: SparkSession) -> None:
+    frame = spark.range(3).selectExpr("id AS t", "-0.0D AS z", "map(1, 2) AS o")
+    clause = """ORDER BY t MEASURES count(*) AS n, collect_list(t) AS ts ALL ROWS PER MATCH
+        PATTERN (A+) DEFINE A AS t >= 0"""
+    result = matchrec.match_recognize(frame, clause)
+    nullable = {field.name: field.nullable for field in result.schema}
+    assert {name: nullable[name] for name in ("t", "n", "ts")} == {
+        "t": False,
+        "n": False,
+        "ts": False,
+    }
+    assert {str(row.z) for row in result.collect()} == {"-0.0"}
