@@ -88,7 +88,7 @@ def message_of(error: Exception) -> str:
     """The message of an error, also of one that Spark brings back from a Python worker."""
     if isinstance(error, matchrec.MatchRecognizeError):
         return str(error)
-    pattern = r"^(?:\S+[.])?MatchRecognizeRunError: (.+?)(?:\n\n|\Z)"
+    pattern = r"^(?:\S+[.])?MatchRecognizeRunError: (.+?)(?: SQLSTATE: \w+)?(?:\n\n|\Z)"
     found = re.search(pattern, str(error), re.MULTILINE | re.DOTALL)
     assert found is not None, str(error)
     return found[1].rstrip()

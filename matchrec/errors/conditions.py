@@ -18,7 +18,7 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
         span,
         notes=(
             "values of several rows may be combined there with comparisons, AND, OR, NOT,",
-            "IS NULL, IN, BETWEEN, + - * / % and DATEDIFF",
+            "IS NULL, IN, BETWEEN, + - * / %, CASE, COALESCE, ABS, GREATEST and DATEDIFF",
         ),
         hint="write the function around each navigation by itself: f(LAST(A.x)) = f(x)",
     )
