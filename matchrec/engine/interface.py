@@ -9,7 +9,7 @@ from typing import Protocol
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.nfa.program import Program
-from matchrec.plan.clauses import AfterMatchSkip
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput
 from matchrec.plan.glue import Glue
 
 
@@ -26,11 +26,26 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class Absent:
+    """No row in a part of a match may satisfy the condition of `variable`, an id.
+
+    after, before: ids of the variables whose last and first row enclose that part, both exclusive.
+    after None: rows in front of the match whose window holds the match's last row. before None:
+    rows behind the match that are in its window.
+    """
+
+    variable: int
+    after: frozenset[int] | None
+    before: frozenset[int] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One compiled query, as an engine sees it.
 
     variables: names by id; conditions: by id. members: variable ids of every union variable and of
-    every primary one, by name. Picklable.
+    every primary one, by name. absent: what must not be. closing: the id whose condition must hold
+    of a match as a whole, when its last row has been mapped. Picklable.
     """
 
     program: Program
@@ -38,6 +53,10 @@ class Task:
     conditions: tuple[Condition, ...]
     members: dict[str, frozenset[int]]
     after_match: AfterMatchSkip = AfterMatchSkip()
+    selection: EventSelection = EventSelection.STRICT_CONTIGUITY
+    output: MatchOutput = MatchOutput.PREFERRED
+    absent: tuple[Absent, ...] = ()
+    closing: int | None = None
 
     @property
     def looks_only_at_data(self) -> bool:

@@ -21,6 +21,8 @@ class Matches:
     offsets: int64[m + 1]; match i has offsets[i + 1] - offsets[i] rows, from start[i] on.
     classifiers: int16[k], variable id of each mapped row, match after match.
     excluded: bool[k], true for rows matched inside an exclusion.
+    rows: int64[k], position of each mapped row; None where every match is its first row and those
+    that follow it.
     """
 
     partition: IntArray
@@ -29,6 +31,7 @@ class Matches:
     offsets: IntArray
     classifiers: npt.NDArray[np.int16]
     excluded: BoolArray
+    rows: IntArray | None = None
 
     @property
     def count(self) -> int:

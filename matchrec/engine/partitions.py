@@ -21,6 +21,8 @@ class Partitions:
     satisfied: uint64[n, w], bit c of a row (word c // 64) says that row condition c is true there.
     integers, floats: int64[a, n] and float64[b, n], the columns that glue reads.
     integers_valid, floats_valid: bool[a, n] and bool[b, n], false where the value is NULL.
+    window_end: int64[n], for a match that starts at a row, the first row that is outside of its
+    window; None without a window. It never decreases within a partition.
     """
 
     starts: IntArray
@@ -29,6 +31,7 @@ class Partitions:
     floats: FloatArray
     integers_valid: BoolArray
     floats_valid: BoolArray
+    window_end: IntArray | None = None
 
     @property
     def rows(self) -> int:

@@ -41,7 +41,7 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
         suffix.condition,
         suffix.ordering,
         suffix.ignore_nulls or ignore_nulls,
-        analysis.span(index, suffix.end),
+        span=analysis.span(index, suffix.end),
     )
     return aggregate, suffix.end
 

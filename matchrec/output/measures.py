@@ -68,6 +68,8 @@ def row_of_mapped(matches: Matches, rows: OutputRows, mapped: IntArray) -> IntAr
     """int64[r], row position of a mapped row of the output row's match, -1 for -1."""
     if not matches.count:
         return mapped
+    if matches.rows is not None:
+        return np.where(mapped >= 0, matches.rows[mapped], -1) if len(matches.rows) else mapped
     match = np.maximum(rows.match, 0)
     return np.where(mapped >= 0, matches.start[match] + mapped - matches.offsets[:-1][match], -1)
 
@@ -166,6 +168,8 @@ class Reader:
 
     def mapped_rows(self) -> IntArray:
         """int64[k], row position of every mapped row."""
+        if self.matches.rows is not None:
+            return self.matches.rows
         lengths = np.diff(self.matches.offsets)
         shift = np.repeat(self.matches.start - self.matches.offsets[:-1], lengths)
         return np.asarray(np.arange(len(self.matches.classifiers)) + shift, np.int64)

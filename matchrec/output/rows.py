@@ -59,7 +59,10 @@ def all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
     current = np.where(empty, -1, matches.offsets[:-1][match] + within)
     kept = np.ones(len(match), np.bool_)
     kept[~empty] = ~matches.excluded[current[~empty]]
-    rows = OutputRows(matches.start[match] + within, match, current)
+    row = matches.start[match] + within
+    if matches.rows is not None:
+        row[~empty] = matches.rows[current[~empty]]
+    rows = OutputRows(row, match, current)
     return rows if kept.all() else selected(rows, kept)
 
 
@@ -71,6 +74,11 @@ def selected(rows: OutputRows, kept: BoolArray) -> OutputRows:
 def matched_rows(matches: Matches, rows: int) -> BoolArray:
     """bool[rows], true where a row is in some match, or is the row of an empty match."""
     lengths = np.maximum(np.diff(matches.offsets), 1)
+    if matches.rows is not None:
+        covered = np.zeros(rows, np.bool_)
+        covered[matches.rows] = True
+        covered[matches.start] = True
+        return covered
     change = np.zeros(rows + 1, np.int64)
     np.add.at(change, matches.start, 1)
     np.add.at(change, matches.start + lengths, -1)

@@ -29,11 +29,15 @@ BASIC = {
 
 @dataclass(frozen=True, slots=True)
 class BasicAggregate:
-    """count, sum, avg, min or max of a column over the rows of a variable; None counts rows."""
+    """count, sum, avg, min or max of a column over the rows of a variable; None counts rows.
+
+    so_far: the current row is left out.
+    """
 
     function: str
     variable: str | None
     column: RowColumn | None
+    so_far: bool = False
 
 
 def basic(aggregate: Aggregate) -> BasicAggregate | None:
@@ -44,7 +48,8 @@ def basic(aggregate: Aggregate) -> BasicAggregate | None:
         return None
     if not all(looks_at_columns_only(term) for term in terms(aggregate)):
         return None
-    return BasicAggregate(function, aggregate.variable, counted_column(aggregate))
+    column = counted_column(aggregate)
+    return BasicAggregate(function, aggregate.variable, column, aggregate.so_far)
 
 
 def counted_column(aggregate: Aggregate) -> RowColumn | None:

@@ -56,11 +56,52 @@ class AfterMatchSkip:
     span: Span | None = field(default=None, compare=False)
 
 
+class EventSelection(Enum):
+    """Which rows a run may skip between two rows of a match.
+
+    Source: SASE+, "Event selection strategies". Partition contiguity is strict contiguity within
+    finer partitions.
+    """
+
+    STRICT_CONTIGUITY = "STRICT CONTIGUITY"
+    SKIP_TILL_NEXT_MATCH = "SKIP TILL NEXT MATCH"
+    SKIP_TILL_ANY_MATCH = "SKIP TILL ANY MATCH"
+
+
+class MatchOutput(Enum):
+    """Which matches come out.
+
+    PREFERRED: the preferred one at each starting row, and AFTER MATCH SKIP says which row starts.
+    ALL: every mapping of rows to variables that is a match, each once.
+    NON_OVERLAPPING: of those that complete first, the one that starts first, ties by the least
+    positions; then the search goes on behind it.
+    """
+
+    PREFERRED = "PREFERRED MATCHES"
+    ALL = "ALL MATCHES"
+    NON_OVERLAPPING = "NON-OVERLAPPING MATCHES"
+
+
 @dataclass(frozen=True, slots=True)
 class Within:
     """`WITHIN interval`: the match's last row lies less than this after its first."""
 
     interval: RowExpression
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """No row in a part of the match may satisfy the condition of `variable`.
+
+    after, before: the variables, primary or union, whose last and first row enclose that part. At
+    the beginning `after` is None: rows before the match whose window holds its last row. At the end
+    `before` is None: rows behind the match, in its window. Source: SASE+, negation.
+    """
+
+    variable: str
+    after: str | None
+    before: str | None
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,8 @@ class Aggregate:
     function: lower-case name. arguments: none for `count(*)`. condition: of FILTER (WHERE ...).
     ordering: the items of WITHIN GROUP (ORDER BY ...), each with what follows it, such as DESC.
     All of them are evaluated on each row by itself: their references are columns, CLASSIFIER and
-    MATCH_NUMBER of that row. ignore_nulls: IGNORE NULLS is written.
+    MATCH_NUMBER of that row. ignore_nulls: IGNORE NULLS is written. so_far: the current row is left
+    out, as in `avg(a[..i-1].x)` of SASE+.
     """
 
     function: str
@@ -72,6 +73,7 @@ class Aggregate:
     condition: Term | None = None
     ordering: tuple[tuple[Term, str], ...] = ()
     ignore_nulls: bool = False
+    so_far: bool = False
     span: Span | None = field(default=None, compare=False)
 
 

@@ -67,13 +67,14 @@ class Reduce:
     """An aggregate over the run's rows mapped to `variable`, the current row included.
 
     NULLs are left out. column None: COUNT of rows. kind: of the column; AVG takes a FLOATING one.
-    On no value COUNT is 0 and the others NULL.
+    On no value COUNT is 0 and the others NULL. so_far: the current row is left out.
     """
 
     function: Reduction
     variable: str | None
     column: int | None
     kind: Kind
+    so_far: bool = False
 
 
 class Comparison(Enum):

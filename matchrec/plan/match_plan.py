@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from matchrec.plan.clauses import (
+    Absence,
     AfterMatchSkip,
     Definition,
+    EventSelection,
+    MatchOutput,
     Measure,
     RowExpression,
     RowsPerMatch,
@@ -22,7 +25,8 @@ class MatchPlan:
     """A row pattern query, free of syntax and of any session.
 
     Every name of a variable is normalized; every expression is SQL text with its references taken
-    out; defaults are filled in.
+    out; defaults are filled in. within_rows: the match's first and last row lie within so many rows
+    of the partition.
     """
 
     pattern: RowPattern
@@ -32,19 +36,31 @@ class MatchPlan:
     rows_per_match: RowsPerMatch = RowsPerMatch.ONE_ROW
     after_match: AfterMatchSkip = AfterMatchSkip()
     within: Within | None = None
+    within_rows: int | None = None
     subsets: tuple[Subset, ...] = ()
     definitions: tuple[Definition, ...] = ()
+    selection: EventSelection = EventSelection.STRICT_CONTIGUITY
+    output: MatchOutput = MatchOutput.PREFERRED
+    absences: tuple[Absence, ...] = ()
+    closing: str | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Primary variables in order of first appearance; a variable's id is its index."""
-        return variable_names(self.pattern)
+        """Primary variables in order of first appearance; a variable's id is its index.
+
+        Behind those of the pattern stand names to which no row is mapped: those of absences, whose
+        conditions are about rows that must not be there, and `closing`, whose condition must hold
+        of a whole match.
+        """
+        absent = tuple(absence.variable for absence in self.absences)
+        closing = () if self.closing is None else (self.closing,)
+        return (*variable_names(self.pattern), *absent, *closing)
 
     def members(self, name: str | None) -> frozenset[int]:
         """Ids of the primary variables that `name` stands for; None is the universal variable."""
         variables = self.variables
         if name is None:
-            return frozenset(range(len(variables)))
+            return frozenset(range(len(variable_names(self.pattern))))
         for subset in self.subsets:
             if subset.name == name:
                 return frozenset(variables.index(member) for member in subset.members)

@@ -151,7 +151,7 @@ class ConditionSplitter:
         form = basic(aggregate)
         if form is None:
             raise aggregate_not_grown(aggregate.function, span)
-        return Grown(form.function, form.variable, form.column, span)
+        return Grown(form.function, form.variable, form.column, form.so_far, span)
 
 
 def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:

@@ -24,11 +24,15 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """An aggregate that grows with the run; column None counts rows."""
+    """An aggregate that grows with the run; column None counts rows.
+
+    so_far: the current row is left out.
+    """
 
     function: str
     variable: str | None
     column: RowColumn | None
+    so_far: bool
     span: Span
 
 

@@ -174,11 +174,11 @@ class Typer:
         self, function: Reduction, step: Grown, column: RowColumn, type_: ValueType
     ) -> Reduce:
         read = self.read(column, type_, None)
-        return Reduce(function, step.variable, read.column, read.kind)
+        return Reduce(function, step.variable, read.column, read.kind, step.so_far)
 
     def count(self, step: Grown) -> Glue:
         if step.column is None:
-            return Reduce(Reduction.COUNT, step.variable, None, Kind.INTEGER)
+            return Reduce(Reduction.COUNT, step.variable, None, Kind.INTEGER, step.so_far)
         column, type_ = step.column, self.types[step.column]
         if type_.family not in NUMBERS or is_wide_decimal(type_):
             column = row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
