@@ -14,6 +14,7 @@ from matchrec.cli.commands import explain, run
 from matchrec.cli.demo import demo
 from matchrec.cli.failures import sentence_from_worker, sentence_of_spark
 from matchrec.errors import MatchRecognizeError
+from matchrec.spark.session import quiet_analysis
 
 COMMANDS = {"demo": demo, "run": run, "explain": explain}
 FAILED = 2
@@ -44,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_command(arguments: Namespace) -> None:
     """Runs the command that the arguments name."""
     try:
-        COMMANDS[arguments.command](arguments)
+        with quiet_analysis():
+            COMMANDS[arguments.command](arguments)
     except Py4JJavaError as error:
         sentence = sentence_from_worker(str(error))
         if sentence is None:
