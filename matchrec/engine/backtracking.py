@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from matchrec.engine import selection_backtracking
 from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import backtracking as kernel
@@ -30,6 +31,8 @@ class Backtracking:
 
     def search(self, task: Task, partitions: Partitions) -> Iterator[Matches]:
         """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
+        if task.selects:
+            return selection_backtracking.search(task, partitions, self.room)
         return run(_BacktrackingSearch(task, partitions, self.room.memory), task, self.room)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from matchrec.engine import selection_breadth_first
 from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import breadth_first as kernel
@@ -16,6 +17,7 @@ from matchrec.engine.match import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.search import Room, larger, new_progress, run
 from matchrec.evaluate.link import LinkedConditions
+from matchrec.plan.clauses import MatchOutput
 
 _NODES_OF_A_ROW = 16
 
@@ -28,12 +30,16 @@ class BreadthFirst:
     room: Room = Room()
     name: str = field(default="breadth_first", init=False)
 
-    def supports(self, task: Task) -> str | None:  # noqa: ARG002 -- it runs every task
-        """None: every task can be searched breadth-first."""
+    def supports(self, task: Task) -> str | None:
+        """Why a task cannot be searched breadth-first, or None."""
+        if task.selects and task.output is MatchOutput.PREFERRED:
+            return "where rows may be skipped, it finds all matches, not the preferred ones"
         return None
 
     def search(self, task: Task, partitions: Partitions) -> Iterator[Matches]:
         """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
+        if task.selects:
+            return selection_breadth_first.search(task, partitions, self.room, self.merge_runs)
         search = _BreadthFirstSearch(task, partitions, self.merge_runs, self.room.memory)
         return run(search, task, self.room)
 

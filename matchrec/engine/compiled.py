@@ -13,12 +13,12 @@ import numpy.typing as npt
 from matchrec.engine.interface import Condition, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.evaluate.link import LinkedConditions, link_conditions
+from matchrec.evaluate.link import Last, LinkedConditions, link_conditions
 from matchrec.evaluate.liveness import Move
 from matchrec.nfa.closure import fold
 from matchrec.nfa.program import Program
 from matchrec.nfa.tables import ProgramTables, program_tables
-from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 
 _SKIP_TO = {
     SkipTo.NEXT_ROW: layout.TO_NEXT_ROW,
@@ -51,7 +51,18 @@ class CompiledTask:
 def compile_task(task: Task, integers: int) -> CompiledTask:
     """The arrays of a task over `integers` integer columns; of a known one, the same again."""
     members = tuple(sorted((name, ids) for name, ids in task.members.items()))
-    return _compile(task.program, task.conditions, members, task.after_match, integers)
+    last = tuple(absent.variable for absent in task.absent)
+    last += () if task.closing is None else (task.closing,)
+    return _compile(
+        task.program,
+        task.conditions,
+        members,
+        task.after_match,
+        integers,
+        task.selects,
+        task.output is not MatchOutput.PREFERRED,
+        last,
+    )
 
 
 @lru_cache(maxsize=64)  # a worker asks batch after batch
@@ -61,10 +72,13 @@ def _compile(
     members: tuple[tuple[str, frozenset[int]], ...],
     after_match: AfterMatchSkip,
     integers: int,
+    selects: bool,
+    every_way: bool,
+    last: tuple[int, ...],
 ) -> CompiledTask:
-    folded = fold(program)
+    folded = fold(program, every_way=every_way)
     assert folded is not None
-    tables = program_tables(folded)
+    tables = program_tables(folded, selects=selects)
     choices = _choices(tables, conditions)
     skip_to = dict(members).get(after_match.variable or "", frozenset())
     choices[:, layout.SKIP_HERE] = np.isin(tables.variable, list(skip_to))
@@ -72,7 +86,9 @@ def _compile(
     if any(condition.glue is not None for condition in conditions):
         glue = [condition.glue for condition in conditions]
         moves = _moves(tables)
-        linked = link_conditions(glue, dict(members), integers, moves, len(folded))
+        accepting = [s for s, ways in enumerate(folded) if any(c.target is None for c in ways)]
+        at_last = Last(last, tuple(accepting))
+        linked = link_conditions(glue, dict(members), integers, moves, len(folded), at_last)
         _add_links(choices, tables, linked)
     return CompiledTask(tables, choices, _SKIP_TO[after_match.to], linked)
 
@@ -85,6 +101,8 @@ def _choices(tables: ProgramTables, conditions: tuple[Condition, ...]) -> IntArr
     choices[:, layout.VARIABLE] = tables.variable
     choices[:, layout.GUARD] = tables.guard
     choices[:, layout.MEMO] = tables.memo
+    loops = np.isin(tables.source, tables.source[tables.again])
+    choices[:, layout.BLOCKS] = tables.again | ~loops
     for choice, variable in zip(choices, tables.variable, strict=True):
         row_condition = conditions[variable].row_condition if variable >= 0 else None
         if row_condition is not None:

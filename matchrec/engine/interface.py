@@ -59,6 +59,16 @@ class Task:
     closing: int | None = None
 
     @property
+    def selects(self) -> bool:
+        """Whether more is asked for than the preferred matches of rows in a row."""
+        return (
+            self.selection is not EventSelection.STRICT_CONTIGUITY
+            or self.output is not MatchOutput.PREFERRED
+            or bool(self.absent)
+            or self.closing is not None
+        )
+
+    @property
     def looks_only_at_data(self) -> bool:
         """Whether no condition depends on the run."""
         return all(condition.glue is None for condition in self.conditions)

@@ -68,20 +68,26 @@ def run(search: Search, task: Task, room: Room) -> Iterator[Matches]:
         while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
             search.grow(status)
             status = search.advance(found, taken)
-        if status in _FAILURES:
-            raise _failure(_FAILURES[status], search, task)
+        failure = failure_of(status, progress, search.tables, task)
+        if failure is not None:
+            raise failure
         if progress[layout.MATCHES]:
             yield _matches(search, found, taken)
         if status == layout.OUTPUT_FULL:
             rows = max(rows, int(progress[layout.NEEDED]))
 
 
-def _failure(kind: FailureKind, search: Search, task: Task) -> RunFailure:
+def failure_of(
+    status: int, progress: IntArray, tables: ProgramTables, task: Task
+) -> RunFailure | None:
+    """What a status says has failed, or None where nothing has."""
+    kind = _FAILURES.get(status)
+    if kind is None:
+        return None
     detail = task.after_match.variable or ""
     if kind in (FailureKind.OVERFLOW, FailureKind.DIVISION_BY_ZERO):
-        choice = search.progress[layout.CHOICE]
-        detail = task.variables[search.tables.variable[choice]]
-    partition, row = search.progress[[layout.PARTITION, layout.ROW]]
+        detail = task.variables[tables.variable[progress[layout.CHOICE]]]
+    partition, row = progress[[layout.PARTITION, layout.ROW]]
     return RunFailure(kind, int(partition), int(row), detail)
 
 

@@ -206,17 +206,17 @@ class Coder:
         members = self._members(glue.variable)
         column = None if glue.column is None else self._column(glue.column, glue.kind)
         if glue.function is Reduction.COUNT:
-            count = self.registers.number(Count(members, column))
+            count = self.registers.number(Count(members, column, glue.so_far))
             self._emit(op.REGISTER, self._register(count))
             return
         assert column is not None
         function = Reduction.SUM if glue.function is Reduction.AVG else glue.function
-        value = self.registers.number(Reduced(function, members, column, glue.kind))
+        value = self.registers.number(Reduced(function, members, column, glue.kind, glue.so_far))
         self._register(value)
         self._register(value + 1)
         if glue.function is Reduction.AVG:
             assert glue.kind is Kind.FLOATING
-            count = self.registers.number(Count(members, column))
+            count = self.registers.number(Count(members, column, glue.so_far))
             self._emit(op.AVERAGE, self._register(count), value)
         else:
             self._emit(op.REDUCED, value)

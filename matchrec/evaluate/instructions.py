@@ -11,6 +11,7 @@ COPY = 2  # r[a] = r[b]
 COUNT_DOWN = 3  # r[a] is minus the rows to come before the one looked for, minus 1; then its row
 COPY_AT = 4  # r[a] = r[b] if r[c] == row
 SET_AT = 5  # r[a] = d if r[b] >= 0 and row == r[b] + c
+# From here on c is 0, or 1 + the register with the position of the row that counts instead.
 ADD_ONE = 6  # r[a] += 1
 ADD_VALID = 7  # r[a] += 1 if column b is not NULL on the row
 SUM_INTEGER = 8  # r[a]: 0 no value yet, 1 some, -1 overflow; r[a + 1] the sum of column b

@@ -25,7 +25,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 def _digest_of_sources() -> str:
     digest = hashlib.sha256()
-    for folder in ("nfa", "evaluate", "engine/kernels"):
+    for folder in ("nfa", "evaluate", "engine/kernels", "engine/kernels/selection"):
         for path in sorted((_PACKAGE / folder).glob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -93,13 +93,15 @@ def update_registers(
         elif operation == SET_AT:
             if registers[place, b] >= 0 and row == registers[place, b] + instructions[at, 3]:
                 registers[place, a] = instructions[at, 4]
-        elif operation == ADD_ONE:
-            registers[place, a] += 1
-        elif valid[b, row]:
-            if operation == ADD_VALID:
-                registers[place, a] += 1
-            else:
-                reduce(operation, registers, place, a, columns[b, row])
+        else:
+            counted = row
+            if instructions[at, 3] > 0:
+                counted = registers[place, instructions[at, 3] - 1]
+            if counted >= 0 and (operation == ADD_ONE or valid[b, counted]):
+                if operation == ADD_ONE or operation == ADD_VALID:
+                    registers[place, a] += 1
+                else:
+                    reduce(operation, registers, place, a, columns[b, counted])
         at += 1
 
 

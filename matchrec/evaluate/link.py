@@ -38,25 +38,39 @@ class LinkedConditions:
     depth: int
 
 
+@dataclass(frozen=True, slots=True)
+class Last:
+    """Conditions, by variable, that are evaluated on the run when it arrives in `states`."""
+
+    variables: tuple[int, ...]
+    states: tuple[int, ...]
+
+
+NOTHING_LAST = Last((), ())
+
+
 def link_conditions(
     glue: Sequence[Glue | None],
     members: Mapping[str, Members],
     integers: int,
     moves: Sequence[Move],
     states: int,
+    last: Last = NOTHING_LAST,
 ) -> LinkedConditions:
     """Arrays for the conditions `glue`, by variable, of a program with `moves` between `states`.
 
-    integers: how many integer columns there are.
+    integers: how many integer columns there are. last: what is evaluated when a match is complete.
     """
-    registers = Registers(frozenset(range(len(glue))))
+    registers = Registers(frozenset(move.variable for move in moves))
     coders = [Coder(variable, members, registers, integers) for variable in range(len(glue))]
     for coder, condition in zip(coders, glue, strict=True):
         if condition is not None:
             coder.add(condition)
     reads = [frozenset(coder.reads) for coder in coders]
     steps = [registers.steps(variable) for variable in range(len(glue))]
-    live = live_registers(moves, states, steps, reads)
+    at_last = frozenset().union(*(reads[variable] for variable in last.variables))
+    kept = dict.fromkeys(last.states, at_last)
+    live = live_registers(moves, states, steps, reads, kept)
     instructions, step_ranges = _steps_of_moves(moves, steps, reads, live)
     code_ranges = []
     for coder in coders:

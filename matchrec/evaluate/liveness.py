@@ -9,7 +9,7 @@ analysis.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from matchrec.evaluate.registers import Step
@@ -31,9 +31,10 @@ def live_registers(
     states: int,
     steps: Sequence[tuple[Step, ...]],
     reads: Sequence[RegisterSet],
+    kept: Mapping[int, RegisterSet] | None = None,
 ) -> list[RegisterSet]:
-    """The live registers of every state. steps, reads: by variable."""
-    live: list[RegisterSet] = [frozenset()] * states
+    """The live registers of every state. steps, reads: by variable. kept: live in any case."""
+    live: list[RegisterSet] = [(kept or {}).get(state, frozenset()) for state in range(states)]
     changed = True
     while changed:
         changed = False

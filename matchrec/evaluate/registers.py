@@ -59,20 +59,25 @@ class FirstVariable:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many rows are mapped to `members`, or have a value in a column."""
+    """How many rows are mapped to `members`, or have a value in a column.
+
+    so_far: all but the last of these rows.
+    """
 
     members: Members
     column: int | None
+    so_far: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """A flag and a sum or an extreme, in two registers."""
+    """A flag and a sum or an extreme, in two registers. so_far: of all rows but the last."""
 
     function: Reduction
     members: Members
     column: int
     kind: Kind
+    so_far: bool = False
 
 
 Meaning = LastRow | FirstRow | RecentVariable | LastVariable | FirstVariable | Count | Reduced
@@ -98,6 +103,8 @@ class Step(NamedTuple):
         match self.operation:
             case op.SET_ROW | op.SET:
                 return ()
+            case operation if operation >= op.ADD_ONE and self.c > 0:
+                return (*self.writes, self.c - 1)
             case op.COPY:
                 return (self.b,)
             case op.COPY_AT:
@@ -139,6 +146,8 @@ class Registers:
                 yield FirstRow(members, offset)
                 if physical <= 0:
                     yield RecentVariable(-physical)
+            case Count(so_far=True) | Reduced(so_far=True):
+                yield LastRow(meaning.members, 0)
             case _:
                 return
 
@@ -167,13 +176,17 @@ class Registers:
             case FirstVariable():
                 yield from self._first_variable(meaning, variable)
             case Count(members, None) if variable in members:
-                yield Step(op.ADD_ONE, register)
+                yield Step(op.ADD_ONE, register, 0, self._place(meaning))
             case Count(members, int(column)) if variable in members:
-                yield Step(op.ADD_VALID, register, column)
+                yield Step(op.ADD_VALID, register, column, self._place(meaning))
             case Reduced(function, members, column, kind) if variable in members:
-                yield Step(_REDUCE[function, kind], register, column)
+                yield Step(_REDUCE[function, kind], register, column, self._place(meaning))
             case _:
                 return
+
+    def _place(self, meaning: Count | Reduced) -> int:
+        """Which row counts: 0 is the row being mapped, r + 1 the one whose position is in r."""
+        return self.numbers[LastRow(meaning.members, 0)] + 1 if meaning.so_far else 0
 
     def _shift(self, register: int, before: Meaning, place: int, first: int) -> Step:
         """The step of one place in a chain whose place 0 becomes `first`."""
@@ -216,8 +229,13 @@ def _initial(meaning: Meaning) -> list[int]:
 
 
 def _phase(meaning: Meaning) -> tuple[int, int]:
-    """Sort key: positions, then recent variables, then what reads them; far ends first."""
+    """Sort key: positions, then recent variables, then what reads them; far ends first.
+
+    What is so far reads the position of the last row before that becomes another.
+    """
     match meaning:
+        case Count(so_far=True) | Reduced(so_far=True):
+            return -1, 0
         case LastRow(offset=offset):
             return 0, -offset
         case FirstRow():

@@ -20,22 +20,25 @@ _GUARDS = {Anchor.PARTITION_START: GUARD_START, Anchor.PARTITION_END: GUARD_END}
 class Choice:
     """Map the next row to `variable` and go on in `target`, or accept (both None).
 
-    guard: bits GUARD_START and GUARD_END, anchors that must hold before the row.
+    guard: bits GUARD_START and GUARD_END, anchors that must hold before the row. again: one more
+    row of the loop over one variable that the state is in.
     """
 
     guard: int
     variable: VariableId | None
     target: int | None
     excluded: bool = False
+    again: bool = False
 
 
 Folded = tuple[tuple[Choice, ...], ...]
 
 
-def fold(program: Program, most: int | None = None) -> Folded | None:
+def fold(program: Program, most: int | None = None, *, every_way: bool = False) -> Folded | None:
     """Choices of each state that a row can lead to; the starting state is number 0.
 
-    None when there are more than `most` choices.
+    None when there are more than `most` choices. every_way: all matches are asked for, so what is
+    less preferred than an acceptance counts too.
     """
     numbers = {program.start: 0}
     order = [program.start]
@@ -43,7 +46,7 @@ def fold(program: Program, most: int | None = None) -> Folded | None:
     size = 0
     for state in order:  # grows while it is read
         choices = []
-        for choice in _choices(program, state):
+        for choice in _choices(program, state, every_way):
             size += 1
             if most is not None and size > most:
                 return None
@@ -53,11 +56,11 @@ def fold(program: Program, most: int | None = None) -> Folded | None:
             target = None if choice.target is None else numbers[choice.target]
             choices.append(replace(choice, target=target))
         folded.append(tuple(choices))
-    return _reachable(_without_dominated(folded))
+    return _reachable(folded if every_way else _without_dominated(folded))
 
 
-def _choices(program: Program, state: StateId) -> Iterator[Choice]:
-    """Choices of one state, targets still being states of the program.
+def _choices(program: Program, state: StateId, every_way: bool) -> Iterator[Choice]:
+    """Choices of one state, targets still being states of the program. Ignore edges are no choices.
 
     What an earlier choice does under no stronger guard need not be tried again. No row comes at the
     end of the partition, after a row its start is past, and nothing is preferred to less than an
@@ -68,18 +71,20 @@ def _choices(program: Program, state: StateId) -> Iterator[Choice]:
     waiting = [(Edge(Action.PROCEED, state), 0)]
     while waiting:
         edge, guard = waiting.pop()
-        assert edge.action is not Action.IGNORE, "strict contiguity has no ignore edges"
+        if edge.action is Action.IGNORE:
+            continue
         if edge.variable is not None:
             row = (edge.variable, edge.target)
             if not guard & GUARD_END and not _is_repeated(seen, row, guard):
-                yield Choice(guard, edge.variable, edge.target, edge.excluded)
+                again = edge.action is Action.TAKE and edge.target == state
+                yield Choice(guard, edge.variable, edge.target, edge.excluded, again)
             continue
         guard |= 0 if edge.anchor is None else _GUARDS[edge.anchor]
         if guard & ~possible or _is_repeated(seen, edge.target, guard):
             continue
         if edge.target == program.final:
             yield Choice(guard, None, None)
-            if guard == 0:
+            if guard == 0 and not every_way:
                 return
         waiting += [(onward, guard) for onward in reversed(program.states[edge.target].edges)]
 

@@ -23,6 +23,8 @@ from typing_extensions import assert_never
 from matchrec.errors.pattern import pattern_too_large
 from matchrec.nfa.closure import fold
 from matchrec.nfa.program import Action, Anchor, Edge, Program, State, StateId
+from matchrec.nfa.selection import with_selection
+from matchrec.plan.clauses import EventSelection
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
@@ -40,7 +42,11 @@ MOST_STATES = 20_000
 MOST_CHOICES = 200_000
 
 
-def compile_pattern(pattern: RowPattern, variables: tuple[str, ...]) -> Program:
+def compile_pattern(
+    pattern: RowPattern,
+    variables: tuple[str, ...],
+    selection: EventSelection = EventSelection.STRICT_CONTIGUITY,
+) -> Program:
     """The program of `pattern`; a variable's id is its index in `variables`.
 
     Raises MatchRecognizePlanError where quantifiers or PERMUTE make it too large.
@@ -49,6 +55,7 @@ def compile_pattern(pattern: RowPattern, variables: tuple[str, ...]) -> Program:
     final = compiler.add_state()
     start = compiler.compile_node(pattern, _Then(final, final))
     program = _renumber(Program(tuple(compiler.states), start, final, variables)).check()
+    program = with_selection(program, selection)
     if fold(program, MOST_CHOICES) is None:
         raise pattern_too_large("choices", MOST_CHOICES, pattern.span)
     return program

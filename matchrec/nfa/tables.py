@@ -17,7 +17,7 @@ class ProgramTables(NamedTuple):
     first: int64[s + 1], the choices of state s are first[s] .. first[s + 1]; state 0 starts.
     source, target: int32[c], states; target -1 accepts.
     variable: int16[c], -1 where the choice accepts. guard: uint8[c], see `closure`.
-    excluded: bool[c].
+    excluded, again: bool[c].
     memo: int32[c], a number for the target where its failures are worth remembering, else -1.
     """
 
@@ -27,14 +27,18 @@ class ProgramTables(NamedTuple):
     variable: npt.NDArray[np.int16]
     guard: npt.NDArray[np.uint8]
     excluded: npt.NDArray[np.bool_]
+    again: npt.NDArray[np.bool_]
     memo: npt.NDArray[np.int32]
 
 
-def program_tables(folded: Folded) -> ProgramTables:
-    """The arrays of a folded program; every state that can be reached twice has a memo number."""
+def program_tables(folded: Folded, *, selects: bool = False) -> ProgramTables:
+    """The arrays of a folded program; every state that can be reached twice has a memo number.
+
+    selects: rows may be skipped, so that any state can be.
+    """
     choices = [choice for state in folded for choice in state]
     first = np.cumsum([0, *(len(state) for state in folded)])
-    twice = np.array(reached_twice(folded))
+    twice = np.array(reached_twice(folded)) | selects
     memo = np.where(twice, np.cumsum(twice) - 1, -1)
     return ProgramTables(
         first=first.astype(np.int64),
@@ -43,5 +47,6 @@ def program_tables(folded: Folded) -> ProgramTables:
         variable=np.array([-1 if c.variable is None else c.variable for c in choices], np.int16),
         guard=np.array([c.guard for c in choices], np.uint8),
         excluded=np.array([c.excluded for c in choices], np.bool_),
+        again=np.array([c.again for c in choices], np.bool_),
         memo=np.array([-1 if c.target is None else memo[c.target] for c in choices], np.int32),
     )

@@ -4,7 +4,7 @@ Few and plain arrays: numba counts references for every array it takes out of a 
 more than a step of the search.
 
 first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
-program: int64[c, 12], columns as below.
+program: int64[c, 13], columns as below.
 satisfied: int64[n, w], the row conditions of `Partitions`, bit for bit.
 found: int64[4, m + 1], what is known of each match, rows as below.
 taken: int32[k], the choice taken at each mapped row, match after match.
@@ -37,7 +37,8 @@ STEPS = 8  # instructions: what mapping the row does to the registers
 STEPS_END = 9
 CODE = 10  # and the condition that then must hold
 CODE_END = 11
-CHOICE_SIZE = 12
+BLOCKS = 12  # whether a row that can be taken by it may not be skipped
+CHOICE_SIZE = 13
 
 ACCEPT = -1  # the target of a choice that accepts
 NOT_REMEMBERED = -1  # the memo number of a target whose failures are not remembered

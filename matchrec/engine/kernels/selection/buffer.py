@@ -1,0 +1,116 @@
+"""The shared versioned match buffer: rows of all runs as pointers to the row selected before.
+
+A pointer leads to the very pointer that its run made before, not to an entry of a stack, so no
+version is needed to follow it: what the paper tells apart by Dewey numbers are different pointers.
+Runs that part share what they have selected before; where runs merge, a join leads to both. The
+numbers themselves are made for the compressed output (`engine.versions`).
+
+Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "Memory management".
+"""
+
+from matchrec.engine.kernels.layout import BEST_NODE, BEST_START, NODES, RunArray
+from matchrec.engine.kernels.selection.layout import (
+    COUNT,
+    JOIN,
+    NODE_BEFORE,
+    NODE_CHOICE,
+    NODE_OTHER,
+    NODE_ROW,
+    NODE_START,
+    NODES_CREATED,
+    NODES_PRUNED,
+    RUN_NODE,
+)
+from matchrec.engine.partitions import IntArray
+from matchrec.evaluate.jit import inlined, inner
+
+DEAD = -1
+
+
+@inner
+def add_node(
+    nodes: IntArray,
+    progress: IntArray,
+    choice: int,
+    row: int,
+    before: int,
+    other: int,
+    start: int,
+    counters: RunArray,
+) -> int:
+    """The number of a new node, or -1 where there is no room."""
+    node = progress[NODES]
+    if node == nodes.shape[0]:
+        return -1
+    nodes[node, NODE_CHOICE] = choice
+    nodes[node, NODE_ROW] = row
+    nodes[node, NODE_BEFORE] = before
+    nodes[node, NODE_OTHER] = other
+    nodes[node, NODE_START] = start
+    progress[NODES] = node + 1
+    if counters is not None:
+        counters[0, NODES_CREATED] += 1
+    return int(node)
+
+
+@inner
+def compact(
+    nodes: IntArray,
+    moved: IntArray,
+    runs: IntArray,
+    bank: int,
+    row: int,
+    window_end: RunArray,
+    progress: IntArray,
+    counters: RunArray,
+) -> None:
+    """Keep the nodes that a run in `bank`, or the best match, still reaches inside its window.
+
+    A node stands behind those that it leads to, so one pass back marks and one pass forth slides. A
+    join with one side left is that side. moved: int64[n], scratch.
+    Source: SASE+, "Memory management".
+    """
+    count = progress[NODES]
+    for node in range(count):
+        moved[node] = DEAD
+    for run in range(progress[COUNT]):
+        if runs[bank, run, RUN_NODE] >= 0:
+            moved[runs[bank, run, RUN_NODE]] = 0
+    if progress[BEST_START] >= 0 and progress[BEST_NODE] >= 0:
+        moved[progress[BEST_NODE]] = 0
+    for node in range(count - 1, -1, -1):
+        if moved[node] != DEAD:
+            for side in (NODE_BEFORE, NODE_OTHER):
+                before = nodes[node, side]
+                if before >= 0 and not is_over(nodes, before, row, window_end):
+                    moved[before] = 0
+    kept = 0
+    for node in range(count):
+        if moved[node] == DEAD:
+            continue
+        before, other = nodes[node, NODE_BEFORE], nodes[node, NODE_OTHER]
+        before = moved[before] if before >= 0 else DEAD
+        other = moved[other] if other >= 0 else DEAD
+        if nodes[node, NODE_CHOICE] == JOIN and (before == DEAD or other == DEAD):
+            moved[node] = max(before, other)
+            continue
+        for column in range(nodes.shape[1]):
+            nodes[kept, column] = nodes[node, column]
+        nodes[kept, NODE_BEFORE] = before
+        nodes[kept, NODE_OTHER] = other
+        moved[node] = kept
+        kept += 1
+    progress[NODES] = kept
+    if counters is not None:
+        counters[0, NODES_PRUNED] += count - kept
+    for run in range(progress[COUNT]):
+        if runs[bank, run, RUN_NODE] >= 0:
+            runs[bank, run, RUN_NODE] = moved[runs[bank, run, RUN_NODE]]
+    if progress[BEST_START] >= 0 and progress[BEST_NODE] >= 0:
+        progress[BEST_NODE] = moved[progress[BEST_NODE]]
+
+
+@inlined
+def is_over(nodes: IntArray, node: int, row: int, window_end: RunArray) -> bool:
+    """Whether the window of all that ends at a node has ended before `row`."""
+    return window_end is not None and window_end[nodes[node, NODE_START]] <= row
