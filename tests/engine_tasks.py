@@ -131,7 +131,15 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
                 return False
             if name not in query.glue:
                 return True
-            candidate = Candidate(start, variables, columns, query.variables, query.members)  # noqa: B023
+            mapped = tuple(range(start, start + len(variables)))
+            candidate = Candidate(
+                mapped[-1],
+                mapped,
+                variables,
+                columns,  # noqa: B023
+                query.variables,
+                query.members,
+            )
             return bool(candidate.value(query.glue[name]))
 
         try:

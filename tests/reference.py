@@ -149,26 +149,30 @@ def find_all(
             continue
         number += 1
         yield Found(number, start, word)
-        start += step(word, start, after_match, members)
+        mapped = tuple((start + i, variable) for i, (variable, _) in enumerate(word))
+        start = next_start(mapped, start, after_match, members)
 
 
-def step(
-    word: Word, start: int, after_match: AfterMatchSkip, members: dict[str, frozenset[str]]
+def next_start(
+    mapped: tuple[tuple[int, str], ...],
+    start: int,
+    after_match: AfterMatchSkip,
+    members: dict[str, frozenset[str]],
 ) -> int:
-    """How many rows after a match's first the next search begins."""
-    if not word or after_match.to is SkipTo.NEXT_ROW:
-        return 1
+    """Where the next search begins after a match at `start`, given as (row, variable)."""
+    if not mapped or after_match.to is SkipTo.NEXT_ROW:
+        return start + 1
     if after_match.to is SkipTo.PAST_LAST_ROW:
-        return len(word)
+        return mapped[-1][0] + 1
     assert after_match.variable is not None
     wanted = members[after_match.variable]
-    places = [place for place, (variable, _) in enumerate(word) if variable in wanted]
-    if not places:
+    rows = [row for row, variable in mapped if variable in wanted]
+    if not rows:
         raise Failure("SKIP_TO_NO_ROW", start)
-    place = places[0] if after_match.to is SkipTo.FIRST else places[-1]
-    if place == 0:
+    row = rows[0] if after_match.to is SkipTo.FIRST else rows[-1]
+    if row == start:
         raise Failure("SKIP_TO_FIRST_ROW", start)
-    return place
+    return row
 
 
 Value = int | float | None
@@ -176,20 +180,19 @@ Value = int | float | None
 
 @dataclass(frozen=True)
 class Candidate:
-    """The last of some mapped rows, about to be mapped to the last of `variables`.
+    """The row that a condition is about, and the rows mapped to variables that it may read.
 
-    columns: by kind, rows of values, None for NULL, of the partition. names: variables by id.
+    row: None for a condition about the mapped rows as a whole. Where the row is about to be mapped
+    itself, it is the last of `rows`. columns: by kind, rows of values, None for NULL, of the
+    partition. names: variables by id.
     """
 
-    start: int
+    row: int | None
+    rows: tuple[int, ...]
     variables: tuple[str, ...]
     columns: dict[Kind, list[list[Value]]]
     names: tuple[str, ...]
     members: dict[str, frozenset[str]] = field(default_factory=dict)
-
-    @property
-    def row(self) -> int:
-        return self.start + len(self.variables) - 1
 
     def value(self, glue: Glue) -> Value:
         """What the condition's node is worth; truth values are 0, 1 and None."""
@@ -204,8 +207,8 @@ class Candidate:
                 return values[row] if row is not None and 0 <= row < len(values) else None
             case ReadClassifier(navigation):
                 row = self.find(navigation)
-                mapped = row is not None and self.start <= row <= self.row
-                return self.names.index(self.variables[row - self.start]) if mapped else None
+                mapped = dict(zip(self.rows, self.variables, strict=True))
+                return self.names.index(mapped[row]) if row in mapped else None
             case Reduce():
                 return self.reduce(glue)
             case Compare(comparison, left, right):
@@ -238,7 +241,7 @@ class Candidate:
 
     def mapped(self, variable: str | None) -> list[int]:
         wanted = set(self.names) if variable is None else self.members[variable]
-        return [self.start + place for place, name in enumerate(self.variables) if name in wanted]
+        return [row for row, name in zip(self.rows, self.variables, strict=True) if name in wanted]
 
     def find(self, navigation: Navigation) -> int | None:
         rows = self.mapped(navigation.variable)
@@ -250,6 +253,8 @@ class Candidate:
 
     def reduce(self, glue: Reduce) -> Value:
         rows = self.mapped(glue.variable)
+        if glue.so_far:
+            rows = [row for row in rows if row != self.row]
         if glue.column is None:
             return len(rows)
         column = self.columns[glue.kind][glue.column]
