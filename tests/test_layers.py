@@ -30,6 +30,7 @@ MAY_IMPORT = {
 
 THIRD_PARTIES = {
     "sqlglot": {"frontends"},
+    "lark": {"frontends"},
     "numba": {"engine", "evaluate", "output"},
     "numpy": {"nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},

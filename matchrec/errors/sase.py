@@ -1,0 +1,272 @@
+"""Errors in a SASE+ query: its syntax, its components, its strategy, its window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from matchrec.errors.kinds import (
+    MatchRecognizeParseError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+    listed,
+    nearest,
+)
+from matchrec.source import Span
+
+TwoSpans = tuple[Span, Span]
+
+
+def unexpected_token(text: str, where: str, expected: str, span: Span) -> MatchRecognizeParseError:
+    """A token that cannot stand where it does; `expected` says what can."""
+    return MatchRecognizeParseError(
+        f"unexpected `{text}` in {where}",
+        span,
+        notes=(f"expected here: {expected}",),
+        hint=_MEANT.get(text),
+    )
+
+
+_MEANT = {
+    "&&": "write AND",
+    "&": "write AND",
+    "∧": "write AND",
+    "|": "write OR",
+    "∨": "write OR",
+    "¬": "write NOT, in PATTERN ~",
+    "≥": "write >=",
+    "≤": "write <=",
+    "≠": "write <>",
+    "?": "write the value itself",
+    ";": "remove it: a query is one statement",
+}
+
+
+def unexpected_end(where: str, expected: str, span: Span) -> MatchRecognizeParseError:
+    """The text ends too early."""
+    return MatchRecognizeParseError(
+        f"the query ends in {where}" if where != "the query" else "the query is empty",
+        span,
+        notes=(f"expected here: {expected}",),
+    )
+
+
+def empty_sequence(span: Span) -> MatchRecognizeParseError:
+    """`SEQ()`."""
+    return MatchRecognizeParseError(
+        "SEQ in PATTERN has no components",
+        span,
+        hint="write an event type and a variable for each event: SEQ(Shelf a, Exit b)",
+    )
+
+
+def nested_sequence(span: Span) -> MatchRecognizeUnsupportedError:
+    """SEQ in SEQ, negated or not."""
+    return MatchRecognizeUnsupportedError(
+        "SEQ in SEQ is not supported in PATTERN",
+        span,
+        hint="write its components one after the other; only single events can be negated",
+    )
+
+
+def half_kleene(event_type: str, variable: str, span: Span) -> MatchRecognizeParseError:
+    """`Stock+ a`, `Stock a[]`."""
+    return MatchRecognizeParseError(
+        f"component `{variable}` in PATTERN is half a Kleene plus",
+        span,
+        notes=("a Kleene plus has `+` after the event type and `[]` after the variable",),
+        hint=f"write {event_type}+ {variable}[] for one or more events, "
+        f"{event_type} {variable} for one",
+    )
+
+
+def negated_kleene(variable: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """`~(Stock+ a[])`."""
+    return MatchRecognizeUnsupportedError(
+        f"negated Kleene plus `{variable}[]` in PATTERN is not supported",
+        span,
+        notes=("a negated component is one event that must not be there",),
+        hint="leave `+` and `[]` out: where no event may be, no series of them may be",
+    )
+
+
+def duplicate_variable(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
+    """Two components of one variable."""
+    return MatchRecognizePlanError(
+        f"two components in PATTERN have the variable `{name}`",
+        *spans,
+        notes=("upper and lower case do not make two variables different",),
+        hint="give one of them another name",
+    )
+
+
+def nothing_positive(span: Span) -> MatchRecognizePlanError:
+    """Only negated components."""
+    return MatchRecognizePlanError(
+        "PATTERN has negated components only, so a match would have no events",
+        span,
+        hint="add a component without `~`",
+    )
+
+
+def negation_without_window(name: str, where: str, span: Span) -> MatchRecognizePlanError:
+    """A negated component at the beginning or the end of a query without WITHIN."""
+    reach = "before" if where == "beginning" else "behind"
+    return MatchRecognizePlanError(
+        f"negated component `{name}` at the {where} of PATTERN without WITHIN",
+        span,
+        notes=(f"without WITHIN all events {reach} the match would count",),
+        hint="add WITHIN, e.g. WITHIN 12 hours",
+    )
+
+
+def unknown_component(
+    name: str, known: Iterable[str], meant: str | None, clause: str, span: Span
+) -> MatchRecognizePlanError:
+    """A variable that no component has."""
+    return MatchRecognizePlanError(
+        f"unknown variable `{name}` in {clause}",
+        span,
+        notes=(f"PATTERN has: {listed(known)}",),
+        hint=f"write {meant}, or add {name} to PATTERN" if meant else f"add {name} to PATTERN",
+    )
+
+
+# The strategy
+
+
+def unknown_strategy(name: str, known: Iterable[str], span: Span) -> MatchRecognizeParseError:
+    """A word after WHERE that is none of the four strategies."""
+    known = list(known)
+    meant = nearest(name.replace("-", "_"), known)
+    return MatchRecognizeParseError(
+        f"unknown event selection strategy `{name}` in WHERE",
+        span,
+        notes=(f"strategies: {listed(known)}",),
+        hint=f"write {meant}"
+        if meant
+        else "write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }",
+    )
+
+
+def argument_written_otherwise(written: str, span: Span) -> MatchRecognizePlanError:
+    """`a` for a Kleene plus or `b[]` for a single event, in the strategy's list."""
+    name = written.removesuffix("[]")
+    what = "a Kleene plus" if written.endswith("[]") else "one event"
+    return MatchRecognizePlanError(
+        f"component `{name}` in the strategy's list in WHERE is {what} in PATTERN",
+        span,
+        hint=f"write {written}",
+    )
+
+
+def argument_twice(written: str, spans: TwoSpans) -> MatchRecognizePlanError:
+    """A component twice in the strategy's list."""
+    return MatchRecognizePlanError(
+        f"component `{written}` is twice in the strategy's list in WHERE",
+        *spans,
+        hint="remove one of them",
+    )
+
+
+def arguments_missing(strategy: str, missing: list[str], span: Span) -> MatchRecognizePlanError:
+    """Positive components that are not in the strategy's list."""
+    return MatchRecognizePlanError(
+        f"`{strategy}` in WHERE does not list {listed(f'`{name}`' for name in missing)}",
+        span,
+        notes=("one strategy is for all components; negated ones may be left out",),
+        hint=f"add {listed(missing)}, or leave the whole list out",
+    )
+
+
+def nothing_to_partition_by(span: Span) -> MatchRecognizePlanError:
+    """partition_contiguity without an equivalence test."""
+    return MatchRecognizePlanError(
+        "partition_contiguity in WHERE without an equivalence test",
+        span,
+        notes=("events of a match are neighbours among those with equal tested attributes",),
+        hint="add an equivalence test, e.g. [symbol], or write strict_contiguity",
+    )
+
+
+# The window
+
+
+def window_without_order(span: Span) -> MatchRecognizePlanError:
+    """WITHIN over events that have no order."""
+    return MatchRecognizePlanError(
+        "WITHIN without an order column",
+        span,
+        notes=("WITHIN measures the distance along the first order column",),
+        hint="say which column orders the events, or write WITHIN 500 EVENTS",
+    )
+
+
+def unknown_unit(unit: str, known: Iterable[str], span: Span) -> MatchRecognizeParseError:
+    """A word after a number that is no unit."""
+    known = list(known)
+    meant = nearest(unit, known)
+    return MatchRecognizeParseError(
+        f"unknown unit `{unit}` in WITHIN",
+        span,
+        notes=(f"units: {listed(known)}",),
+        hint=f"write {meant}" if meant else "write e.g. WITHIN 12 hours",
+    )
+
+
+def calendar_unit(unit: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """A month or a year."""
+    return MatchRecognizeUnsupportedError(
+        f"unit `{unit}` in WITHIN is not supported",
+        span,
+        notes=("months and years differ in length",),
+        hint="write days or weeks",
+    )
+
+
+def missing_unit(number: str, span: Span) -> MatchRecognizeParseError:
+    """`1 hour 30`."""
+    return MatchRecognizeParseError(
+        f"`{number}` in WITHIN has no unit",
+        span,
+        hint="write a unit after each number: WITHIN 1 hour 30 minutes",
+    )
+
+
+def mixed_units(span: Span) -> MatchRecognizeUnsupportedError:
+    """`1 hour 20 events`."""
+    return MatchRecognizeUnsupportedError(
+        "WITHIN by time and by events at once is not supported",
+        span,
+        hint="write one of them: WITHIN 1 hour, or WITHIN 500 EVENTS",
+    )
+
+
+def fraction_of_unit(number: str, unit: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """`1.5 hours`."""
+    return MatchRecognizeUnsupportedError(
+        f"`{number} {unit}` in WITHIN is not a whole number of its unit",
+        span,
+        notes=("only seconds can have a fraction",),
+        hint="write a smaller unit as well: WITHIN 1 hour 30 minutes",
+    )
+
+
+def not_a_number_of_events(number: str, span: Span) -> MatchRecognizeParseError:
+    """`0 EVENTS`, `1.5 EVENTS`."""
+    return MatchRecognizeParseError(
+        f"`{number}` EVENTS in WITHIN",
+        span,
+        hint="write a whole number from 1 on",
+    )
+
+
+# RETURN
+
+
+def duplicate_item(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
+    """Two output columns of one name."""
+    return MatchRecognizePlanError(
+        f"two items of RETURN are named `{name}`",
+        *spans,
+        hint="name one of them otherwise: a[1].x AS first_x",
+    )

@@ -1,0 +1,34 @@
+"""SASE+: the language of event patterns; query text in, `MatchPlan` out.
+
+    parse    text → SaseQuery: nodes with their spans
+    lower    SaseQuery → MatchPlan: components become variables, predicates their conditions
+
+    PATTERN SEQ(Stock+ a[], Stock b)                          a[1] a[i]* b
+    WHERE skip_till_next_match(a[], b) {                      skip till next match
+        [symbol] AND a[i].price > avg(a[..i-1].price) }       partitions; a condition of a[i]
+    WITHIN 1 hour
+
+Dropped: layout and comments, and the names of events' types, which become conditions.
+Source: Agrawal, Diao, Gyllstrom, Immerman, "Efficient Pattern Matching over Event Streams", 2008.
+"""
+
+from __future__ import annotations
+
+from matchrec.frontends.sase.lower import lower
+from matchrec.frontends.sase.nodes import SaseQuery
+from matchrec.frontends.sase.parser import parse
+from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.match_plan import MatchPlan
+
+__all__ = ["SaseQuery", "compile_sase", "lower", "parse"]
+
+
+def compile_sase(
+    text: str,
+    order_by: tuple[str, ...],
+    partition_by: tuple[str, ...] = (),
+    type_column: str = "event_type",
+    output: MatchOutput = MatchOutput.ALL,
+) -> MatchPlan:
+    """The plan of a query's text; errors show their lines of it."""
+    return lower(parse(text), order_by, partition_by, type_column, output)

@@ -1,0 +1,241 @@
+"""SaseQuery → MatchPlan. Source: section 3.2, "query compilation".
+
+Every component becomes variables, every conjunct a part of the condition of one of them, the
+equivalence tests finer partitions, and a negated component an absence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from matchrec.errors import sase as errors
+from matchrec.errors import sase_expression as expression_errors
+from matchrec.errors.kinds import shown_in
+from matchrec.frontends.sase import nodes
+from matchrec.frontends.sase.components import CLOSING, Components, declared, variables_of
+from matchrec.frontends.sase.conjuncts import conjuncts, joined
+from matchrec.frontends.sase.expressions import Reader, term_of
+from matchrec.frontends.sase.nodes import EventWindow, SaseQuery, Strategy, TimeWindow
+from matchrec.frontends.sase.placement import place
+from matchrec.plan.clauses import (
+    Absence,
+    Definition,
+    EventSelection,
+    MatchOutput,
+    Measure,
+    RowExpression,
+    SortItem,
+    Subset,
+    Within,
+)
+from matchrec.plan.expression import (
+    ColumnReference,
+    Navigation,
+    Operation,
+    Scalar,
+    Term,
+    with_final_semantics,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
+from matchrec.plan.rules import check
+from matchrec.source import Source, Span
+
+DEFAULT_STRATEGY = Strategy.SKIP_TILL_NEXT_MATCH
+SELECTION = {
+    Strategy.STRICT_CONTIGUITY: EventSelection.STRICT_CONTIGUITY,
+    Strategy.PARTITION_CONTIGUITY: EventSelection.STRICT_CONTIGUITY,
+    Strategy.SKIP_TILL_NEXT_MATCH: EventSelection.SKIP_TILL_NEXT_MATCH,
+    Strategy.SKIP_TILL_ANY_MATCH: EventSelection.SKIP_TILL_ANY_MATCH,
+}
+
+
+def lower(
+    query: SaseQuery,
+    order_by: tuple[str, ...],
+    partition_by: tuple[str, ...],
+    type_column: str,
+    output: MatchOutput,
+) -> MatchPlan:
+    """The plan of a query over events that are rows.
+
+    order_by, partition_by, type_column: SQL over one row; an event's type is the value of the last.
+
+    >>> from matchrec.frontends.sase.parser import parse
+    >>> query = parse("PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match { a[i].x > 1 }")
+    >>> plan = lower(query, ("ts",), (), "event_type", MatchOutput.ALL)
+    >>> plan.variables, plan.selection.value
+    (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
+    """
+    with shown_in(Source(query.text)):
+        components = declared(query)
+        strategy = query.where.strategy if query.where else DEFAULT_STRATEGY
+        tests, predicates = separated(query.where.predicates if query.where else ())
+        check_equivalences(query, tests, components)
+        keys = () if strategy is Strategy.STRICT_CONTIGUITY else tests
+        conditions = Conditions(query, components, type_column, tests, strategy)
+        definitions = tuple(conditions.definitions(predicates))
+        closing = any(definition.variable == CLOSING for definition in definitions)
+        plan = MatchPlan(
+            pattern=pattern(components),
+            partition_by=tuple(RowExpression(text) for text in partition_by),
+            equal=tuple(RowExpression(key.sql, key.span) for key in keys),
+            order_by=tuple(SortItem(RowExpression(text)) for text in order_by),
+            measures=tuple(measures(query, components)),
+            within=time_window(query, order_by),
+            within_rows=query.window.events if isinstance(query.window, EventWindow) else None,
+            subsets=tuple(subsets(components)),
+            definitions=definitions,
+            selection=SELECTION[strategy],
+            output=output,
+            absences=tuple(absences(components)),
+            closing=CLOSING if closing else None,
+        )
+        check(plan)
+        return plan
+
+
+def pattern(components: Components) -> RowPattern:
+    """`a[1] a[i]* b` of `T+ a[], U b`."""
+    parts: list[RowPattern] = []
+    for component in components.positive:
+        first, *others = (Variable(name, component.name.span) for name in variables_of(component))
+        parts += [first, *(Quantified(other, 0, None) for other in others)]
+    return concatenation(parts)
+
+
+def subsets(components: Components) -> Iterator[Subset]:
+    """A union variable for each Kleene plus."""
+    for component in components.positive:
+        if component.kleene:
+            name = component.name
+            yield Subset(name.text, variables_of(component), name.span)
+
+
+def absences(components: Components) -> Iterator[Absence]:
+    """What must not be there, for each negated component."""
+    for component in components.negated:
+        after, before = components.neighbours(component)
+        yield Absence(component.name.text, after, before, component.name.span)
+
+
+def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
+    """The columns of RETURN, seen from the end of the match."""
+    reader = Reader(query.text, components, "RETURN")
+    seen: dict[str, Span] = {}
+    for item in query.items:
+        folded = item.name.upper()
+        if folded in seen:
+            raise errors.duplicate_item(item.name, (seen[folded], item.name_span))
+        seen[folded] = item.name_span
+        value = with_final_semantics(reader.scalar(item.expression))
+        yield Measure(item.name, value, item.name_span)
+
+
+def time_window(query: SaseQuery, order_by: tuple[str, ...]) -> Within | None:
+    """WITHIN along the first order column."""
+    if not isinstance(query.window, TimeWindow):
+        return None
+    if not order_by:
+        raise errors.window_without_order(query.window.span)
+    return Within(RowExpression(query.window.sql, query.window.span))
+
+
+def separated(
+    predicates: tuple[nodes.Expression, ...],
+) -> tuple[tuple[nodes.Attribute, ...], tuple[nodes.Expression, ...]]:
+    """The attributes of the equivalence tests, and the other predicates."""
+    attributes: list[nodes.Attribute] = []
+    others: list[nodes.Expression] = []
+    for predicate in flattened(predicates):
+        if isinstance(predicate, nodes.Equivalence):
+            attributes += predicate.attributes
+        else:
+            others.append(predicate)
+    return tuple(attributes), tuple(others)
+
+
+def flattened(predicates: tuple[nodes.Expression, ...]) -> Iterator[nodes.Expression]:
+    """The predicates between the ANDs."""
+    for predicate in predicates:
+        match predicate:
+            case nodes.Apply("AND", operands):
+                yield from flattened(operands)
+            case nodes.Group(inner):
+                yield from flattened((inner,)) if is_conjunction(inner) else (predicate,)
+            case _:
+                yield predicate
+
+
+def is_conjunction(node: nodes.Expression) -> bool:
+    """Whether parentheses around it do not matter in a conjunction."""
+    conjunction = isinstance(node, nodes.Apply) and node.operator == "AND"
+    return conjunction or isinstance(node, nodes.Equivalence | nodes.Group)
+
+
+def check_equivalences(
+    query: SaseQuery, tests: tuple[nodes.Attribute, ...], components: Components
+) -> None:
+    """The tests are on attributes of every event; partition contiguity needs one."""
+    for test in tests:
+        if len(test.names) > 1 and components.named(test.names[0]) is not None:
+            raise expression_errors.equivalence_of_variable(test.names, test.span)
+    where = query.where
+    if where is not None and where.strategy is Strategy.PARTITION_CONTIGUITY and not tests:
+        raise errors.nothing_to_partition_by(where.strategy_span)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The conditions of all variables."""
+
+    query: SaseQuery
+    components: Components
+    type_column: str
+    tests: tuple[nodes.Attribute, ...]
+    strategy: Strategy
+
+    def definitions(self, predicates: tuple[nodes.Expression, ...]) -> Iterator[Definition]:
+        """A definition for each variable that has a condition, in the order of the plan."""
+        placed = self.placed(predicates)
+        for component in (*self.components.positive, *self.components.negated):
+            for variable in variables_of(component):
+                own = [*self.on_event(component, variable), *placed.get(variable, ())]
+                if own:
+                    yield Definition(variable, joined("AND", own), component.name.span)
+        if CLOSING in placed:
+            yield Definition(CLOSING, joined("AND", placed[CLOSING]))
+
+    def placed(self, predicates: tuple[nodes.Expression, ...]) -> dict[str, list[Scalar]]:
+        """The conjuncts of WHERE by the variable at which each is tested."""
+        reader = Reader(self.query.text, self.components, "WHERE")
+        found: dict[str, list[Scalar]] = {}
+        for predicate in predicates:
+            for conjunct in conjuncts(reader.scalar(predicate)):
+                found.setdefault(place(conjunct, self.components), []).append(conjunct)
+        return found
+
+    def on_event(self, component: nodes.Component, variable: str) -> Iterator[Scalar]:
+        """The event's type, and the equivalence tests as they concern one event."""
+        first = self.components.variables[0]
+        event_type = component.event_type
+        if event_type.literal is not None:
+            here = reference(variable, self.type_column, event_type.span)
+            yield comparison(here, Term((event_type.literal,), event_type.span))
+        for test in self.tests:
+            here = reference(variable, test.sql, test.span)
+            if self.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
+                yield comparison(here, reference(first, test.sql, test.span))
+            else:
+                yield Operation("IS NOT NULL", (here,), (*here.pieces, " IS NOT NULL"), test.span)
+
+
+def reference(variable: str, sql: str, span: Span) -> Term:
+    """A column of the last row of a variable."""
+    return term_of(ColumnReference(Navigation(variable), sql, span), span)
+
+
+def comparison(left: Term, right: Term) -> Operation:
+    """`left = right`."""
+    return Operation("=", (left, right), (*left.pieces, " = ", *right.pieces), left.span)
