@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from matchrec.engine.choose import ENGINES, choose
-from matchrec.engine.interface import Condition, Engine, Task
+from matchrec.engine.interface import Absent, Condition, Engine, Task
 from matchrec.errors.calls import engine_cannot, unknown_engine
 from matchrec.nfa.compile import compile_pattern
 from matchrec.output.read_measures import MeasureReader
 from matchrec.output.reads import Read
 from matchrec.output.schema import OutputColumn, RowOutput
 from matchrec.plan.aggregates import basic
-from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.clauses import Absence, RowsPerMatch
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -31,12 +31,13 @@ from matchrec.plan.expression import (
 from matchrec.plan.glue import Glue
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
-from matchrec.plan.row_column import RowColumn, row_column
+from matchrec.plan.row_column import RowColumn, cast, row_column
 from matchrec.plan.simplify import simplify
 from matchrec.plan.split import split
 from matchrec.plan.steps import Combined, Grown, SplitCondition, Step, Value, VariableAt
 from matchrec.plan.typed import TRUE_COLUMN, GlueColumns, Typer
 from matchrec.plan.types import ValueType
+from matchrec.plan.within import window_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class Executable:
     conditions: what it computes and packs as one bit each. integers, floats: the columns that glue
     reads. ranked: those of them that are replaced by their rank. grouped: SQL of aggregates that
     are Spark's, over the rows of each match. keys: the partition's, by name, for messages. ansi:
-    whether overflow is an error.
+    whether overflow is an error. window: the columns of the key along which a window is measured
+    and of the end of each row's window, or none. window_rows: how many rows a window has.
     """
 
     pattern: str
@@ -74,6 +76,8 @@ class Executable:
     outputs: tuple[Output, ...]
     keys: tuple[tuple[str, int], ...]
     ansi: bool
+    window: tuple[int, ...] = ()
+    window_rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,7 @@ class Draft:
         for condition in self.conditions:
             if condition.during is not None:
                 found.update(dict.fromkeys(step_columns(condition.during)))
+        found.update(dict.fromkeys(window_columns(self.plan)))
         return tuple(found)
 
 
@@ -120,18 +125,12 @@ def link(
         for condition in drafted.conditions
         if condition.during is not None
     }
-    row_conditions = drafted.row_conditions
-    task = Task(
-        compile_pattern(simplify(plan.pattern), plan.variables),
-        plan.variables,
-        tuple(task_conditions(plan, drafted.conditions, row_conditions, glue)),
-        {name: plan.members(name) for name in names(plan)},
-        plan.after_match,
-    )
+    task = linked_task(drafted, glue)
     chosen, reason = able_engine(task, engine)
     measures = MeasureReader(plan, types)
     outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
-    columns = all_columns(measures.columns, typer.columns)
+    window = typed_window(plan, types)
+    columns = all_columns(measures.columns, typer.columns, window)
     return Executable(
         pattern=show(plan.pattern),
         task=task,
@@ -139,7 +138,7 @@ def link(
         reason=reason,
         rows_per_match=plan.rows_per_match,
         columns=columns,
-        conditions=row_conditions,
+        conditions=drafted.row_conditions,
         integers=tuple(columns.index(column) for column in typer.columns.integers),
         floats=tuple(columns.index(column) for column in typer.columns.floats),
         ranked=frozenset(columns.index(column) for column in typer.columns.ranked),
@@ -148,7 +147,42 @@ def link(
         outputs=outputs,
         keys=tuple((key.text, columns.index(row_column(key.text))) for key in plan.partition_by),
         ansi=ansi,
+        window=tuple(columns.index(column) for column in window),
+        window_rows=plan.within_rows,
     )
+
+
+def linked_task(drafted: Draft, glue: Mapping[str, Glue]) -> Task:
+    """What an engine is asked. glue: by variable."""
+    plan = drafted.plan
+    return Task(
+        compile_pattern(simplify(plan.pattern), plan.variables, plan.selection),
+        plan.variables,
+        tuple(task_conditions(plan, drafted.conditions, drafted.row_conditions, glue)),
+        {name: plan.members(name) for name in names(plan)},
+        plan.after_match,
+        plan.selection,
+        plan.output,
+        tuple(absent(plan, absence) for absence in plan.absences),
+        None if plan.closing is None else plan.variables.index(plan.closing),
+    )
+
+
+def absent(plan: MatchPlan, absence: Absence) -> Absent:
+    """An absence by ids."""
+    return Absent(
+        plan.variables.index(absence.variable),
+        None if absence.after is None else plan.members(absence.after),
+        None if absence.before is None else plan.members(absence.before),
+    )
+
+
+def typed_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+    """The two columns of the window as values of one type: a date plus hours is a timestamp."""
+    window = window_columns(plan)
+    if not window or types[window[0]] == types[window[1]]:
+        return window
+    return cast(window[0], types[window[1]].name), window[1]
 
 
 def able_engine(task: Task, name: str) -> tuple[Engine, str]:
@@ -190,9 +224,11 @@ def linked_output(output: OutputColumn, measures: MeasureReader) -> Output:
     return Output(output.name, measures.pieces(output.value), is_measure=True)
 
 
-def all_columns(measured: Iterable[RowColumn], glue: GlueColumns) -> tuple[RowColumn, ...]:
+def all_columns(
+    measured: Iterable[RowColumn], glue: GlueColumns, window: Iterable[RowColumn]
+) -> tuple[RowColumn, ...]:
     """Every column that crosses, each once."""
-    return tuple(dict.fromkeys((*measured, *glue.integers, *glue.floats)))
+    return tuple(dict.fromkeys((*measured, *glue.integers, *glue.floats, *window)))
 
 
 def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:

@@ -16,6 +16,7 @@ from matchrec.output.reads import (
     ReadAt,
     ReadAverage,
     ReadClassifierAt,
+    ReadCollected,
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
@@ -176,6 +177,9 @@ def show_read(read: Read, columns: list[str]) -> str:
             return "the position in the match"
         case ReadIsMatched():
             return "whether the row is matched"
+        case ReadCollected():
+            text = show_aggregate("collect_list", read.variable, columns[read.column])
+            return show_semantics(read.semantics, text)
         case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():
             argument = "*" if read.column is None else columns[read.column]
             text = show_aggregate(function_of(read), read.variable, argument)

@@ -39,7 +39,9 @@ class BreadthFirst:
     def search(self, task: Task, partitions: Partitions) -> Iterator[Matches]:
         """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
         if task.selects:
-            return selection_breadth_first.search(task, partitions, self.room, self.merge_runs)
+            return selection_breadth_first.search(
+                task, partitions, self.room, merge_runs=self.merge_runs
+            )
         search = _BreadthFirstSearch(task, partitions, self.merge_runs, self.room.memory)
         return run(search, task, self.room)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from matchrec.engine.interface import Condition, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.evaluate.link import Last, LinkedConditions, link_conditions
+from matchrec.evaluate.link import LinkedConditions, Ways, link_conditions
 from matchrec.evaluate.liveness import Move
 from matchrec.nfa.closure import fold
 from matchrec.nfa.program import Program
@@ -50,47 +50,50 @@ class CompiledTask:
 
 def compile_task(task: Task, integers: int) -> CompiledTask:
     """The arrays of a task over `integers` integer columns; of a known one, the same again."""
-    members = tuple(sorted((name, ids) for name, ids in task.members.items()))
     last = tuple(absent.variable for absent in task.absent)
     last += () if task.closing is None else (task.closing,)
-    return _compile(
+    parts = _Parts(
         task.program,
         task.conditions,
-        members,
+        tuple(sorted((name, ids) for name, ids in task.members.items())),
         task.after_match,
-        integers,
         task.selects,
         task.output is not MatchOutput.PREFERRED,
         last,
     )
+    return _compile(parts, integers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What of a task its arrays are made from. last: variables whose conditions end a match."""
+
+    program: Program
+    conditions: tuple[Condition, ...]
+    members: tuple[tuple[str, frozenset[int]], ...]
+    after_match: AfterMatchSkip
+    selects: bool
+    every_way: bool
+    last: tuple[int, ...]
 
 
 @lru_cache(maxsize=64)  # a worker asks batch after batch
-def _compile(
-    program: Program,
-    conditions: tuple[Condition, ...],
-    members: tuple[tuple[str, frozenset[int]], ...],
-    after_match: AfterMatchSkip,
-    integers: int,
-    selects: bool,
-    every_way: bool,
-    last: tuple[int, ...],
-) -> CompiledTask:
-    folded = fold(program, every_way=every_way)
+def _compile(parts: _Parts, integers: int) -> CompiledTask:
+    folded = fold(parts.program, every_way=parts.every_way)
     assert folded is not None
-    tables = program_tables(folded, selects=selects)
-    choices = _choices(tables, conditions)
-    skip_to = dict(members).get(after_match.variable or "", frozenset())
+    tables = program_tables(folded, selects=parts.selects)
+    choices = _choices(tables, parts.conditions)
+    members = dict(parts.members)
+    skip_to = members.get(parts.after_match.variable or "", frozenset())
     choices[:, layout.SKIP_HERE] = np.isin(tables.variable, list(skip_to))
     linked = None
-    if any(condition.glue is not None for condition in conditions):
-        glue = [condition.glue for condition in conditions]
-        moves = _moves(tables)
-        accepting = [s for s, ways in enumerate(folded) if any(c.target is None for c in ways)]
-        at_last = Last(last, tuple(accepting))
-        linked = link_conditions(glue, dict(members), integers, moves, len(folded), at_last)
+    if any(condition.glue is not None for condition in parts.conditions):
+        glue = [condition.glue for condition in parts.conditions]
+        ends = tuple(s for s, ways in enumerate(folded) if any(c.target is None for c in ways))
+        ways = Ways(_moves(tables), len(folded), parts.last, ends)
+        linked = link_conditions(glue, members, integers, ways)
         _add_links(choices, tables, linked)
-    return CompiledTask(tables, choices, _SKIP_TO[after_match.to], linked)
+    return CompiledTask(tables, choices, _SKIP_TO[parts.after_match.to], linked)
 
 
 def _choices(tables: ProgramTables, conditions: tuple[Condition, ...]) -> IntArray:
@@ -111,15 +114,15 @@ def _choices(tables: ProgramTables, conditions: tuple[Condition, ...]) -> IntArr
     return choices
 
 
-def _moves(tables: ProgramTables) -> list[Move]:
+def _moves(tables: ProgramTables) -> tuple[Move, ...]:
     """The choices that map a row, in order."""
-    return [
+    return tuple(
         Move(int(source), int(variable), int(target))
         for source, variable, target in zip(
             tables.source, tables.variable, tables.target, strict=True
         )
         if target >= 0
-    ]
+    )
 
 
 def _add_links(choices: IntArray, tables: ProgramTables, linked: LinkedConditions) -> None:

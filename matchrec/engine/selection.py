@@ -14,7 +14,6 @@ import numpy as np
 from matchrec.engine.compiled import CompiledTask, columns_of, compile_task, plain, satisfied_of
 from matchrec.engine.interface import Absent, Condition, Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChoiceArray, RunArray
 from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.kernels.selection.order import repeated, settle_ties
 from matchrec.engine.match import Matches
@@ -37,43 +36,68 @@ OUTPUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A task over some partitions, as its kernels read them: see `kernels.selection.layout`."""
+    """A task over some partitions, as its kernels read them."""
 
     compiled: CompiledTask
-    selection: int
-    output: int
-    starts: IntArray
-    satisfied: IntArray
-    window_end: RunArray
-    absent: IntArray
-    members: BoolArray
-    following: IntArray
-    closing: IntArray
-    columns: RunArray
-    valid: RunArray
+    rules: own.Rules
+    rows: own.Rows
 
 
-def given(task: Task, partitions: Partitions) -> Given:
+def given(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> Given:
     """The arrays of a task and its partitions."""
     compiled = compile_task(task, len(partitions.integers))
+    linked, tables = compiled.linked, compiled.tables
     satisfied = satisfied_of(partitions)
-    columns, valid = columns_of(partitions) if compiled.linked else (None, None)
+    starts = plain(partitions.starts, np.int64)
+    states = len(tables.first) - 1
+    absent = [absent_row(one, task, compiled) for one in task.absent]
+    rules = own.Rules(
+        first=tables.first,
+        program=compiled.program,
+        selection=SELECTIONS[task.selection],
+        output=OUTPUTS[task.output],
+        skip_to=compiled.skip_to,
+        merge_runs=merge_runs,
+        accepts=accepting_guards(compiled),
+        goes_on=np.isin(np.arange(states), tables.source[tables.target >= 0]).astype(np.int64),
+        absent=np.array(absent, np.int64).reshape(-1, own.ABSENT_SIZE),
+        members=membership(task),
+        closing=closing_row(task, compiled),
+        instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
+        live_first=linked.live_first if linked else np.zeros(states + 1, np.int64),
+        live=linked.live_registers if linked else np.empty(0, np.int64),
+    )
+    columns, valid = columns_of(partitions)
     window_end = partitions.window_end
-    return Given(
-        compiled,
-        SELECTIONS[task.selection],
-        OUTPUTS[task.output],
-        plain(partitions.starts, np.int64),
+    if window_end is None:
+        window_end = np.repeat(starts[1:], np.diff(starts))
+    rows = own.Rows(
+        starts,
         satisfied,
-        None if window_end is None else plain(window_end, np.int64),
-        np.array([absent_row(one, task, compiled) for one in task.absent], np.int64).reshape(
-            -1, own.ABSENT_SIZE
-        ),
-        membership(task),
+        plain(window_end, np.int64),
         following_rows(task, satisfied),
-        closing_row(task, compiled),
         columns,
         valid,
+    )
+    return Given(compiled, rules, rows)
+
+
+def first_work(given: Given, memory: int) -> own.Work:
+    """What a search works in, each part as small as it can be."""
+    linked = given.compiled.linked
+    registers = np.empty((1, len(linked.initial) if linked else 0), np.int64)
+    return own.Work(
+        progress=new_progress(given.rows.starts),
+        counters=np.zeros((2, own.COUNTERS), np.int64),
+        registers=registers,
+        stack=np.zeros((2, linked.depth if linked else 1), np.int64),
+        path=np.empty((own.PATH_SIZE, memory), np.int64),
+        memo=np.zeros((1, 0), np.uint8),
+        runs=np.empty((2, 1, own.RUN_SIZE), np.int64),
+        table=np.zeros((1, 2), np.int64),
+        nodes=np.empty((1, own.NODE_SIZE), np.int64),
+        moved=np.empty(1, np.int64),
+        ways=np.empty((memory, 2), np.int64),
     )
 
 
@@ -128,43 +152,37 @@ def following_rows(task: Task, satisfied: IntArray) -> IntArray:
     return following
 
 
-@dataclass(slots=True)
-class Output:
-    """What a kernel writes matches to."""
+def new_output(matches: int, rows: int) -> own.Found:
+    """Room for so many matches and mapped rows."""
+    found = np.empty((4, matches + 1), np.int64)
+    found[layout.FOUND_OFFSET, 0] = 0
+    return own.Found(found, np.empty(rows, np.int32), np.empty(rows, np.int64))
 
-    found: IntArray
-    taken: ChoiceArray
-    taken_rows: IntArray
 
-    @classmethod
-    def of(cls, matches: int, rows: int) -> Output:
-        found = np.empty((4, matches + 1), np.int64)
-        found[layout.FOUND_OFFSET, 0] = 0
-        return cls(found, np.empty(rows, np.int32), np.empty(rows, np.int64))
+def larger_output(output: own.Found, progress: IntArray) -> own.Found:
+    """At least twice the room, with the matches so far."""
+    matches, mapped = progress[[layout.MATCHES, layout.MAPPED]]
+    rows = max(2 * len(output.taken), int(progress[layout.NEEDED]))
+    grown = new_output(2 * output.found.shape[1], rows)
+    grown.found[:, : matches + 1] = output.found[:, : matches + 1]
+    grown.taken[:mapped] = output.taken[:mapped]
+    grown.rows[:mapped] = output.rows[:mapped]
+    return grown
 
-    def larger(self, progress: IntArray) -> Output:
-        """At least twice the room, with the matches so far."""
-        matches, mapped = progress[[layout.MATCHES, layout.MAPPED]]
-        rows = max(2 * len(self.taken), int(progress[layout.NEEDED]))
-        grown = Output.of(2 * self.found.shape[1], rows)
-        grown.found[:, : matches + 1] = self.found[:, : matches + 1]
-        grown.taken[:mapped] = self.taken[:mapped]
-        grown.taken_rows[:mapped] = self.taken_rows[:mapped]
-        return grown
 
-    def matches(self, progress: IntArray, compiled: CompiledTask) -> Matches:
-        """What has been found, in the order in which it was found; numbers are still to be given."""
-        count, mapped = progress[[layout.MATCHES, layout.MAPPED]]
-        choices = self.taken[:mapped]
-        return Matches(
-            partition=self.found[layout.FOUND_PARTITION, :count],
-            number=np.zeros(count, np.int64),
-            start=self.found[layout.FOUND_START, :count],
-            offsets=self.found[layout.FOUND_OFFSET, : count + 1],
-            classifiers=compiled.tables.variable[choices],
-            excluded=compiled.tables.excluded[choices],
-            rows=self.taken_rows[:mapped],
-        )
+def matches_of(output: own.Found, progress: IntArray, compiled: CompiledTask) -> Matches:
+    """What has been found, as it was found; numbers are still to be given."""
+    count, mapped = progress[[layout.MATCHES, layout.MAPPED]]
+    choices = output.taken[:mapped]
+    return Matches(
+        partition=output.found[layout.FOUND_PARTITION, :count],
+        number=np.zeros(count, np.int64),
+        start=output.found[layout.FOUND_START, :count],
+        offsets=output.found[layout.FOUND_OFFSET, : count + 1],
+        classifiers=compiled.tables.variable[choices],
+        excluded=compiled.tables.excluded[choices],
+        rows=output.rows[:mapped],
+    )
 
 
 class Numbering:
@@ -223,11 +241,11 @@ def picked(matches: Matches, order: IntArray) -> Matches:
     )
 
 
-def new_progress(partitions: Partitions) -> IntArray:
+def new_progress(starts: IntArray) -> IntArray:
     """The progress of a search that has not begun."""
     progress = np.zeros(own.PROGRESS_SIZE, np.int64)
-    progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = partitions.starts[0]
-    progress[layout.BEST_START] = -1
+    progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = starts[0]
+    progress[[layout.BEST_START, own.WINDOW]] = -1
     return progress
 
 

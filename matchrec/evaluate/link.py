@@ -39,28 +39,27 @@ class LinkedConditions:
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
-    """Conditions, by variable, that are evaluated on the run when it arrives in `states`."""
+class Ways:
+    """How runs go from state to state.
 
-    variables: tuple[int, ...]
-    states: tuple[int, ...]
+    last: variables whose conditions are evaluated on a run that arrives in one of the states
+    `ends`, as it may be a match.
+    """
 
-
-NOTHING_LAST = Last((), ())
+    moves: tuple[Move, ...]
+    states: int
+    last: tuple[int, ...]
+    ends: tuple[int, ...]
 
 
 def link_conditions(
     glue: Sequence[Glue | None],
     members: Mapping[str, Members],
     integers: int,
-    moves: Sequence[Move],
-    states: int,
-    last: Last = NOTHING_LAST,
+    ways: Ways,
 ) -> LinkedConditions:
-    """Arrays for the conditions `glue`, by variable, of a program with `moves` between `states`.
-
-    integers: how many integer columns there are. last: what is evaluated when a match is complete.
-    """
+    """Arrays for the conditions `glue`, by variable. integers: the number of integer columns."""
+    moves = ways.moves
     registers = Registers(frozenset(move.variable for move in moves))
     coders = [Coder(variable, members, registers, integers) for variable in range(len(glue))]
     for coder, condition in zip(coders, glue, strict=True):
@@ -68,9 +67,8 @@ def link_conditions(
             coder.add(condition)
     reads = [frozenset(coder.reads) for coder in coders]
     steps = [registers.steps(variable) for variable in range(len(glue))]
-    at_last = frozenset().union(*(reads[variable] for variable in last.variables))
-    kept = dict.fromkeys(last.states, at_last)
-    live = live_registers(moves, states, steps, reads, kept)
+    at_last = frozenset().union(*(reads[variable] for variable in ways.last))
+    live = live_registers(moves, ways.states, steps, reads, dict.fromkeys(ways.ends, at_last))
     instructions, step_ranges = _steps_of_moves(moves, steps, reads, live)
     code_ranges = []
     for coder in coders:

@@ -166,6 +166,23 @@ class Reader:
         shift = np.repeat(seen.base - offsets[:-1], lengths)
         return np.arange(offsets[-1]) + shift, offsets
 
+    def collected(
+        self, variable: str | None, counted: BoolArray, semantics: Semantics
+    ) -> tuple[IntArray, IntArray]:
+        """Row positions of the variable's rows that are counted, and where each output row's begin.
+
+        int64[sum of lengths] and int64[r + 1].
+        """
+        rows = self.mapped_rows()
+        mask = self.mask(variable) & counted[rows]
+        before = np.zeros(len(mask) + 1, np.int64)
+        np.cumsum(mask, out=before[1:])
+        seen = look(self.matches, self.rows, semantics)
+        first, end = before[seen.base], before[seen.limit]
+        offsets = np.concatenate([[0], np.cumsum(end - first)]).astype(np.int64)
+        shift = np.repeat(first - offsets[:-1], end - first)
+        return rows[mask][np.arange(offsets[-1]) + shift], offsets
+
     def mapped_rows(self) -> IntArray:
         """int64[k], row position of every mapped row."""
         if self.matches.rows is not None:

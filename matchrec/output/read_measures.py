@@ -16,6 +16,7 @@ from matchrec.output.reads import (
     ReadAt,
     ReadAverage,
     ReadClassifierAt,
+    ReadCollected,
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
@@ -90,9 +91,22 @@ class MeasureReader:
 
     def aggregate(self, aggregate: Aggregate) -> Pieces:
         """An aggregate as a read where its form and its type allow, else as Spark's own."""
+        collected = self.collected(aggregate)
+        if collected is not None:
+            return (self.read(collected),)
         form = basic(aggregate)
         read = None if form is None else self.basic_read(form, aggregate.semantics)
         return self.by_spark(aggregate) if read is None else read
+
+    def collected(self, aggregate: Aggregate) -> ReadCollected | None:
+        """The read of `collect_list`; None of another aggregate, or of what crosses in disguise."""
+        if not is_collected(aggregate):
+            return None
+        column = row_column(row_text(aggregate.arguments[0]))
+        type_ = self.types[column]
+        if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name == "interval":
+            return None
+        return ReadCollected(aggregate.variable, self.place(column), aggregate.semantics)
 
     def basic_read(self, form: BasicAggregate, semantics: Semantics) -> Pieces | None:
         """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
@@ -192,6 +206,17 @@ class MeasureReader:
         if column not in self.columns:
             self.columns.append(column)
         return self.columns.index(column)
+
+
+def is_collected(aggregate: Aggregate) -> bool:
+    """Whether an aggregate is the array of a variable's values."""
+    return (
+        aggregate.function in ("collect_list", "array_agg")
+        and len(aggregate.arguments) == 1
+        and not (aggregate.distinct or aggregate.ordering or aggregate.ignore_nulls)
+        and aggregate.condition is None
+        and looks_at_columns_only(aggregate.arguments[0])
+    )
 
 
 def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:

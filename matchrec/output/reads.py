@@ -81,6 +81,15 @@ class ReadExtreme:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadCollected:
+    """The variable's values that are not NULL, as an array, in the order of the rows."""
+
+    variable: str | None
+    column: int
+    semantics: Semantics
+
+
+@dataclass(frozen=True, slots=True)
 class ReadMatchedRows:
     """All rows of the match as an array of structs, for aggregates that Spark computes from it.
 
@@ -101,6 +110,7 @@ Read = (
     | ReadPosition
     | ReadRow
     | ReadAt
+    | ReadCollected
     | ReadClassifierAt
     | ReadMatchNumber
     | ReadIsMatched

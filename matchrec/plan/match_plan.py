@@ -26,7 +26,8 @@ class MatchPlan:
 
     Every name of a variable is normalized; every expression is SQL text with its references taken
     out; defaults are filled in. within_rows: the match's first and last row lie within so many rows
-    of the partition.
+    of the partition. equal: on what all rows of a match agree; it divides the partitions but does
+    not come out.
     """
 
     pattern: RowPattern
@@ -37,12 +38,28 @@ class MatchPlan:
     after_match: AfterMatchSkip = AfterMatchSkip()
     within: Within | None = None
     within_rows: int | None = None
+    equal: tuple[RowExpression, ...] = ()
     subsets: tuple[Subset, ...] = ()
     definitions: tuple[Definition, ...] = ()
     selection: EventSelection = EventSelection.STRICT_CONTIGUITY
     output: MatchOutput = MatchOutput.PREFERRED
     absences: tuple[Absence, ...] = ()
     closing: str | None = None
+
+    @property
+    def keys(self) -> tuple[RowExpression, ...]:
+        """All that partitions are made by."""
+        return (*self.partition_by, *self.equal)
+
+    @property
+    def selects(self) -> bool:
+        """Whether more is asked for than the preferred matches of rows in a row."""
+        return (
+            self.selection is not EventSelection.STRICT_CONTIGUITY
+            or self.output is not MatchOutput.PREFERRED
+            or bool(self.absences)
+            or self.closing is not None
+        )
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -67,6 +67,7 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
     return replace(
         plan,
         partition_by=tuple(resolved_row(part, columns) for part in plan.partition_by),
+        equal=tuple(resolved_row(part, columns) for part in plan.equal),
         order_by=tuple(resolved_sort(item, columns) for item in plan.order_by),
         measures=tuple(resolved_measure(measure, columns) for measure in plan.measures),
         definitions=tuple(resolved_definition(one, columns) for one in plan.definitions),

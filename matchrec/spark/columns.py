@@ -82,7 +82,7 @@ class Preparation:
     ) -> dict[str, str]:
         """The name of every text over one row: __c of a column that crosses, else __x."""
         names = {c.text: f"__c{i}" for i, c in enumerate(columns) if c.looks_at_one_row}
-        keys = [part.text for part in self.plan.partition_by]
+        keys = [part.text for part in self.plan.keys]
         keys += [item.expression.text for item in self.plan.order_by]
         parts = [text for column in (*columns, *conditions) for text in inner_parts(column)]
         for text in (*keys, *parts):
@@ -91,7 +91,7 @@ class Preparation:
 
     def window(self, names: dict[str, str]) -> str:
         """The window that puts equal keys together and sorts them."""
-        keys = ", ".join(names[part.text] for part in self.plan.partition_by)
+        keys = ", ".join(names[part.text] for part in self.plan.keys)
         orders = [
             names[item.expression.text]
             + (" DESC" if item.descending else " ASC")

@@ -124,6 +124,8 @@ def keys(plan: MatchPlan) -> Iterator[Written]:
     """What rows are sorted by."""
     for part in plan.partition_by:
         yield Written("PARTITION BY", part.text, part.span)
+    for part in plan.equal:
+        yield Written("[...]", part.text, part.span)
     for item in plan.order_by:
         yield Written("ORDER BY", item.expression.text, item.expression.span)
 

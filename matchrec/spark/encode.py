@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, Partitions, WordArray
+from matchrec.engine.windows import ends_after, window_ends
 from matchrec.executable import Executable
 from matchrec.spark.columns import BITS_A_COLUMN
 
@@ -28,6 +29,7 @@ def partitions_of(executable: Executable, table: pa.Table, starts: IntArray) -> 
     integers, floats = held(executable.integers), held(executable.floats)
     rows = table.num_rows
     return Partitions(
+        window_end=window_end(executable, table, starts),
         starts=starts,
         satisfied=satisfied_words(table, len(executable.conditions)),
         integers=stacked([as_integers(one) for one in integers], rows, np.int64),
@@ -35,6 +37,28 @@ def partitions_of(executable: Executable, table: pa.Table, starts: IntArray) -> 
         integers_valid=stacked([validity(one) for one in integers], rows, np.bool_),
         floats_valid=stacked([validity(one) for one in floats], rows, np.bool_),
     )
+
+
+def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
+    """For each row the first row that is outside of its window; None without a window."""
+    if executable.window_rows is not None:
+        return ends_after(starts, executable.window_rows)
+    if not executable.window:
+        return None
+    order, bound = (column(table, f"__c{i}") for i in executable.window)
+    if pa.types.is_floating(order.type):
+        keys, bounds = as_floats(order), as_floats(bound)
+        return window_ends(starts, keys, validity(order), bounds, validity(bound))
+    if not is_whole(order.type):
+        both = dense_ranks(pa.chunked_array([order, bound]).combine_chunks())
+        order, bound = both.slice(0, table.num_rows), both.slice(table.num_rows)
+    ends = as_integers(order), validity(order), as_integers(bound), validity(bound)
+    return window_ends(starts, *ends)
+
+
+def is_whole(kind: pa.DataType) -> bool:
+    """Whether values of a type are held as int64 and compare alike."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_temporal(kind))
 
 
 def column(table: pa.Table, name: str) -> pa.Array:

@@ -18,6 +18,7 @@ from matchrec.output.reads import (
     ReadAt,
     ReadAverage,
     ReadClassifierAt,
+    ReadCollected,
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
@@ -140,7 +141,7 @@ def may_be_null(
     match read:
         case ReadRow(column):
             return inputs[column].nullable
-        case ReadCount() | ReadIsMatched() | ReadMatchedRows() | ReadPosition():
+        case ReadCount() | ReadIsMatched() | ReadMatchedRows() | ReadPosition() | ReadCollected():
             return False
         case ReadMatchNumber():
             return rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
@@ -155,6 +156,8 @@ def read_type(read: Read, inputs: list[spark_types.StructField]) -> spark_types.
             return inputs[column].dataType
         case ReadClassifierAt():
             return spark_types.StringType()
+        case ReadCollected(column=column):
+            return spark_types.ArrayType(inputs[column].dataType, containsNull=False)
         case ReadMatchedRows(columns):
             return spark_types.ArrayType(matched_row_type(columns, inputs), containsNull=False)
         case ReadIsMatched():

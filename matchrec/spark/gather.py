@@ -19,6 +19,7 @@ from matchrec.output.reads import (
     ReadAt,
     ReadAverage,
     ReadClassifierAt,
+    ReadCollected,
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
@@ -28,6 +29,7 @@ from matchrec.output.reads import (
     ReadRow,
     ReadSum,
 )
+from matchrec.plan.expression import Semantics
 from matchrec.spark.encode import (
     as_floats,
     as_integers,
@@ -59,6 +61,8 @@ class Gatherer:
                 return self.taken(place, self.reader.positions(navigation))
             case ReadClassifierAt(navigation):
                 return self.named(self.reader.classifiers(navigation))
+            case ReadCollected(variable, place, semantics):
+                return self.collected(variable, place, semantics)
             case ReadMatchedRows(places):
                 return self.matched_rows(places)
             case ReadPosition():
@@ -79,6 +83,12 @@ class Gatherer:
         absent = positions < 0
         indices = pa.array(positions, mask=absent) if absent.any() else pa.array(positions)
         return values.take(indices)
+
+    def collected(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
+        """For each output row the array of a variable's values that are not NULL."""
+        counted = validity(column(self.table, f"__c{place}"))
+        rows, offsets = self.reader.collected(variable, counted, semantics)
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), self.taken(place, rows))
 
     def matched_rows(self, places: tuple[int, ...]) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""

@@ -3,12 +3,12 @@
 A pointer leads to the very pointer that its run made before, not to an entry of a stack, so no
 version is needed to follow it: what the paper tells apart by Dewey numbers are different pointers.
 Runs that part share what they have selected before; where runs merge, a join leads to both. The
-numbers themselves are made for the compressed output (`engine.versions`).
+numbers themselves are made for the compressed output.
 
 Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "Memory management".
 """
 
-from matchrec.engine.kernels.layout import BEST_NODE, BEST_START, NODES, RunArray
+from matchrec.engine.kernels.layout import NODES
 from matchrec.engine.kernels.selection.layout import (
     COUNT,
     JOIN,
@@ -20,6 +20,7 @@ from matchrec.engine.kernels.selection.layout import (
     NODES_CREATED,
     NODES_PRUNED,
     RUN_NODE,
+    Work,
 )
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.jit import inlined, inner
@@ -28,17 +29,9 @@ DEAD = -1
 
 
 @inner
-def add_node(
-    nodes: IntArray,
-    progress: IntArray,
-    choice: int,
-    row: int,
-    before: int,
-    other: int,
-    start: int,
-    counters: RunArray,
-) -> int:
+def add_node(choice: int, row: int, before: int, other: int, start: int, work: Work) -> int:
     """The number of a new node, or -1 where there is no room."""
+    nodes, progress = work.nodes, work.progress
     node = progress[NODES]
     if node == nodes.shape[0]:
         return -1
@@ -48,42 +41,30 @@ def add_node(
     nodes[node, NODE_OTHER] = other
     nodes[node, NODE_START] = start
     progress[NODES] = node + 1
-    if counters is not None:
-        counters[0, NODES_CREATED] += 1
+    work.counters[0, NODES_CREATED] += 1
     return int(node)
 
 
 @inner
-def compact(
-    nodes: IntArray,
-    moved: IntArray,
-    runs: IntArray,
-    bank: int,
-    row: int,
-    window_end: RunArray,
-    progress: IntArray,
-    counters: RunArray,
-) -> None:
-    """Keep the nodes that a run in `bank`, or the best match, still reaches inside its window.
+def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
+    """Keep the nodes that a run in `bank` still reaches inside its window.
 
     A node stands behind those that it leads to, so one pass back marks and one pass forth slides. A
-    join with one side left is that side. moved: int64[n], scratch.
-    Source: SASE+, "Memory management".
+    join with one side left is that side. Source: SASE+, "Memory management".
     """
+    nodes, moved, runs, progress = work.nodes, work.moved, work.runs, work.progress
     count = progress[NODES]
     for node in range(count):
         moved[node] = DEAD
     for run in range(progress[COUNT]):
-        if runs[bank, run, RUN_NODE] >= 0:
-            moved[runs[bank, run, RUN_NODE]] = 0
-    if progress[BEST_START] >= 0 and progress[BEST_NODE] >= 0:
-        moved[progress[BEST_NODE]] = 0
+        moved[runs[bank, run, RUN_NODE]] = 0
     for node in range(count - 1, -1, -1):
         if moved[node] != DEAD:
-            for side in (NODE_BEFORE, NODE_OTHER):
-                before = nodes[node, side]
-                if before >= 0 and not is_over(nodes, before, row, window_end):
-                    moved[before] = 0
+            before, other = nodes[node, NODE_BEFORE], nodes[node, NODE_OTHER]
+            if before >= 0 and not is_over(nodes, before, row, window_end):
+                moved[before] = 0
+            if other >= 0 and not is_over(nodes, other, row, window_end):
+                moved[other] = 0
     kept = 0
     for node in range(count):
         if moved[node] == DEAD:
@@ -101,16 +82,12 @@ def compact(
         moved[node] = kept
         kept += 1
     progress[NODES] = kept
-    if counters is not None:
-        counters[0, NODES_PRUNED] += count - kept
+    work.counters[0, NODES_PRUNED] += count - kept
     for run in range(progress[COUNT]):
-        if runs[bank, run, RUN_NODE] >= 0:
-            runs[bank, run, RUN_NODE] = moved[runs[bank, run, RUN_NODE]]
-    if progress[BEST_START] >= 0 and progress[BEST_NODE] >= 0:
-        progress[BEST_NODE] = moved[progress[BEST_NODE]]
+        runs[bank, run, RUN_NODE] = moved[runs[bank, run, RUN_NODE]]
 
 
 @inlined
-def is_over(nodes: IntArray, node: int, row: int, window_end: RunArray) -> bool:
+def is_over(nodes: IntArray, node: int, row: int, window_end: IntArray) -> bool:
     """Whether the window of all that ends at a node has ended before `row`."""
-    return window_end is not None and window_end[nodes[node, NODE_START]] <= row
+    return bool(window_end[nodes[node, NODE_START]] <= row)

@@ -1,19 +1,97 @@
-"""The arrays that these kernels share, beside those of `kernels.layout`.
+"""What these kernels are given and work in, beside the layout of `kernels.layout`.
 
-nodes: int64[n, 5], the shared buffer: a pointer from each selected row to the one before, for every
-run that selects it. A join stands where runs have merged: it leads to the ends of both.
-runs: int64[2, r, 3], those before this row and those behind it, in turn, in the order in which
-depth-first search would come to them.
-path: int64[5, p], a match's rows and choices, those of the best match so far, and for a search
-that goes back, whether the row at a depth may be skipped and how many matches there were before it.
-ways: int64[q, 2], joins whose other side is still to be unwound, and how many rows lie behind.
-absent: int64[a, 6], columns below. members: bool[a, 2, v], the variables in front of that part and
-behind it. following: int64[a, n + 1], the next row from a row on that satisfies the row condition.
-closing: int64[0 or 1, 4], the condition of the match as a whole.
-counters: int64[2, 8], rows below; the second row keeps them for a step that must be done again.
+The arrays travel in four named tuples, so that a function says what it needs in one word. None is
+missing: without conditions on the run there are no registers in a row of them, without a window it
+ends with the partition.
 """
 
+from typing import NamedTuple
+
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
+from matchrec.engine.partitions import BoolArray, IntArray
+
+
+class Rules(NamedTuple):
+    """The query. first, program: see `kernels.layout`.
+
+    selection, output: codes below. skip_to: AFTER MATCH SKIP. merge_runs: whether runs may merge.
+    accepts: int64[s], the guard under which a run that arrives in a state is a match, or -1.
+    goes_on: int64[s], whether a run in a state may map further rows.
+    absent: int64[a, 5], columns below. members: bool[a, 2, v], the variables in front of that part
+    and behind it. closing: int64[0 or 1, 4], the condition of the match as a whole.
+    instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`.
+    """
+
+    first: IntArray
+    program: IntArray
+    selection: int
+    output: int
+    skip_to: int
+    merge_runs: bool
+    accepts: IntArray
+    goes_on: IntArray
+    absent: IntArray
+    members: BoolArray
+    closing: IntArray
+    instructions: IntArray
+    live_first: IntArray
+    live: IntArray
+
+
+class Rows(NamedTuple):
+    """The partitions. starts: int64[p + 1]. satisfied: int64[n, w]. columns, valid: [c, n].
+
+    window_end: int64[n], see `Partitions`. following: int64[a, n + 1], the next row from a row on
+    that satisfies the row condition of an absence.
+    """
+
+    starts: IntArray
+    satisfied: IntArray
+    window_end: IntArray
+    following: IntArray
+    columns: IntArray
+    valid: BoolArray
+
+
+class Work(NamedTuple):
+    """What a search works in.
+
+    progress: int64[PROGRESS_SIZE]. counters: int64[2, COUNTERS]; the second row keeps them for a
+    step that must be done again. registers, stack: see `evaluate.kernels`.
+    path: int64[5, p], a match's rows and choices, those of the best match so far, and for a search
+    that goes back, whether the row at a depth may be skipped and how many matches were before it.
+    memo: uint8[r, b], remembered failures of a search that goes back.
+    runs: int64[2, r, 3], those before this row and those behind it, in turn, in the order in which
+    depth-first search would come to them. table: int64[t, 2], hash table of runs.
+    nodes: int64[n, 5], the shared buffer: a pointer from each selected row to the one before, for
+    every run that selects it; a join where runs have merged leads to the ends of both. moved:
+    int64[n], scratch. ways: int64[q, 2], joins whose other side is still to be unwound, and how
+    many rows lie behind them.
+    """
+
+    progress: IntArray
+    counters: IntArray
+    registers: IntArray
+    stack: IntArray
+    path: IntArray
+    memo: ByteArray
+    runs: IntArray
+    table: IntArray
+    nodes: IntArray
+    moved: IntArray
+    ways: IntArray
+
+
+class Found(NamedTuple):
+    """The output. found: see `kernels.layout`. taken: int32[k] and rows: int64[k], the choice by
+    which each row was mapped and its position, match after match.
+    """
+
+    found: IntArray
+    taken: ChoiceArray
+    rows: IntArray
+
 
 # Columns of `nodes`.
 NODE_CHOICE = 0  # by which the row was mapped, JOIN for a join
@@ -68,7 +146,8 @@ NON_OVERLAPPING = 2
 BANK = layout.PROGRESS_SIZE  # of the runs before the row
 COUNT = layout.PROGRESS_SIZE + 1  # of these runs
 BEST_LENGTH = layout.PROGRESS_SIZE + 2  # of the best match so far, whose last row is BEST_END
-PROGRESS_SIZE = layout.PROGRESS_SIZE + 3
+WINDOW = layout.PROGRESS_SIZE + 3  # the end of the window for which failures are remembered
+PROGRESS_SIZE = layout.PROGRESS_SIZE + 4
 
 # What `counters` count.
 READS = 0  # how often a run has looked at a row

@@ -13,8 +13,6 @@ from matchrec.engine.kernels.layout import (
     PARTITION,
     START,
     VARIABLE,
-    ChoiceArray,
-    RunArray,
 )
 from matchrec.engine.kernels.selection.layout import (
     ABSENT_CODE,
@@ -31,8 +29,12 @@ from matchrec.engine.kernels.selection.layout import (
     CLOSING_WORD,
     KIND,
     ROWS,
+    Found,
+    Rows,
+    Rules,
+    Work,
 )
-from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inner
 from matchrec.evaluate.kernels import holds
@@ -40,113 +42,98 @@ from matchrec.evaluate.kernels import holds
 
 @inner
 def closes(
-    row: int,
-    place: int,
-    satisfied: IntArray,
-    closing: IntArray,
-    lower: int,
-    upper: int,
-    instructions: RunArray,
-    registers: RunArray,
-    columns: RunArray,
-    valid: RunArray,
-    stack: RunArray,
+    row: int, place: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work
 ) -> int:
     """Whether the run at `place`, whose last row is `row`, is a match: HOLDS or another answer."""
+    closing = rules.closing
     if closing.shape[0] == 0:
         return HOLDS
     mask = closing[0, CLOSING_MASK]
-    if satisfied[row, closing[0, CLOSING_WORD]] & mask != mask:
+    if rows.satisfied[row, closing[0, CLOSING_WORD]] & mask != mask:
         return HOLDS_NOT
-    if registers is None:
-        return HOLDS
+    begin, end = closing[0, CLOSING_CODE], closing[0, CLOSING_CODE_END]
+    return evaluated(begin, end, place, row, lower, upper, rules, rows, work)
+
+
+@inner
+def evaluated(
+    begin: int,
+    end: int,
+    place: int,
+    row: int,
+    lower: int,
+    upper: int,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+) -> int:
+    """The answer of the code begin .. end on the registers at `place`."""
     return holds(
-        instructions,
-        closing[0, CLOSING_CODE],
-        closing[0, CLOSING_CODE_END],
-        registers,
+        rules.instructions,
+        begin,
+        end,
+        work.registers,
         place,
         row,
         lower,
         upper,
-        columns,
-        valid,
-        stack,
+        rows.columns,
+        rows.valid,
+        work.stack,
     )
 
 
 @inner
 def lacks_absent(
-    path: IntArray,
     first: int,
     length: int,
     place: int,
-    program: IntArray,
-    window_end: RunArray,
-    absent: IntArray,
-    members: BoolArray,
-    following: IntArray,
     lower: int,
     upper: int,
-    instructions: RunArray,
-    registers: RunArray,
-    columns: RunArray,
-    valid: RunArray,
-    stack: RunArray,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
 ) -> int:
     """Whether nothing is there that must not be: HOLDS or another answer.
 
     The match is in `path` from column `first` on, its registers are at `place`.
     """
-    last_row = path[ROWS, first + length - 1]
-    for index in range(absent.shape[0]):
-        kind = absent[index, KIND]
-        begin, end = lower, upper
-        if kind == AT_THE_END:
-            begin = last_row + 1
-            if window_end is not None:
-                end = window_end[path[ROWS, first]]
-        elif kind == AT_THE_BEGINNING:
-            end = path[ROWS, first]
-            if window_end is not None:
-                begin = first_with_window(window_end, lower, end, last_row)
-        else:
-            at = first + length - 1
-            while at >= first and not members[index, 0, program[path[CHOICES, at], VARIABLE]]:
-                at -= 1
-            after = at
-            at += 1
-            while (
-                at < first + length and not members[index, 1, program[path[CHOICES, at], VARIABLE]]
-            ):
-                at += 1
-            if after < first or at == first + length:
-                continue
-            begin, end = path[ROWS, after] + 1, path[ROWS, at]
+    for index in range(rules.absent.shape[0]):
+        begin, end = enclosed(index, first, length, lower, rules, rows, work)
         if begin >= end:
             continue
-        row = following[index, begin]
+        code, code_end = rules.absent[index, ABSENT_CODE], rules.absent[index, ABSENT_CODE_END]
+        row = rows.following[index, begin]
         while row < end:
-            code, code_end = absent[index, ABSENT_CODE], absent[index, ABSENT_CODE_END]
-            if registers is None or code == code_end:
-                return HOLDS_NOT
-            answer = holds(
-                instructions,
-                code,
-                code_end,
-                registers,
-                place,
-                row,
-                lower,
-                upper,
-                columns,
-                valid,
-                stack,
-            )
+            answer = evaluated(code, code_end, place, row, lower, upper, rules, rows, work)
             if answer != HOLDS_NOT:
                 return HOLDS_NOT if answer == HOLDS else answer
-            row = following[index, row + 1]
+            row = rows.following[index, row + 1]
     return HOLDS
+
+
+@inner
+def enclosed(
+    index: int, first: int, length: int, lower: int, rules: Rules, rows: Rows, work: Work
+) -> tuple[int, int]:
+    """The rows, first and behind the last, in which an absence is looked for."""
+    path, kind = work.path, rules.absent[index, KIND]
+    last = first + length - 1
+    if kind == AT_THE_END:
+        return path[ROWS, last] + 1, rows.window_end[path[ROWS, first]]
+    if kind == AT_THE_BEGINNING:
+        end = path[ROWS, first]
+        return first_with_window(rows.window_end, lower, end, path[ROWS, last]), end
+    at = last
+    while at >= first and not rules.members[index, 0, rules.program[path[CHOICES, at], VARIABLE]]:
+        at -= 1
+    after = at
+    at += 1
+    while at <= last and not rules.members[index, 1, rules.program[path[CHOICES, at], VARIABLE]]:
+        at += 1
+    if after < first or at > last:
+        return 0, 0
+    return path[ROWS, after] + 1, path[ROWS, at]
 
 
 @inner
@@ -162,12 +149,20 @@ def first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> i
 
 
 @inner
-def keep_better(path: IntArray, first: int, length: int, progress: IntArray) -> None:
+def keep_better(first: int, length: int, work: Work) -> None:
     """Make the match in `path` the best one if it starts earlier, or its rows come earlier."""
+    path, progress = work.path, work.progress
     if progress[BEST_START] >= 0 and not comes_before(path, first, length, progress[BEST_LENGTH]):
         return
-    progress[BEST_START] = path[ROWS, first]
-    progress[BEST_LENGTH] = length
+    keep(first, length, work)
+
+
+@inner
+def keep(first: int, length: int, work: Work) -> None:
+    """Make the match in `path` the best one."""
+    path = work.path
+    work.progress[BEST_START] = path[ROWS, first]
+    work.progress[BEST_LENGTH] = length
     for index in range(length):
         path[BEST_ROWS, index] = path[ROWS, first + index]
         path[BEST_CHOICES, index] = path[CHOICES, first + index]
@@ -185,27 +180,22 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
 
 
 @inner
-def write_match(
-    path: IntArray,
-    rows: int,
-    first: int,
-    length: int,
-    found: IntArray,
-    taken: ChoiceArray,
-    taken_rows: IntArray,
-    progress: IntArray,
-) -> int:
-    """Add the match in rows `rows` and `rows + 1` of `path` to the output; DONE or OUTPUT_FULL."""
+def write_match(kind: int, first: int, length: int, work: Work, output: Found) -> int:
+    """Add a match to the output; DONE or OUTPUT_FULL.
+
+    It is in rows `kind` and `kind + 1` of `path`, from column `first` on.
+    """
+    path, progress = work.path, work.progress
     match, mapped = progress[MATCHES], progress[MAPPED]
-    if match == found.shape[1] - 1 or mapped + length > taken.shape[0]:
+    if match == output.found.shape[1] - 1 or mapped + length > output.taken.shape[0]:
         progress[NEEDED] = mapped + length
         return OUTPUT_FULL
     for index in range(length):
-        taken_rows[mapped + index] = path[rows, first + index]
-        taken[mapped + index] = path[rows + 1, first + index]
-    found[FOUND_PARTITION, match] = progress[PARTITION]
-    found[FOUND_START, match] = path[rows, first] if length > 0 else progress[START]
-    found[FOUND_OFFSET, match + 1] = mapped + length
+        output.rows[mapped + index] = path[kind, first + index]
+        output.taken[mapped + index] = path[kind + 1, first + index]
+    output.found[FOUND_PARTITION, match] = progress[PARTITION]
+    output.found[FOUND_START, match] = path[kind, first] if length > 0 else progress[START]
+    output.found[FOUND_OFFSET, match + 1] = mapped + length
     progress[MATCHES] = match + 1
     progress[MAPPED] = mapped + length
     return DONE

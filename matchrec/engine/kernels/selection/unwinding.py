@@ -3,7 +3,7 @@
 Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equivalent runs".
 """
 
-from matchrec.engine.kernels.layout import DONE, PATH_FULL, ChoiceArray, RunArray
+from matchrec.engine.kernels.layout import DONE, PATH_FULL
 from matchrec.engine.kernels.selection.buffer import is_over
 from matchrec.engine.kernels.selection.layout import (
     CHOICES,
@@ -14,9 +14,12 @@ from matchrec.engine.kernels.selection.layout import (
     NODE_ROW,
     NON_OVERLAPPING,
     ROWS,
+    Found,
+    Rows,
+    Rules,
+    Work,
 )
 from matchrec.engine.kernels.selection.matches import keep_better, lacks_absent, write_match
-from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inner
 
@@ -26,39 +29,27 @@ def unwind_matches(
     node: int,
     row: int,
     place: int,
-    output: int,
-    nodes: IntArray,
-    path: IntArray,
-    ways: IntArray,
-    found: IntArray,
-    taken: ChoiceArray,
-    taken_rows: IntArray,
-    progress: IntArray,
-    program: IntArray,
-    window_end: RunArray,
-    absent: IntArray,
-    members: BoolArray,
-    following: IntArray,
     lower: int,
     upper: int,
-    instructions: RunArray,
-    registers: RunArray,
-    columns: RunArray,
-    valid: RunArray,
-    stack: RunArray,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+    output: Found,
 ) -> int:
     """Write out, or compare with the best, each match that ends at `node` with its row `row`.
 
     A match is written to `path` from its end: what lies behind a join serves both of its sides.
-    DONE, a status, or minus an answer of a condition that has failed.
+    One whose window has ended is left out. DONE, a status, or minus an answer of a condition that
+    has failed.
     """
+    nodes, path, ways = work.nodes, work.path, work.ways
     size = path.shape[1]
     ways[0, 0], ways[0, 1] = node, 0
     top = 1
     while top > 0:
         top -= 1
         at, length = ways[top, 0], ways[top, 1]
-        while at >= 0 and not is_over(nodes, at, row, window_end):
+        while at >= 0 and not is_over(nodes, at, row, rows.window_end):
             if nodes[at, NODE_CHOICE] == JOIN:
                 if top == ways.shape[0]:
                     return PATH_FULL
@@ -73,33 +64,15 @@ def unwind_matches(
             at = nodes[at, NODE_BEFORE]
         if at >= 0:
             continue
-        answer = lacks_absent(
-            path,
-            size - length,
-            length,
-            place,
-            program,
-            window_end,
-            absent,
-            members,
-            following,
-            lower,
-            upper,
-            instructions,
-            registers,
-            columns,
-            valid,
-            stack,
-        )
+        answer = lacks_absent(size - length, length, place, lower, upper, rules, rows, work)
+        if answer == HOLDS_NOT:
+            continue
         if answer != HOLDS:
-            if answer != HOLDS_NOT:
-                return -answer
-        elif output == NON_OVERLAPPING:
-            keep_better(path, size - length, length, progress)
-        else:
-            status = write_match(
-                path, ROWS, size - length, length, found, taken, taken_rows, progress
-            )
-            if status != DONE:
-                return status
+            return -answer
+        if rules.output == NON_OVERLAPPING:
+            keep_better(size - length, length, work)
+            continue
+        status = write_match(ROWS, size - length, length, work, output)
+        if status != DONE:
+            return status
     return DONE

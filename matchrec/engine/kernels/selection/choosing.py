@@ -1,0 +1,54 @@
+"""Whether a run may map a row by a choice; both engines ask for each choice of a state."""
+
+from matchrec.engine.kernels.layout import CHOICE, CONDITION_FAILED, GUARD, MASK, ROW, WORD
+from matchrec.engine.kernels.mapping import map_row
+from matchrec.engine.kernels.selection.layout import Rows, Rules, Work
+from matchrec.engine.kernels.starts import is_anchored
+from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.evaluate.jit import inlined
+
+
+@inlined
+def may_map(
+    choice: int,
+    before: int,
+    after: int,
+    row: int,
+    lower: int,
+    upper: int,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+) -> int:
+    """HOLDS, with the registers of the run that maps the row at `after`; HOLDS_NOT, or an error."""
+    program = rules.program
+    mask = program[choice, MASK]
+    if rows.satisfied[row, program[choice, WORD]] & mask != mask:
+        return HOLDS_NOT
+    guard = program[choice, GUARD]
+    if guard != 0 and not is_anchored(guard, row, lower, upper):
+        return HOLDS_NOT
+    if rules.instructions.shape[0] == 0:
+        return HOLDS
+    return map_row(
+        program,
+        choice,
+        before,
+        after,
+        row,
+        lower,
+        upper,
+        rules.instructions,
+        work.registers,
+        rows.columns,
+        rows.valid,
+        work.stack,
+    )
+
+
+@inlined
+def failed(answer: int, choice: int, row: int, work: Work) -> int:
+    """The status of a condition that has failed, with its place in `progress`."""
+    work.progress[ROW] = row
+    work.progress[CHOICE] = choice
+    return CONDITION_FAILED + answer

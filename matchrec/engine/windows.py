@@ -1,0 +1,39 @@
+"""Where the window of a match ends that starts at a row: the engine's form of WITHIN."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from matchrec.engine.partitions import BoolArray, IntArray
+
+Keys = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+
+@njit(cache=True)
+def window_ends(
+    starts: IntArray, keys: Keys, valid: BoolArray, bounds: Keys, bounds_valid: BoolArray
+) -> IntArray:
+    """int64[n], for each row the first row of its partition whose key is not below its bound.
+
+    keys: the first ORDER BY key, ascending; bounds: the key plus the window's length. A row whose
+    key is NULL is in no window, not even its own. One pass: bounds ascend as keys do.
+    """
+    ends = np.empty(len(keys), np.int64)
+    for partition in range(len(starts) - 1):
+        end = starts[partition]
+        for row in range(starts[partition], starts[partition + 1]):
+            end = max(end, row)
+            if valid[row] and bounds_valid[row]:
+                while end < starts[partition + 1] and valid[end] and keys[end] < bounds[row]:
+                    end += 1
+            ends[row] = end
+    return ends
+
+
+def ends_after(starts: IntArray, rows: int) -> IntArray:
+    """int64[n], for each row the row `rows` rows on, or the end of its partition."""
+    here = np.arange(starts[-1])
+    partition = np.searchsorted(starts, here, side="right")
+    return np.asarray(np.minimum(here + rows, starts[partition]), np.int64)
