@@ -22,10 +22,11 @@ def unexpected_token(text: str, where: str, expected: str, span: Span) -> MatchR
         f"unexpected `{text}` in {where}",
         span,
         notes=(f"expected here: {expected}",),
-        hint=_MEANT.get(text),
+        hint=_MEANT.get(text.upper()),
     )
 
 
+_ORDER = "the order is: PATTERN, WHERE, WITHIN, RETURN"
 _MEANT = {
     "&&": "write AND",
     "&": "write AND",
@@ -38,7 +39,7 @@ _MEANT = {
     "≠": "write <>",
     "?": "write the value itself",
     ";": "remove it: a query is one statement",
-}
+} | dict.fromkeys(("PATTERN", "WHERE", "WITHIN", "RETURN"), _ORDER)
 
 
 def unexpected_end(where: str, expected: str, span: Span) -> MatchRecognizeParseError:

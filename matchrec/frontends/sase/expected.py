@@ -14,7 +14,7 @@ OPERATOR = frozenset(
     | {"_IS", "_IN", "_BETWEEN", "LSQB", "DOT"}
 )
 GROUPS: tuple[tuple[Terminals, Terminals, str], ...] = (
-    (frozenset({"NUMBER", "_CASE", "LSQB"}), VALUE | {"NOT", "BANG", "LSQB"}, "a predicate"),
+    (frozenset({"NUMBER", "_CASE", "LSQB"}), VALUE | {"NOT", "BANG", "LSQB"}, "an expression"),
     (frozenset({"NUMBER", "_CASE"}), VALUE | {"NOT", "BANG"}, "a value such as a.x or 1"),
     (frozenset({"ANY", "STAR"}), EVENT_TYPE, "an event type"),
     (frozenset({"COMPARISON", "PLUS"}), OPERATOR, "an operator"),

@@ -175,9 +175,10 @@ class Reader:
         """The range over which an aggregate runs: that of all identifiers in it."""
         found = tuple(identifiers(node))
         for one in found:
-            self.check_index(one)
+            self.component(one.name)
             if one.index not in RANGES:
                 raise errors.aggregate_of_one_event(function, self.clause, one.span)
+            self.check_index(one)
         if not found:
             raise errors.aggregate_of_one_event(function, self.clause, node.span)
         first = found[0]

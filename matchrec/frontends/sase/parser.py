@@ -46,9 +46,9 @@ def _grammar() -> Lark:
     """The parser; it is made, and lark imported, when the first query is read."""
     from lark import Lark
 
-    assert __package__ is not None
+    package = "matchrec.frontends.sase"
     return Lark.open_from_package(
-        __package__, "grammar.lark", parser="lalr", start="query", propagate_positions=True
+        package, "grammar.lark", parser="lalr", start="query", propagate_positions=True
     )
 
 

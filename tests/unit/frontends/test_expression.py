@@ -14,24 +14,19 @@ from matchrec.errors.kinds import shown_in
 from matchrec.frontends.analysis import Clause, Scope
 from matchrec.frontends.expression import parse_row_expression, parse_scalar
 from matchrec.plan.expression import (
-    Aggregate,
-    Classifier,
     ColumnReference,
     End,
-    MatchNumber,
     Navigation,
     Operation,
     Reference,
     Scalar,
     Semantics,
-    Term,
-    looks_at_columns_only,
     references,
     render,
-    row_text,
     subexpressions,
 )
 from matchrec.source import Source, Span
+from plan_text import show_reference, show_tree
 
 HERE = Path(__file__).parent
 VARIABLES = ("A", "B", "b", "U")
@@ -39,60 +34,6 @@ VARIABLES = ("A", "B", "b", "U")
 
 def scope(clause: Clause) -> Scope:
     return Scope(clause, VARIABLES[:3], VARIABLES[3:])
-
-
-def show_navigation(navigation: Navigation, read: str) -> str:
-    variable = f"{navigation.variable}." if navigation.variable is not None else ""
-    plain = Navigation(navigation.variable) == navigation
-    text = f"{variable}{read}"
-    if not plain:
-        offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
-        text = f"{navigation.end.value}({text}{offset})"
-    if navigation.physical_offset:
-        text += f" {navigation.physical_offset:+d}"
-    return f"FINAL {text}" if navigation.semantics is Semantics.FINAL else text
-
-
-def show_reference(reference: Reference) -> str:
-    match reference:
-        case ColumnReference(navigation, argument):
-            return f"[{show_navigation(navigation, argument)}]"
-        case Classifier(navigation):
-            return f"[{show_navigation(navigation, 'CLASSIFIER')}]"
-        case MatchNumber():
-            return "[MATCH_NUMBER]"
-        case Aggregate():
-            return f"[{show_aggregate(reference)}]"
-
-
-def show_aggregate(aggregate: Aggregate) -> str:
-    variable = "" if aggregate.variable is None else f" of {aggregate.variable}"
-    arguments = ", ".join(map(show_term, aggregate.arguments)) if aggregate.arguments else "*"
-    ordering = ", ".join(f"{show_term(term)} {word}".strip() for term, word in aggregate.ordering)
-    parts = (
-        aggregate.semantics.value if aggregate.semantics is Semantics.FINAL else "",
-        f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{arguments}){variable}",
-        f"ordered by {ordering}" if ordering else "",
-        f"where {show_term(aggregate.condition)}" if aggregate.condition else "",
-        "ignoring nulls" if aggregate.ignore_nulls else "",
-    )
-    return " ".join(part for part in parts if part)
-
-
-def show_term(term: Term) -> str:
-    """What an aggregate evaluates on each row; columns as they are."""
-    if looks_at_columns_only(term):
-        return row_text(term)
-    return render(term, show_reference)
-
-
-def show_tree(scalar: Scalar, depth: int = 0) -> str:
-    """One line for each operation and term, operands indented."""
-    indent = "  " * depth
-    if not isinstance(scalar, Operation):
-        return f"{indent}{render(scalar, show_reference)}"
-    below = [show_tree(operand, depth + 1) for operand in scalar.operands]
-    return "\n".join([f"{indent}{scalar.operator}", *below])
 
 
 def split(given: str) -> tuple[Clause, str]:

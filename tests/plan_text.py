@@ -1,0 +1,117 @@
+"""Expressions and plans as text, with every part that tests look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matchrec.plan.clauses import Absence
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    MatchNumber,
+    Navigation,
+    Operation,
+    Reference,
+    Scalar,
+    Semantics,
+    Term,
+    looks_at_columns_only,
+    render,
+    row_text,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import show
+from matchrec.plan.split import conjuncts
+
+
+def show_navigation(navigation: Navigation, read: str) -> str:
+    variable = f"{navigation.variable}." if navigation.variable is not None else ""
+    plain = Navigation(navigation.variable) == navigation
+    text = f"{variable}{read}"
+    if not plain:
+        offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
+        text = f"{navigation.end.value}({text}{offset})"
+    if navigation.physical_offset:
+        text += f" {navigation.physical_offset:+d}"
+    return f"FINAL {text}" if navigation.semantics is Semantics.FINAL else text
+
+
+def show_reference(reference: Reference) -> str:
+    match reference:
+        case ColumnReference(navigation, argument):
+            return f"[{show_navigation(navigation, argument)}]"
+        case Classifier(navigation):
+            return f"[{show_navigation(navigation, 'CLASSIFIER')}]"
+        case MatchNumber():
+            return "[MATCH_NUMBER]"
+        case Aggregate():
+            return f"[{show_aggregate(reference)}]"
+
+
+def show_aggregate(aggregate: Aggregate) -> str:
+    variable = "" if aggregate.variable is None else f" of {aggregate.variable}"
+    arguments = ", ".join(map(show_term, aggregate.arguments)) if aggregate.arguments else "*"
+    ordering = ", ".join(f"{show_term(term)} {word}".strip() for term, word in aggregate.ordering)
+    parts = (
+        aggregate.semantics.value if aggregate.semantics is Semantics.FINAL else "",
+        f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{arguments}){variable}",
+        f"ordered by {ordering}" if ordering else "",
+        f"where {show_term(aggregate.condition)}" if aggregate.condition else "",
+        "ignoring nulls" if aggregate.ignore_nulls else "",
+        "so far" if aggregate.so_far else "",
+    )
+    return " ".join(part for part in parts if part)
+
+
+def show_term(term: Term) -> str:
+    """What an aggregate evaluates on each row; columns as they are."""
+    if looks_at_columns_only(term):
+        return row_text(term)
+    return render(term, show_reference)
+
+
+def show_tree(scalar: Scalar, depth: int = 0) -> str:
+    """One line for each operation and term, operands indented."""
+    indent = "  " * depth
+    if not isinstance(scalar, Operation):
+        return f"{indent}{render(scalar, show_reference)}"
+    below = [show_tree(operand, depth + 1) for operand in scalar.operands]
+    return "\n".join([f"{indent}{scalar.operator}", *below])
+
+
+def show_plan(plan: MatchPlan) -> str:
+    """All that an event pattern asks for, one thing a line."""
+    return "\n".join(_lines(plan))
+
+
+def _lines(plan: MatchPlan) -> Iterator[str]:
+    yield f"pattern: {show(plan.pattern)}"
+    for subset in plan.subsets:
+        yield f"subset: {subset.name} = ({', '.join(subset.members)})"
+    yield f"selection: {plan.selection.value}"
+    yield f"output: {plan.output.value}"
+    for word, keys in (("partition by", plan.partition_by), ("equal", plan.equal)):
+        if keys:
+            yield f"{word}: {', '.join(key.text for key in keys)}"
+    if plan.order_by:
+        yield f"order by: {', '.join(item.expression.text for item in plan.order_by)}"
+    if plan.within:
+        yield f"within: {plan.within.interval.text}"
+    if plan.within_rows:
+        yield f"within rows: {plan.within_rows}"
+    yield from map(_absence, plan.absences)
+    if plan.closing:
+        yield f"closing: {plan.closing}"
+    for definition in plan.definitions:
+        yield f"define {definition.variable}"
+        for part in conjuncts(definition.condition):
+            yield f"    {render(part, show_reference)}"
+    for measure in plan.measures:
+        yield f"measure {measure.name}: {render(measure.value, show_reference)}"
+
+
+def _absence(absence: Absence) -> str:
+    after = f" after {absence.after}" if absence.after else ""
+    before = f" before {absence.before}" if absence.before else ""
+    return f"absent: {absence.variable}{after}{before}"
