@@ -3,6 +3,7 @@
     matchrec.sql(spark, query)                 a query text, as spark.sql takes it
     matchrec.install(spark)                    spark.sql understands the clause from now on
     matchrec.match_recognize(df, clause)       the text between the parentheses, over a DataFrame
+    matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
@@ -12,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matchrec.api import explain, install, match_recognize, sql, uninstall
+    from matchrec.api import explain, install, match_recognize, sase, sql, uninstall
     from matchrec.errors import (
         MatchRecognizeError,
         MatchRecognizeParseError,
@@ -32,6 +33,7 @@ __all__ = [
     "explain",
     "install",
     "match_recognize",
+    "sase",
     "sql",
     "uninstall",
 ]

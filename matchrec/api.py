@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from matchrec.environment import check_workers
-from matchrec.errors.calls import too_few_arguments
+from matchrec.errors.calls import too_few_arguments, unknown_output
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.analysis import parameter_name
+from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse, parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query import Query, Site
 from matchrec.frontends.sql.splice import fill_frames, in_scope, outer, select_from
+from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Source
@@ -76,6 +79,41 @@ def match_recognize(
         check_workers(df.sparkSession)
         relation = Relation(Runner(df.sparkSession, None, {"df": df}), _select_from_df)
         return execute(plan, relation, None, engine, transport).dataframe
+
+
+def sase(
+    df: DataFrame,
+    text: str,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    output: str = "all",
+    engine: str = "auto",
+    transport: str = "auto",
+) -> DataFrame:
+    """The matches of a SASE+ query over a DataFrame of events.
+
+    order_by: what the events are sorted by, the first of it is what WITHIN measures. partition_by:
+    what divides them into streams. Both are SQL over one row. type_column: its value is an event's
+    type. output: "all" or "non_overlapping" matches. One row per match: the partition columns, then
+    what RETURN says, or else for each variable an array of its events. Rows are numbered and
+    grouped in the order in which matches are complete, but come, as always, in no order.
+    """
+    known = {one.name.lower(): one for one in MatchOutput if one is not MatchOutput.PREFERRED}
+    if output not in known:
+        raise unknown_output(output, known)
+    with shown_in(Source(text)):
+        orders, keys = listed(order_by), listed(partition_by)
+        plan = compile_sase(text, orders, keys, type_column, known[output])
+        check_workers(df.sparkSession)
+        relation = Relation(Runner(df.sparkSession, None, {"df": df}), _select_from_df)
+        return execute(plan, relation, None, engine, transport).dataframe
+
+
+def listed(texts: str | Sequence[str]) -> tuple[str, ...]:
+    """One text, or several."""
+    return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
 def _select_from_df(select_list: Template) -> Template:

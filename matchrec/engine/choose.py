@@ -8,6 +8,7 @@ from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Engine, Task
 from matchrec.nfa.ambiguity import exponentially_ambiguous
 from matchrec.nfa.closure import fold
+from matchrec.plan.clauses import MatchOutput
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Backtracking(), BreadthFirst())}
 
@@ -19,6 +20,15 @@ def choose(task: Task, name: str = "auto") -> tuple[Engine, str]:
     """
     if name != "auto":
         return ENGINES[name], "asked for"
+    if task.selects and task.output is MatchOutput.PREFERRED:
+        return ENGINES["backtracking"], (
+            "rows may be skipped and the preferred match is asked for: one run at a time finds it"
+        )
+    if task.selects:
+        return ENGINES["breadth_first"], (
+            "all matches are asked for: runs share their rows and merge where their computation "
+            "states are equal"
+        )
     if task.looks_only_at_data:
         return ENGINES["backtracking"], (
             "conditions look only at the data: failures are remembered, the cost is linear in rows"

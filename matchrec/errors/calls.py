@@ -22,6 +22,11 @@ def unknown_transport(name: object, known: Iterable[str]) -> MatchRecognizePlanE
     return _unknown("transport", name, known)
 
 
+def unknown_output(name: object, known: Iterable[str]) -> MatchRecognizePlanError:
+    """output= is not the name of a set of matches."""
+    return _unknown("output", name, known)
+
+
 def _unknown(what: str, name: object, known: Iterable[str]) -> MatchRecognizePlanError:
     known = list(known)
     near = nearest(str(name), known)

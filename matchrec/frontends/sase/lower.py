@@ -30,10 +30,12 @@ from matchrec.plan.clauses import (
     Within,
 )
 from matchrec.plan.expression import (
+    Aggregate,
     ColumnReference,
     Navigation,
     Operation,
     Scalar,
+    Semantics,
     Term,
     with_final_semantics,
 )
@@ -82,7 +84,7 @@ def lower(
             partition_by=tuple(RowExpression(text) for text in partition_by),
             equal=tuple(RowExpression(key.sql, key.span) for key in keys),
             order_by=tuple(SortItem(RowExpression(text)) for text in order_by),
-            measures=tuple(measures(query, components)),
+            measures=tuple(measures(query, components)) or tuple(event_arrays(components)),
             within=time_window(query, order_by),
             within_rows=query.window.events if isinstance(query.window, EventWindow) else None,
             subsets=tuple(subsets(components)),
@@ -103,6 +105,15 @@ def pattern(components: Components) -> RowPattern:
         first, *others = (Variable(name, component.name.span) for name in variables_of(component))
         parts += [first, *(Quantified(other, 0, None) for other in others)]
     return concatenation(parts)
+
+
+def event_arrays(components: Components) -> Iterator[Measure]:
+    """For each positive component the array of its events, all columns of each."""
+    for component in components.positive:
+        name, span = component.name.text, component.name.span
+        event = Term((ColumnReference(Navigation(name), "struct(*)", span),), span)
+        events = Aggregate("collect_list", name, (event,), Semantics.FINAL, span=span)
+        yield Measure(name, Term((events,), span), span)
 
 
 def subsets(components: Components) -> Iterator[Subset]:
