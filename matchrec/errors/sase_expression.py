@@ -20,12 +20,8 @@ TwoSpans = tuple[Span, Span]
 # Identifiers
 
 
-def bare_name(
-    name: str, variables: Iterable[str], clause: str, span: Span
-) -> MatchRecognizeParseError:
-    """An attribute without a variable, or a variable without an attribute."""
-    if name in variables:
-        return missing_attribute(name, clause, span)
+def bare_name(name: str, clause: str, span: Span) -> MatchRecognizeParseError:
+    """An attribute without a variable."""
     return MatchRecognizeParseError(
         f"attribute `{name}` in {clause} has no variable",
         span,
@@ -60,11 +56,13 @@ def unknown_index(name: str, written: str, span: Span) -> MatchRecognizeParseErr
 
 
 def kleene_without_index(
-    name: str, attribute: str, clause: str, span: Span
+    name: str, attribute: str | None, clause: str, span: Span
 ) -> MatchRecognizePlanError:
-    """`a.x` where `a[]` is a Kleene plus."""
+    """`a.x`, or `a`, where `a[]` is a Kleene plus."""
+    written = f"{name}.{attribute}" if attribute else name
+    attribute = attribute or "x"
     return MatchRecognizePlanError(
-        f"`{name}.{attribute}` in {clause}: `{name}[]` is a Kleene plus, which has several events",
+        f"`{written}` in {clause}: `{name}[]` is a Kleene plus, which has several events",
         span,
         hint=f"write {name}[1].{attribute} for the first, {name}[i].{attribute} for each later "
         f"one, {name}[{name}.LEN].{attribute} for the last",

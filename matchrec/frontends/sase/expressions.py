@@ -58,8 +58,9 @@ class Reader:
             case nodes.Length(name, span):
                 return self.length(name, span)
             case nodes.BareName(name):
-                known = [one.name.text for one in self.components.written]
-                raise errors.bare_name(name.text, known, self.clause, name.span)
+                if self.components.named(name.text) is None:
+                    raise errors.bare_name(name.text, self.clause, name.span)
+                return self.identifier(nodes.Identifier(name, Index.ALONE, None, name.span))
             case nodes.Group(inner, span):
                 within = self.scalar(inner)
                 return replace(within, pieces=self.woven(span, (within,)), span=span)
@@ -126,7 +127,7 @@ class Reader:
         name, written = node.name.text, node.index.of(node.name.text)
         component = self.component(node.name)
         if component.kleene and node.index is Index.ALONE:
-            attribute = "x" if node.attribute is None else node.attribute.names[0]
+            attribute = node.attribute.names[0] if node.attribute else None
             raise errors.kleene_without_index(name, attribute, self.clause, node.span)
         if not component.kleene and node.index is not Index.ALONE:
             raise errors.index_of_one_event(name, written, self.clause, node.span)

@@ -21,6 +21,7 @@ from matchrec.frontends.sase.parser import _grammar
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, references, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.split import split
 from matchrec.source import Source, Span
 from plan_text import show_plan, show_reference
 
@@ -65,6 +66,13 @@ def test_every_reference_has_the_span_of_its_identifier(text: str) -> None:
             assert 0 <= reference.span.start < reference.span.end <= len(source.text)
 
 
+@pytest.mark.parametrize("text", QUERIES)
+def test_every_condition_can_be_split(text: str) -> None:
+    """Spark and the engine find among them all that the front end writes."""
+    plan = compiled(text)
+    assert [one.variable for one in split(plan)] == [one.variable for one in plan.definitions]
+
+
 def test_what_looks_at_one_event_is_the_users_text() -> None:
     text = "PATTERN SEQ(S a) RETURN upper( a . `my name`||'--' ) /* c */ -- d\n IN ('x','y') AS z"
     (measure,) = compiled(text).measures
@@ -74,7 +82,7 @@ def test_what_looks_at_one_event_is_the_users_text() -> None:
 
 def test_arguments_of_the_caller() -> None:
     plan = compile_sase(
-        "PATTERN SEQ(S a) WHERE skip_till_any_match { [day] }",
+        "PATTERN SEQ(S a) WHERE skip_till_any_match { [day] } RETURN a.x",
         ("ts", "id"),
         ("shop",),
         "kind",
@@ -90,6 +98,7 @@ def test_arguments_of_the_caller() -> None:
         "define a",
         "    [a.kind] = 'S'",
         "    [a.`day`] IS NOT NULL",
+        "measure x: [FINAL LAST(a.`x`)]",
     ]
 
 
