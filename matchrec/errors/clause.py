@@ -40,6 +40,29 @@ def misspelt_pattern(text: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
+def malformed_selection(span: Span) -> MatchRecognizeParseError:
+    """Words behind PATTERN that are no event selection."""
+    return MatchRecognizeParseError(
+        "event selection in MATCH_RECOGNIZE is not understood",
+        span,
+        notes=(
+            "behind PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
+            "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES",
+        ),
+        hint="for partition contiguity write PARTITION BY: rows of other partitions are not seen",
+    )
+
+
+def skip_among_all(output: str, span: Span) -> MatchRecognizeParseError:
+    """AFTER MATCH SKIP where no match is chosen."""
+    return MatchRecognizeParseError(
+        f"AFTER MATCH SKIP with {output} in MATCH_RECOGNIZE",
+        span,
+        notes=("AFTER MATCH SKIP says where the search for the next preferred match begins",),
+        hint=f"remove AFTER MATCH SKIP, or remove {output}",
+    )
+
+
 def pattern_without_parentheses(span: Span) -> MatchRecognizeParseError:
     """PATTERN A B."""
     return MatchRecognizeParseError(

@@ -14,7 +14,13 @@ from matchrec.frontends.sql.nodes import (
     Search,
     SortKey,
 )
-from matchrec.frontends.sql.sections import ClauseTokens, Part, Section, sections
+from matchrec.frontends.sql.sections import (
+    ClauseTokens,
+    Part,
+    Section,
+    sections,
+    words_after_pattern,
+)
 from matchrec.frontends.tokens import split_at_commas
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import RowPattern
@@ -25,12 +31,15 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
     """The clause as a syntax node."""
     found = sections(clause)
     pattern = found[Part.PATTERN]
+    (selection, output), _ = words_after_pattern(clause, clause.pairs[pattern.start])
 
     def items(part: Part) -> tuple[tuple[int, int], ...]:
         return _items(clause, found[part]) if part in found else ()
 
     return MatchRecognize(
         pattern=_pattern(clause, pattern),
+        selection=selection,
+        output=output,
         partition_by=tuple(_expression(clause, *item) for item in items(Part.PARTITION_BY)),
         order_by=tuple(_sort_key(clause, *item) for item in items(Part.ORDER_BY)),
         measures=tuple(_measure(clause, *item) for item in items(Part.MEASURES)),
@@ -69,8 +78,11 @@ def _pattern(clause: ClauseTokens, section: Section) -> RowPattern:
         if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
             spans = clause.tokens[opening].span, clause.tokens[index].span
             raise errors.not_closed_before("(", "DEFINE", spans)
-    if closing + 1 < section.end:
-        token = clause.tokens[closing + 1]
+    _, end = words_after_pattern(clause, closing)
+    if end < section.end:
+        token = clause.tokens[end]
+        if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON"):
+            raise errors.malformed_selection(clause.span_of(end, section.end))
         raise syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
     inside = Span(clause.tokens[opening].span.end, clause.tokens[closing].span.start)
     return parse_row_pattern(clause.text, inside)

@@ -6,13 +6,15 @@ give the same value; it is FINAL in the plan. What is forbidden is refused by `p
 
 from __future__ import annotations
 
-from matchrec.errors.clause import search_outside_window
+from matchrec.errors.clause import search_outside_window, skip_among_all
 from matchrec.frontends.analysis import Clause, Scope
 from matchrec.frontends.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize, MeasureNode, SortKey
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     Definition,
+    EventSelection,
+    MatchOutput,
     Measure,
     RowExpression,
     RowsPerMatch,
@@ -35,6 +37,8 @@ def lower(clause: MatchRecognize) -> MatchPlan:
     """
     if clause.search:
         raise search_outside_window(clause.search.value, clause.search_span or clause.span)
+    if clause.output is not None and clause.after_match is not None:
+        raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
     primary = variable_names(clause.pattern)
     unions = tuple(subset.name for subset in clause.subsets)
     define, measures = (Scope(part, primary, unions) for part in (Clause.DEFINE, Clause.MEASURES))
@@ -47,6 +51,8 @@ def lower(clause: MatchRecognize) -> MatchPlan:
         rows_per_match=rows_per_match,
         after_match=clause.after_match or AfterMatchSkip(),
         within=Within(_row(clause.within, Clause.WITHIN)) if clause.within else None,
+        selection=clause.selection or EventSelection.STRICT_CONTIGUITY,
+        output=clause.output or MatchOutput.PREFERRED,
         subsets=clause.subsets,
         definitions=tuple(
             Definition(node.variable, _scalar(node.condition, define), node.span)

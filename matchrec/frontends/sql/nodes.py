@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum
 
-from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, Subset
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, RowsPerMatch, Subset
 from matchrec.plan.pattern import RowPattern, show, show_name
 from matchrec.source import Span
 
@@ -83,11 +83,14 @@ class MatchRecognize:
     search: Search | None = None
     search_span: Span | None = field(compare=False, default=None)
     within: ExpressionText | None = None
+    selection: EventSelection | None = None
+    output: MatchOutput | None = None
     subsets: tuple[Subset, ...] = ()
     definitions: tuple[DefinitionNode, ...] = ()
     span: Span = field(compare=False, default=Span(0, 0))
 
     def __str__(self) -> str:
+        words = "".join(f" {one.value}" for one in (self.selection, self.output) if one)
         within = f" WITHIN {self.within}" if self.within else ""
         lines = (
             _list("PARTITION BY", self.partition_by),
@@ -96,7 +99,7 @@ class MatchRecognize:
             self.rows_per_match.value if self.rows_per_match else "",
             _show_skip(self.after_match) if self.after_match else "",
             self.search.value if self.search else "",
-            f"PATTERN ({show(self.pattern)}){within}",
+            f"PATTERN ({show(self.pattern)}){words}{within}",
             _list("SUBSET", tuple(_show_subset(subset) for subset in self.subsets)),
             _list("DEFINE", self.definitions),
         )

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeVar
 
 from matchrec.errors import clause as errors
 from matchrec.errors.kinds import meant_keyword
 from matchrec.frontends.functions import words
 from matchrec.frontends.tokens import Kind, Token, closings
+from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.source import Span
 
 
@@ -126,10 +128,34 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
             yield part, index
             keyword_end = index + (2 if part in _TWO_WORDS else 1)
         if part is Part.PATTERN:
-            pattern_end = clause.pairs.get(index + 1, -1)
-            if pattern_end < 0:
+            closing = clause.pairs.get(index + 1, -1)
+            if closing < 0:
                 raise errors.pattern_not_closed(clause.tokens[index + 1].span)
+            pattern_end = words_after_pattern(clause, closing)[1] - 1
         index = clause.pairs.get(index, index) + 1
+
+
+def words_after_pattern(
+    clause: ClauseTokens, closing: int
+) -> tuple[tuple[EventSelection | None, MatchOutput | None], int]:
+    """What the words behind PATTERN's parenthesis say, and the token after them."""
+    selection, end = _one_of(tuple(EventSelection), clause, closing + 1)
+    output, end = _one_of((MatchOutput.ALL, MatchOutput.NON_OVERLAPPING), clause, end)
+    return (selection, output), end
+
+
+_Words = TypeVar("_Words", EventSelection, MatchOutput)
+
+
+def _one_of(
+    members: tuple[_Words, ...], clause: ClauseTokens, start: int
+) -> tuple[_Words | None, int]:
+    """The member whose words stand at `start`, and the token after them."""
+    for member in members:
+        written = member.value.replace("-", " - ").split()
+        if [clause.key(start + place) for place in range(len(written))] == written:
+            return member, start + len(written)
+    return None, start
 
 
 def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> Part | None:
