@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
@@ -44,14 +45,24 @@ VARIABLES = ("A", "B", "C")
 ABSENT = ("M", "N")
 
 
+@dataclass(frozen=True)
+class Shape:
+    """A pattern and its union variables. components: names that follow each other, if any do."""
+
+    pattern: RowPattern
+    subsets: dict[str, frozenset[str]]
+    components: tuple[str, ...] = ()
+
+
 @st.composite
-def sequences(draw: st.DrawFn) -> tuple[RowPattern, dict[str, frozenset[str]]]:
+def sequences(draw: st.DrawFn) -> Shape:
     """Components in a row, as in SASE+: `A`, `B+`, or `C D*` whose first row is apart.
 
     With union variables, of the components in two parts.
     """
     parts: list[RowPattern] = []
     subsets = {}
+    components = []
     names = iter("ABCDEF")
     for kind in draw(st.lists(st.sampled_from(["one", "plus", "pair"]), min_size=1, max_size=3)):
         first = Variable(next(names))
@@ -63,7 +74,8 @@ def sequences(draw: st.DrawFn) -> tuple[RowPattern, dict[str, frozenset[str]]]:
             later = Variable(next(names))
             parts += [first, Quantified(later, 0, None)]
             subsets[f"U{first.name}"] = frozenset([first.name, later.name])
-    return concatenation(parts), subsets
+        components.append(f"U{first.name}" if kind == "pair" else first.name)
+    return Shape(concatenation(parts), subsets, tuple(components))
 
 
 def trees() -> st.SearchStrategy[RowPattern]:
@@ -85,10 +97,10 @@ def trees() -> st.SearchStrategy[RowPattern]:
 
 
 @st.composite
-def general(draw: st.DrawFn) -> tuple[RowPattern, dict[str, frozenset[str]]]:
+def general(draw: st.DrawFn) -> Shape:
     pattern = draw(trees())
     names = variable_names(pattern)
-    return pattern, {"U": draw(st.frozensets(st.sampled_from(names), min_size=1))}
+    return Shape(pattern, {"U": draw(st.frozensets(st.sampled_from(names), min_size=1))})
 
 
 @st.composite
@@ -101,19 +113,22 @@ def after_match_skips(draw: st.DrawFn, names: tuple[str, ...]) -> AfterMatchSkip
 
 @dataclass(frozen=True)
 class Reads:
-    """What a random condition may read: rows of `names`; `current` row, and what is so far."""
+    """What a random condition may read: rows of `names`, and whether also the current row.
+
+    so_far: the names of which the current row is left out, because it would be one of their rows.
+    """
 
     names: tuple[str | None, ...]
     current: bool = True
-    so_far: bool = True
+    so_far: frozenset[str | None] = frozenset()
 
 
 @st.composite
-def navigations(draw: st.DrawFn, reads: Reads) -> Navigation:
+def navigations(draw: st.DrawFn, reads: Reads, steps: tuple[int, ...] = (0, 1, -1)) -> Navigation:
+    """steps: the physical offsets."""
     name = draw(st.sampled_from(reads.names))
     end = draw(st.sampled_from(End))
-    physical = draw(st.sampled_from([0, 0, 0, -1, 1]))
-    return Navigation(name, end, draw(st.sampled_from([0, 0, 1])), physical)
+    return Navigation(name, end, draw(st.sampled_from([0, 0, 1])), draw(st.sampled_from(steps)))
 
 
 @st.composite
@@ -126,8 +141,8 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> Glue:
     if choice == 2:
         functions = [Reduction.SUM, Reduction.MIN, Reduction.MAX]
         functions += [Reduction.AVG] if kind is Kind.FLOATING else [Reduction.COUNT]
-        so_far = reads.so_far and draw(st.booleans())
         name, column = draw(st.sampled_from(reads.names)), draw(st.integers(0, 1))
+        so_far = name in reads.so_far and draw(st.booleans())
         return Reduce(draw(st.sampled_from(functions)), name, column, kind, so_far)
     if choice == 3:
         number = draw(st.sampled_from([None, 0, 1, 2]))
@@ -138,7 +153,7 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> Glue:
         return Arithmetic(draw(st.sampled_from(operators)), left, right, kind, 64, False)
     if kind is Kind.FLOATING:
         return Widen(draw(values(reads, Kind.INTEGER, 0)))
-    return ReadClassifier(draw(navigations(reads)))
+    return ReadClassifier(draw(navigations(reads, (0, 1))))
 
 
 @st.composite
@@ -157,20 +172,18 @@ def conditions(draw: st.DrawFn, reads: Reads, depth: int = 1) -> Glue:
 
 
 @st.composite
-def absences(draw: st.DrawFn, names: tuple[str, ...], windowed: bool) -> Absence:
-    """In the middle, and where there is a window at the beginning or the end."""
+def absences(draw: st.DrawFn, shape: Shape, windowed: bool) -> Absence:
+    """Between two components, and where there is a window at the beginning or the end."""
     variable = draw(st.sampled_from(ABSENT))
-    after, before = draw(st.sampled_from(names)), draw(st.sampled_from(names))
-    place = draw(st.sampled_from(["middle", "beginning", "end"] if windowed else ["middle"]))
-    return Absence(
-        variable,
-        None if place == "beginning" else after,
-        None if place == "end" else before,
-    )
+    places = list(itertools.combinations(shape.components, 2))
+    if windowed:
+        name = variable_names(shape.pattern)[0]  # any: the match as a whole counts
+        places += [(None, name), (name, None)]
+    return Absence(variable, *draw(st.sampled_from(places)))
 
 
 @st.composite
-def row_lists(draw: st.DrawFn, names: tuple[str, ...], most: int) -> WindowedRows:
+def row_lists(draw: st.DrawFn, names: tuple[str, ...], most: int) -> Rows:
     """Partitions of up to `most` rows, with small numbers in two columns of each kind."""
     row = st.one_of(st.frozensets(st.sampled_from(names)), st.just(frozenset(names)))
     partition = st.lists(row, max_size=most).map(tuple)
@@ -180,10 +193,14 @@ def row_lists(draw: st.DrawFn, names: tuple[str, ...], most: int) -> WindowedRow
     integers = [tuple(draw(numbers)) for _ in range(2)]
     floats = [tuple(None if v is None else v / 2 for v in draw(numbers)) for _ in range(2)]
     columns = {Kind.INTEGER: tuple(integers), Kind.FLOATING: tuple(floats)}
-    rows = Rows(partitions, columns)
+    return Rows(partitions, columns)
+
+
+@st.composite
+def windows(draw: st.DrawFn, rows: Rows) -> tuple[tuple[int, ...], ...] | None:
     if draw(st.booleans()):
-        return WindowedRows(rows)
-    return WindowedRows(rows, tuple(draw(window_ends(len(partition))) for partition in partitions))
+        return None
+    return tuple(draw(window_ends(len(partition))) for partition in rows.words)
 
 
 @st.composite
@@ -199,30 +216,43 @@ def window_ends(draw: st.DrawFn, rows: int) -> tuple[int, ...]:
 def cases(
     draw: st.DrawFn,
     *,
-    shapes: st.SearchStrategy[tuple[RowPattern, dict[str, frozenset[str]]]],
+    shapes: st.SearchStrategy[Shape],
     selection: EventSelection,
     output: MatchOutput,
     depends_on_run: bool,
     most_rows: int,
 ) -> tuple[SelectionQuery, WindowedRows]:
-    pattern, subsets = draw(shapes)
-    names = variable_names(pattern)
-    targets = (*names, *subsets)
-    query = SelectionQuery(pattern, selection, output, subsets=subsets)
+    """Any query of a kind, but for what no front end asks for.
+
+    An empty match, which is a preferred one only, knows of no absence and no closing condition.
+    Where all rows of preferred matches follow each other, WITHIN is part of the conditions.
+    """
+    shape = draw(shapes)
+    names = variable_names(shape.pattern)
+    targets = (*names, *shape.subsets)
+    query = SelectionQuery(shape.pattern, selection, output, subsets=shape.subsets)
+    rows = draw(row_lists((*names, *ABSENT), most_rows))
+    window_end = None
     if output is MatchOutput.PREFERRED:
         query = replace(query, after_match=draw(after_match_skips(targets)))
-    rows = draw(row_lists((*names, *ABSENT), most_rows))
-    if not is_nullable(pattern) or output is not MatchOutput.PREFERRED:
-        absence = absences(targets, rows.window_end is not None)
+    if output is not MatchOutput.PREFERRED or selection is not EventSelection.STRICT_CONTIGUITY:
+        window_end = draw(windows(rows))
+    whole = output is not MatchOutput.PREFERRED or not is_nullable(shape.pattern)
+    if whole and (window_end is not None or len(shape.components) > 1):
+        absence = absences(shape, window_end is not None)
         query = replace(query, absences=tuple(draw(st.lists(absence, max_size=2))))
     if not depends_on_run:
-        return query, rows
+        return query, WindowedRows(rows, window_end)
     reads: tuple[str | None, ...] = (None, *targets)
-    glue = {name: draw(conditions(Reads(reads))) for name in names if draw(st.integers(0, 3))}
+    glue = {}
+    for name in names:
+        if draw(st.integers(0, 3)):
+            own = frozenset([None, *(of for of in targets if name in query.members[of])])
+            glue[name] = draw(conditions(Reads(reads, so_far=own)))
     for absence in query.absences:
         if draw(st.booleans()):
-            glue[absence.variable] = draw(conditions(Reads(reads, so_far=False)))
-    closing = None
-    if not is_nullable(pattern) and draw(st.booleans()):
-        closing = draw(conditions(Reads(reads, current=False, so_far=False)))
-    return replace(query, glue=glue, closing=closing), rows
+            glue[absence.variable] = draw(conditions(Reads(reads)))
+    if whole and draw(st.booleans()):
+        closing = draw(conditions(Reads(reads, current=False)))
+        query = replace(query, closing=closing)
+    return replace(query, glue=glue), WindowedRows(rows, window_end)

@@ -254,21 +254,23 @@ class Partition:
         behind = [row for row, variable in mapped if variable in members[absence.before]]
         return range(before[-1] + 1, behind[0]) if before and behind else ()
 
-    def all_matches(self) -> list[Mapped]:
-        """Every match that is not empty, in order of last row, first row, rows and variables."""
-        found = {
-            mapped for start in range(len(self.words)) for mapped in self.matches_from(start)
-        } - {()}
-        return sorted(found, key=self.order)
+    def by_rows(self) -> list[Mapped]:
+        """Every match that is not empty, by last row, first row, rows; preferred ones first."""
+        found = (mapped for start in range(len(self.words)) for mapped in self.matches_from(start))
+        different = dict.fromkeys(mapped for mapped in found if mapped)
+        return sorted(different, key=order_of_rows)
 
-    def order(self, mapped: Mapped) -> tuple[int, int, list[int], list[int]]:
-        ids = [self.query.variables.index(variable) for _, variable in mapped]
-        return mapped[-1][0], mapped[0][0], [row for row, _ in mapped], ids
+    def all_matches(self) -> list[Mapped]:
+        """Every match that is not empty, by last row, first row, rows and variables."""
+        return sorted(self.by_rows(), key=lambda mapped: (order_of_rows(mapped), self.ids(mapped)))
+
+    def ids(self, mapped: Mapped) -> list[int]:
+        return [self.query.variables.index(variable) for _, variable in mapped]
 
     def non_overlapping(self) -> Iterator[Mapped]:
         """The least of all matches, then the least of those that start after its last row."""
         past = -1
-        for mapped in self.all_matches():
+        for mapped in self.by_rows():
             if mapped[0][0] > past:
                 yield mapped
                 past = mapped[-1][0]
@@ -293,3 +295,7 @@ class Partition:
                 yield from ((mapped[0][0], mapped) for mapped in self.non_overlapping())
             case MatchOutput.PREFERRED:
                 yield from self.preferred()
+
+
+def order_of_rows(mapped: Mapped) -> tuple[int, int, list[int]]:
+    return mapped[-1][0], mapped[0][0], [row for row, _ in mapped]

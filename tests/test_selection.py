@@ -28,14 +28,17 @@ from matchrec.plan.glue import (
     Compare,
     Comparison,
     Constant,
+    IsNull,
     Kind,
+    Or,
     Read,
+    ReadClassifier,
     Reduce,
     Reduction,
 )
 from matchrec.plan.pattern import show
 from tests.engine_tasks import Rows, words
-from tests.random_selection import cases, general, sequences
+from tests.random_selection import Shape, cases, general, sequences
 from tests.reference import Words
 from tests.selection_reference import SelectionQuery
 from tests.selection_tasks import (
@@ -48,6 +51,7 @@ from tests.selection_tasks import (
     query,
     run_engine,
     run_reference,
+    task,
     texts,
 )
 
@@ -70,16 +74,20 @@ random_examples = settings(
 )
 
 
+def engines(query: SelectionQuery) -> list[Engine]:
+    return [engine for engine in ENGINES if engine.supports(task(query)) is None]
+
+
 def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
     expected = run_reference(query, rows)
-    for engine in ENGINES:
+    for engine in engines(query):
         assert run_engine(engine, query, rows) == expected, (engine, show(query.pattern))
 
 
 def assert_matches(query: SelectionQuery, rows: WindowedRows, *expected: str) -> None:
     """Answers by hand, as "A0 B2", for the reference first and then for the engines."""
     assert texts(run_reference(query, rows)) == list(expected)
-    for engine in ENGINES:
+    for engine in engines(query):
         assert texts(run_engine(engine, query, rows)) == list(expected), engine
 
 
@@ -190,14 +198,22 @@ def with_integers(text: str, *column: int | None) -> WindowedRows:
     return WindowedRows(replace(words(text), columns={Kind.INTEGER: (column,), Kind.FLOATING: ()}))
 
 
-def test_what_is_so_far_leaves_out_the_current_row_only() -> None:
-    total = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER, so_far=True)
-    of_b = {"B": Compare(Comparison.EQUAL, Read(0, Kind.INTEGER), total)}
-    rows = with_integers("A A B", 1, 2, 3)
-    assert_matches(replace(query("A+ B", STRICT), glue=of_b), rows, "A0 A1 B2")
-    of_a = {"A": Compare(Comparison.GREATER, Read(0, Kind.INTEGER), total)}
-    first_is_null = replace(query("B? A+", STRICT), glue=of_a)
-    assert_matches(first_is_null, with_integers("A A A", 1, 2, 3))
+def test_what_is_so_far_leaves_out_the_current_row() -> None:
+    so_far = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER, so_far=True)
+    here = Read(0, Kind.INTEGER)
+    more = {"A": Compare(Comparison.GREATER, here, so_far)}  # unknown for the first row
+    assert_matches(replace(query("A+", STRICT), glue=more), with_integers("A A", 1, 2))
+    either = {"A": Or((IsNull(so_far), more["A"]))}
+    doubling = replace(query("A{3}", ANY), glue=either)
+    assert_matches(doubling, with_integers("A A A A", 1, 2, 3, 4), "A0 A1 A3")
+
+
+@pytest.mark.xfail(strict=True, reason="PREV reads the last mapped row where it steps over others")
+def test_a_row_that_was_skipped_has_no_classifier() -> None:
+    unmapped = IsNull(ReadClassifier(Navigation(physical_offset=-1)))
+    skipped = replace(query("A B", ANY), glue={"B": unmapped})
+    assert_matches(skipped, plain_rows("A - B"), "A0 B2")
+    assert_matches(skipped, plain_rows("A B"))
 
 
 def test_closing_condition_is_about_each_match_as_a_whole() -> None:
@@ -279,6 +295,8 @@ def test_non_overlapping_matches() -> None:
     assert_matches(query("A+ B", ANY, NON_OVERLAPPING), rows, "A0 A1 B2", "A3 B4")
     assert_matches(query("A B", ANY, NON_OVERLAPPING), plain_rows("A A B B"), "A0 B2")
     assert_matches(query("A | B", ANY, NON_OVERLAPPING), plain_rows("AB AB"), "A0", "A1")
+    equal_rows = query("A B | A A", ANY, NON_OVERLAPPING)  # the preferred one of them
+    assert_matches(equal_rows, plain_rows("AB AB"), "A0 B1")
     late = query("A B C | B", ANY, NON_OVERLAPPING)  # what completes first, not what starts first
     assert_matches(late, plain_rows("A B C"), "B1")
 
@@ -329,9 +347,8 @@ def test_all_small_inputs(text: str, selection: EventSelection) -> None:
 @random_examples
 @given(general(), st.lists(st.frozensets(st.sampled_from("ABC")), max_size=5))
 def test_without_blocking_rows_a_match_is_a_word_of_some_rows(
-    shape: tuple[object, dict[str, frozenset[str]]], rows: list[frozenset[str]]
+    shape: Shape, rows: list[frozenset[str]]
 ) -> None:
-    pattern = shape[0]
     whole = WindowedRows(Rows((tuple(rows),)))
     for selection in (STRICT, ANY):
         expected = set()
@@ -343,11 +360,11 @@ def test_without_blocking_rows_a_match_is_a_word_of_some_rows(
                 def may(start: int, word: tuple[str, ...]) -> bool:
                     return word[-1] in rows[chosen[len(word) - 1]]  # noqa: B023
 
-                for word in Words(count, 0, may).of(pattern, ()):
+                for word in Words(count, 0, may).of(shape.pattern, ()):
                     if len(word) == count:
                         names = (variable for variable, _ in word)
                         expected.add(tuple(zip(chosen, names, strict=True)))
-        found = run_reference(SelectionQuery(pattern, selection), whole)
+        found = run_reference(SelectionQuery(shape.pattern, selection), whole)
         assert sorted(mapped for *_, mapped in found) == sorted(expected)
 
 
@@ -370,11 +387,17 @@ def test_random_patterns(
     """Any pattern; but under skip till next match the rows of a run say in which state it is."""
     shapes = general()
     if selection is NEXT:
-        shapes = shapes.filter(lambda shape: is_deterministic(shape[0]))
+        shapes = shapes.filter(lambda shape: is_deterministic(shape.pattern))
     check(selection, output, depends_on_run, shapes, 5)
 
 
-def check(selection, output, depends_on_run, shapes, most_rows) -> None:
+def check(
+    selection: EventSelection,
+    output: MatchOutput,
+    depends_on_run: bool,
+    shapes: st.SearchStrategy[Shape],
+    most_rows: int,
+) -> None:
     """Random cases of one kind; there are many kinds, so each has a part of the examples."""
 
     @settings(random_examples, max_examples=max(EXAMPLES // 8, 1))
