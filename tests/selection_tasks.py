@@ -97,11 +97,15 @@ def task(query: SelectionQuery) -> Task:
 
 
 def run_engine(engine: Engine, query: SelectionQuery, rows: WindowedRows) -> Outcome:
+    return run_task(engine, task(query), rows)
+
+
+def run_task(engine: Engine, task: Task, rows: WindowedRows) -> Outcome:
     try:
-        chunks = list(engine.search(task(query), rows.partitions(query.variables)))
+        chunks = list(engine.search(task, rows.partitions(task.variables)))
     except RunFailure as failure:
         return failure.kind.name, failure.partition, failure.row
-    return [match for chunk in chunks for match in _listed(chunk, query.variables)]
+    return [match for chunk in chunks for match in _listed(chunk, task.variables)]
 
 
 def _listed(matches: Matches, names: tuple[str, ...]) -> list[Found]:

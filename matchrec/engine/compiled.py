@@ -15,7 +15,8 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.evaluate.link import LinkedConditions, Ways, link_conditions
 from matchrec.evaluate.liveness import Move
-from matchrec.nfa.closure import fold
+from matchrec.nfa.cloning import clone_at_proceed
+from matchrec.nfa.closure import Folding, folding
 from matchrec.nfa.program import Program
 from matchrec.nfa.tables import ProgramTables, program_tables
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
@@ -59,6 +60,7 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
         task.after_match,
         task.selects,
         task.output is not MatchOutput.PREFERRED,
+        task.optimisations.constrain_proceed or not task.selects,
         last,
     )
     return _compile(parts, integers)
@@ -74,13 +76,23 @@ class _Parts:
     after_match: AfterMatchSkip
     selects: bool
     every_way: bool
+    constrain_proceed: bool
     last: tuple[int, ...]
+
+
+def folded_states(parts: _Parts) -> Folding:
+    """The states between two rows, with their choices."""
+    if parts.constrain_proceed:
+        folded = folding(parts.program, every_way=parts.every_way)
+        assert folded is not None
+        return folded
+    assert parts.every_way, "without constrained proceed edges, all matches are asked for"
+    return clone_at_proceed(parts.program)
 
 
 @lru_cache(maxsize=64)  # a worker asks batch after batch
 def _compile(parts: _Parts, integers: int) -> CompiledTask:
-    folded = fold(parts.program, every_way=parts.every_way)
-    assert folded is not None
+    folded = folded_states(parts).choices
     tables = program_tables(folded, selects=parts.selects)
     choices = _choices(tables, parts.conditions)
     members = dict(parts.members)

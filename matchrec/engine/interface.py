@@ -40,12 +40,31 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True)
+class Optimisations:
+    """What makes event selection cheaper and can be switched off, to measure what it gains.
+
+    push_window: a run ends with its window; without, the window is looked at when a match is
+    complete. constrain_proceed: a run goes on to the next component with the row that begins it;
+    without, a run is cloned into every component that may come next as soon as it may. merge_runs:
+    runs of equal computation state merge. Where a task may be run without one of them, it finds the
+    same matches.
+
+    Source: SASE+, "Query compilation", steps 5 and 6, and "Merging equivalent runs".
+    """
+
+    push_window: bool = True
+    constrain_proceed: bool = True
+    merge_runs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One compiled query, as an engine sees it.
 
     variables: names by id; conditions: by id. members: variable ids of every union variable and of
     every primary one, by name. absent: what must not be. closing: the id whose condition must hold
-    of a match as a whole, when its last row has been mapped. Picklable.
+    of a match as a whole, when its last row has been mapped. optimisations: those of event
+    selection. Picklable.
     """
 
     program: Program
@@ -57,6 +76,7 @@ class Task:
     output: MatchOutput = MatchOutput.PREFERRED
     absent: tuple[Absent, ...] = ()
     closing: int | None = None
+    optimisations: Optimisations = Optimisations()
 
     @property
     def selects(self) -> bool:

@@ -57,7 +57,7 @@ def given(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> Gi
         selection=SELECTIONS[task.selection],
         output=OUTPUTS[task.output],
         skip_to=compiled.skip_to,
-        merge_runs=merge_runs,
+        merge_runs=merge_runs and task.optimisations.merge_runs,
         accepts=accepting_guards(compiled),
         goes_on=np.isin(np.arange(states), tables.source[tables.target >= 0]).astype(np.int64),
         absent=np.array(absent, np.int64).reshape(-1, own.ABSENT_SIZE),
@@ -69,12 +69,13 @@ def given(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> Gi
     )
     columns, valid = columns_of(partitions)
     window_end = partitions.window_end
-    if window_end is None:
-        window_end = np.repeat(starts[1:], np.diff(starts))
+    partition_end = np.repeat(starts[1:], np.diff(starts))
+    window_end = partition_end if window_end is None else plain(window_end, np.int64)
     rows = own.Rows(
         starts,
         satisfied,
-        plain(window_end, np.int64),
+        window_end,
+        window_end if task.optimisations.push_window else partition_end,
         following_rows(task, satisfied),
         columns,
         valid,

@@ -13,7 +13,7 @@ from matchrec.nfa.program import Action, Anchor, Edge, Program, StateId, Variabl
 
 GUARD_START = 1
 GUARD_END = 2
-_GUARDS = {Anchor.PARTITION_START: GUARD_START, Anchor.PARTITION_END: GUARD_END}
+GUARDS = {Anchor.PARTITION_START: GUARD_START, Anchor.PARTITION_END: GUARD_END}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +34,35 @@ class Choice:
 Folded = tuple[tuple[Choice, ...], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """The choices of each folded state, and the state of the program that it is."""
+
+    choices: Folded
+    states: tuple[StateId, ...]
+
+
 def fold(program: Program, most: int | None = None, *, every_way: bool = False) -> Folded | None:
     """Choices of each state that a row can lead to; the starting state is number 0.
 
     None when there are more than `most` choices. every_way: all matches are asked for, so what is
     less preferred than an acceptance counts too.
     """
+    found = folding(program, most, every_way=every_way)
+    return None if found is None else found.choices
+
+
+def folding(
+    program: Program, most: int | None = None, *, every_way: bool = False
+) -> Folding | None:
+    """As `fold`, with the states that it numbers."""
     numbers = {program.start: 0}
     order = [program.start]
     folded = []
     size = 0
     for state in order:  # grows while it is read
         choices = []
-        for choice in _choices(program, state, every_way):
+        for choice in choices_of(program, state, every_way=every_way):
             size += 1
             if most is not None and size > most:
                 return None
@@ -56,10 +72,10 @@ def fold(program: Program, most: int | None = None, *, every_way: bool = False) 
             target = None if choice.target is None else numbers[choice.target]
             choices.append(replace(choice, target=target))
         folded.append(tuple(choices))
-    return _reachable(folded if every_way else _without_dominated(folded))
+    return _reachable(folded if every_way else _without_dominated(folded), order)
 
 
-def _choices(program: Program, state: StateId, every_way: bool) -> Iterator[Choice]:
+def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator[Choice]:
     """Choices of one state, targets still being states of the program. Ignore edges are no choices.
 
     What an earlier choice does under no stronger guard need not be tried again. No row comes at the
@@ -75,12 +91,12 @@ def _choices(program: Program, state: StateId, every_way: bool) -> Iterator[Choi
             continue
         if edge.variable is not None:
             row = (edge.variable, edge.target)
-            if not guard & GUARD_END and not _is_repeated(seen, row, guard):
+            if not guard & GUARD_END and not is_repeated(seen, row, guard):
                 again = edge.action is Action.TAKE and edge.target == state
                 yield Choice(guard, edge.variable, edge.target, edge.excluded, again)
             continue
-        guard |= 0 if edge.anchor is None else _GUARDS[edge.anchor]
-        if guard & ~possible or _is_repeated(seen, edge.target, guard):
+        guard |= 0 if edge.anchor is None else GUARDS[edge.anchor]
+        if guard & ~possible or is_repeated(seen, edge.target, guard):
             continue
         if edge.target == program.final:
             yield Choice(guard, None, None)
@@ -118,7 +134,7 @@ def _dominates(earlier: Choice, later: Choice, offers: list[int]) -> bool:
     return offers[later.target] & ~offers[earlier.target] == 0
 
 
-def _reachable(folded: list[tuple[Choice, ...]]) -> Folded:
+def _reachable(folded: list[tuple[Choice, ...]], states: list[StateId]) -> Folding:
     """The states that the start leads to, numbered in the order in which it does."""
     numbers = {0: 0}
     for state in (order := [0]):  # grows while it is read
@@ -126,16 +142,17 @@ def _reachable(folded: list[tuple[Choice, ...]]) -> Folded:
             if choice.target is not None and choice.target not in numbers:
                 numbers[choice.target] = len(order)
                 order.append(choice.target)
-    return tuple(
+    choices = tuple(
         tuple(
             choice if choice.target is None else replace(choice, target=numbers[choice.target])
             for choice in folded[state]
         )
         for state in order
     )
+    return Folding(choices, tuple(states[state] for state in order))
 
 
-def _is_repeated(seen: dict[object, list[int]], what: object, guard: int) -> bool:
+def is_repeated(seen: dict[object, list[int]], what: object, guard: int) -> bool:
     """Whether `what` was met before under a subset of `guard`; it is now."""
     guards = seen.setdefault(what, [])
     if any(earlier & ~guard == 0 for earlier in guards):

@@ -46,8 +46,12 @@ def compile_pattern(
     pattern: RowPattern,
     variables: tuple[str, ...],
     selection: EventSelection = EventSelection.STRICT_CONTIGUITY,
+    *,
+    constrain_proceed: bool = True,
 ) -> Program:
     """The program of `pattern`; a variable's id is its index in `variables`.
+
+    constrain_proceed: see `selection`; it decides which states have ignore edges.
 
     Raises MatchRecognizePlanError where quantifiers or PERMUTE make it too large.
     """
@@ -55,7 +59,7 @@ def compile_pattern(
     final = compiler.add_state()
     start = compiler.compile_node(pattern, _Then(final, final))
     program = _renumber(Program(tuple(compiler.states), start, final, variables)).check()
-    program = with_selection(program, selection)
+    program = with_selection(program, selection, constrain_proceed=constrain_proceed)
     if fold(program, MOST_CHOICES) is None:
         raise pattern_too_large("choices", MOST_CHOICES, pattern.span)
     return program

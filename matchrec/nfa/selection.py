@@ -12,18 +12,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from matchrec.nfa.cloning import waiting_places
 from matchrec.nfa.program import Action, Edge, Program, State
 from matchrec.plan.clauses import EventSelection
 
 
-def with_selection(program: Program, selection: EventSelection) -> Program:
-    """The program with the ignore edges of a strategy, least preferred in their states."""
+def with_selection(
+    program: Program, selection: EventSelection, *, constrain_proceed: bool = True
+) -> Program:
+    """The program with the ignore edges of a strategy, least preferred in their states.
+
+    constrain_proceed: a run waits where a row has led it; otherwise in every state behind that.
+    """
     if selection is EventSelection.STRICT_CONTIGUITY:
         return program
     mapping = (Action.BEGIN, Action.TAKE)
     waiting = {
         edge.target for state in program.states for edge in state.edges if edge.action in mapping
     } - {program.final}
+    if not constrain_proceed:
+        behind = {state for one in waiting for state, _ in waiting_places(program, one)}
+        waiting = behind - {program.final}
     states = tuple(
         State((*state.edges, Edge(Action.IGNORE, number))) if number in waiting else state
         for number, state in enumerate(program.states)

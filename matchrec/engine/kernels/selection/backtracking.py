@@ -158,7 +158,7 @@ def search_from(
     One loop over choices, forward, over skipped rows, and back.
     """
     program, path, progress, counters = rules.program, work.path, work.progress, work.counters
-    end = rows.window_end[start]
+    end = rows.run_end[start]
     row, state, depth = start, 0, 0
     choice = rules.first[0]
     blocked, matches = 0, 0
@@ -244,7 +244,7 @@ def accept(
         return ACCEPTED
     if depth == 0:
         return DONE
-    if path[ROWS, depth - 1] != row - 1:
+    if path[ROWS, depth - 1] != row - 1 or rows.window_end[path[ROWS, 0]] < row:
         return DONE
     if progress[BEST_START] >= 0 and row - 1 >= progress[BEST_END]:
         return DONE

@@ -113,7 +113,7 @@ def step(
         if run < count:
             state, node = runs[bank, run, RUN_STATE], runs[bank, run, RUN_NODE]
             start, place = runs[bank, run, RUN_START], bank * runs.shape[1] + run
-        if rows.window_end[start] <= row:
+        if rows.run_end[start] <= row:
             continue
         counters[0, READS] += 1
         ways = 0

@@ -42,13 +42,16 @@ class Rules(NamedTuple):
 class Rows(NamedTuple):
     """The partitions. starts: int64[p + 1]. satisfied: int64[n, w]. columns, valid: [c, n].
 
-    window_end: int64[n], see `Partitions`. following: int64[a, n + 1], the next row from a row on
-    that satisfies the row condition of an absence.
+    window_end: int64[n], see `Partitions`. run_end: int64[n], the row before which a run ends that
+    starts at a row: the end of its window, or of the partition where that is looked at last.
+    following: int64[a, n + 1], the next row from a row on that satisfies the row condition of an
+    absence.
     """
 
     starts: IntArray
     satisfied: IntArray
     window_end: IntArray
+    run_end: IntArray
     following: IntArray
     columns: IntArray
     valid: BoolArray
