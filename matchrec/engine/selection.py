@@ -175,13 +175,14 @@ def matches_of(output: own.Found, progress: IntArray, compiled: CompiledTask) ->
     """What has been found, as it was found; numbers are still to be given."""
     count, mapped = progress[[layout.MATCHES, layout.MAPPED]]
     choices = output.taken[:mapped]
+    excluded = compiled.tables.excluded
     return Matches(
         partition=output.found[layout.FOUND_PARTITION, :count],
         number=np.zeros(count, np.int64),
         start=output.found[layout.FOUND_START, :count],
         offsets=output.found[layout.FOUND_OFFSET, : count + 1],
-        classifiers=compiled.tables.variable[choices],
-        excluded=compiled.tables.excluded[choices],
+        classifiers=compiled.tables.variable.take(choices),
+        excluded=excluded.take(choices) if excluded.any() else np.zeros(mapped, np.bool_),
         rows=output.rows[:mapped],
     )
 

@@ -34,6 +34,7 @@ from matchrec.engine.kernels.selection.layout import (
     BEST_LENGTH,
     BEST_ROWS,
     COUNT,
+    COUNT_ONLY,
     FORKS,
     JOIN,
     MATCHES_FOUND,
@@ -55,7 +56,7 @@ from matchrec.engine.kernels.selection.matches import closes, write_match
 from matchrec.engine.kernels.selection.merging import NONE, find_twin
 from matchrec.engine.kernels.selection.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inner, kernel
+from matchrec.evaluate.jit import inlined, kernel
 from matchrec.nfa.closure import GUARD_END
 
 
@@ -99,7 +100,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
     return DONE
 
 
-@inner
+@inlined
 def step(
     row: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work, output: Found
 ) -> int:
@@ -158,7 +159,7 @@ def step(
     return DONE
 
 
-@inner
+@inlined
 def accept(
     choice: int,
     node: int,
@@ -177,11 +178,14 @@ def accept(
         return DONE
     if answer != HOLDS:
         return failed(answer, choice, row, work)
+    if rules.output == COUNT_ONLY:
+        work.counters[0, MATCHES_FOUND] += 1
+        return DONE
     status = unwind_matches(node, row, place, lower, upper, rules, rows, work, output)
     return status if status >= DONE else failed(-status, choice, row, work)
 
 
-@inner
+@inlined
 def go_on(state: int, node: int, start: int, bank: int, rules: Rules, work: Work) -> bool:
     """Add a run, whose registers stand in their place, or merge it; false if nodes are full."""
     runs, progress = work.runs, work.progress

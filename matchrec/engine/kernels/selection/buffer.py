@@ -28,7 +28,7 @@ from matchrec.evaluate.jit import inlined, inner
 DEAD = -1
 
 
-@inner
+@inlined
 def add_node(choice: int, row: int, before: int, other: int, start: int, work: Work) -> int:
     """The number of a new node, or -1 where there is no room."""
     nodes, progress = work.nodes, work.progress

@@ -144,6 +144,7 @@ TILL_ANY = 2
 PREFERRED = 0
 ALL = 1
 NON_OVERLAPPING = 2
+COUNT_ONLY = 4  # for measurement: runs that accept are counted, not written out
 
 # Indices of `progress` beyond those of `kernels.layout`.
 BANK = layout.PROGRESS_SIZE  # of the runs before the row

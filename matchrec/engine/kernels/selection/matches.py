@@ -13,6 +13,7 @@ from matchrec.engine.kernels.layout import (
     PARTITION,
     START,
     VARIABLE,
+    ChoiceArray,
 )
 from matchrec.engine.kernels.selection.layout import (
     ABSENT_CODE,
@@ -36,7 +37,7 @@ from matchrec.engine.kernels.selection.layout import (
 )
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inner
+from matchrec.evaluate.jit import inlined, inner
 from matchrec.evaluate.kernels import holds
 
 
@@ -163,9 +164,8 @@ def keep(first: int, length: int, work: Work) -> None:
     path = work.path
     work.progress[BEST_START] = path[ROWS, first]
     work.progress[BEST_LENGTH] = length
-    for index in range(length):
-        path[BEST_ROWS, index] = path[ROWS, first + index]
-        path[BEST_CHOICES, index] = path[CHOICES, first + index]
+    copy(path[ROWS, first : first + length], path[BEST_ROWS, :length])
+    copy(path[CHOICES, first : first + length], path[BEST_CHOICES, :length])
 
 
 @inner
@@ -190,12 +190,18 @@ def write_match(kind: int, first: int, length: int, work: Work, output: Found) -
     if match == output.found.shape[1] - 1 or mapped + length > output.taken.shape[0]:
         progress[NEEDED] = mapped + length
         return OUTPUT_FULL
-    for index in range(length):
-        output.rows[mapped + index] = path[kind, first + index]
-        output.taken[mapped + index] = path[kind + 1, first + index]
+    copy(path[kind, first : first + length], output.rows[mapped : mapped + length])
+    copy(path[kind + 1, first : first + length], output.taken[mapped : mapped + length])
     output.found[FOUND_PARTITION, match] = progress[PARTITION]
     output.found[FOUND_START, match] = path[kind, first] if length > 0 else progress[START]
     output.found[FOUND_OFFSET, match + 1] = mapped + length
     progress[MATCHES] = match + 1
     progress[MAPPED] = mapped + length
     return DONE
+
+
+@inlined
+def copy(source: IntArray, target: IntArray | ChoiceArray) -> None:
+    """Fill one array from another: a loop without an index to check becomes vector moves."""
+    for index in range(target.shape[0]):
+        target[index] = source[index]

@@ -6,12 +6,12 @@ Source: SASE+, "Merging equivalent runs".
 from matchrec.engine.kernels.layout import STAMP
 from matchrec.engine.kernels.selection.layout import RUN_STATE, Rules, Work
 from matchrec.evaluate.arithmetic import wrapped_product
-from matchrec.evaluate.jit import inner
+from matchrec.evaluate.jit import inlined
 
 NONE = -1
 
 
-@inner
+@inlined
 def find_twin(bank: int, run: int, rules: Rules, work: Work) -> int:
     """The run before `run` in the bank that is its equal, or NONE; then `run` is noted.
 

@@ -49,20 +49,24 @@ def unwind_matches(
     while top > 0:
         top -= 1
         at, length = ways[top, 0], ways[top, 1]
-        while at >= 0 and not is_over(nodes, at, row, rows.window_end):
-            if nodes[at, NODE_CHOICE] == JOIN:
-                if top == ways.shape[0]:
-                    return PATH_FULL
-                ways[top, 0], ways[top, 1] = nodes[at, NODE_OTHER], length
-                top += 1
-            else:
+        over = is_over(nodes, at, row, rows.window_end)
+        while at >= 0 and not over:
+            choice = nodes[at, NODE_CHOICE]
+            if choice != JOIN:
                 if length == size:
                     return PATH_FULL
                 length += 1
                 path[ROWS, size - length] = nodes[at, NODE_ROW]
-                path[CHOICES, size - length] = nodes[at, NODE_CHOICE]
+                path[CHOICES, size - length] = choice
+                at = nodes[at, NODE_BEFORE]
+                continue
+            if top == ways.shape[0]:
+                return PATH_FULL
+            ways[top, 0], ways[top, 1] = nodes[at, NODE_OTHER], length
+            top += 1
             at = nodes[at, NODE_BEFORE]
-        if at >= 0:
+            over = is_over(nodes, at, row, rows.window_end)
+        if over:
             continue
         answer = lacks_absent(size - length, length, place, lower, upper, rules, rows, work)
         if answer == HOLDS_NOT:
