@@ -4,6 +4,7 @@
     matchrec.install(spark)                    spark.sql understands the clause from now on
     matchrec.match_recognize(df, clause)       the text between the parentheses, over a DataFrame
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
+    matchrec.unwind(graph)                     the matches of its compressed form
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
@@ -13,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matchrec.api import explain, install, match_recognize, sase, sql, uninstall
+    from matchrec.api import explain, install, match_recognize, sase, sql, uninstall, unwind
     from matchrec.errors import (
         MatchRecognizeError,
         MatchRecognizeParseError,
@@ -36,6 +37,7 @@ __all__ = [
     "sase",
     "sql",
     "uninstall",
+    "unwind",
 ]
 
 

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from matchrec.environment import check_workers
-from matchrec.errors.calls import too_few_arguments, unknown_output
+from matchrec.errors.calls import not_compressible, too_few_arguments, unknown_form, unknown_output
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.analysis import parameter_name
@@ -19,12 +19,14 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query import Query, Site
 from matchrec.frontends.sql.splice import fill_frames, in_scope, outer, select_from
 from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.graph import as_graph
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Source
 from matchrec.spark.columns import Relation
 from matchrec.spark.execute import Executed, execute
 from matchrec.spark.session import Runner
+from matchrec.spark.unwind import marked, unwound
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,6 +91,7 @@ def sase(
     partition_by: str | Sequence[str] = (),
     type_column: str = "event_type",
     output: str = "all",
+    form: str = "verbose",
     engine: str = "auto",
     transport: str = "auto",
 ) -> DataFrame:
@@ -96,19 +99,44 @@ def sase(
 
     order_by: what the events are sorted by, the first of it is what WITHIN measures. partition_by:
     what divides them into streams. Both are SQL over one row. type_column: its value is an event's
-    type. output: "all" or "non_overlapping" matches. One row per match: the partition columns, then
-    what RETURN says, or else for each variable an array of its events. Rows are numbered and
-    grouped in the order in which matches are complete, but come, as always, in no order.
+    type. output: "all" or "non_overlapping" matches.
+
+    form "verbose": one row per match, the partition columns, then what RETURN says, or else for
+    each variable an array of its events. form "compressed": the shared buffer of all matches, one
+    row per pointer, for `unwind`. A worker gives matches in the order in which they are complete,
+    but rows of a DataFrame have no order: sort by what RETURN says.
     """
-    known = {one.name.lower(): one for one in MatchOutput if one is not MatchOutput.PREFERRED}
-    if output not in known:
-        raise unknown_output(output, known)
+    wanted = sase_output(output, form)
     with shown_in(Source(text)):
         orders, keys = listed(order_by), listed(partition_by)
-        plan = compile_sase(text, orders, keys, type_column, known[output])
+        plan = compile_sase(text, orders, keys, type_column, wanted)
         check_workers(df.sparkSession)
         relation = Relation(Runner(df.sparkSession, None, {"df": df}), _select_from_df)
-        return execute(plan, relation, None, engine, transport).dataframe
+        found = execute(as_graph(plan), relation, None, engine, transport).dataframe
+        return marked(found, plan) if wanted is MatchOutput.GRAPH else found
+
+
+def unwind(graph: DataFrame) -> DataFrame:
+    """The matches that a DataFrame of `sase` in compressed form holds, as in verbose form.
+
+    Rows of the graph may have been left out before, as long as each pointer that is left leads to
+    one that is there.
+    """
+    return unwound(graph)
+
+
+def sase_output(output: str, form: str) -> MatchOutput:
+    """Which matches `sase` is asked for."""
+    known = {"all": MatchOutput.ALL, "non_overlapping": MatchOutput.NON_OVERLAPPING}
+    if output not in known:
+        raise unknown_output(output, known)
+    if form not in ("verbose", "compressed"):
+        raise unknown_form(form, ("verbose", "compressed"))
+    if form == "verbose":
+        return known[output]
+    if output != "all":
+        raise not_compressible(output)
+    return MatchOutput.GRAPH
 
 
 def listed(texts: str | Sequence[str]) -> tuple[str, ...]:

@@ -16,10 +16,10 @@ from matchrec.engine.interface import Absent, Condition, Engine, Task
 from matchrec.errors.calls import engine_cannot, unknown_engine
 from matchrec.nfa.compile import compile_pattern
 from matchrec.output.read_measures import MeasureReader
-from matchrec.output.reads import Read
-from matchrec.output.schema import OutputColumn, RowOutput
+from matchrec.output.reads import Read, ReadPointer
+from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput
 from matchrec.plan.aggregates import basic
-from matchrec.plan.clauses import Absence, RowsPerMatch
+from matchrec.plan.clauses import Absence, Measure, RowsPerMatch
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -221,6 +221,8 @@ def linked_output(output: OutputColumn, measures: MeasureReader) -> Output:
     """An output column as text over reads."""
     if isinstance(output, RowOutput):
         return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
+    if isinstance(output, PointerOutput):
+        return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
     return Output(output.name, measures.pieces(output.value), is_measure=True)
 
 
@@ -235,6 +237,7 @@ def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
     """The columns that an output column reads."""
     if isinstance(output, RowOutput):
         yield row_column(output.text)
+    if not isinstance(output, Measure):
         return
     for reference in references(output.value):
         if isinstance(reference, ColumnReference):

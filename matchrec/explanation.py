@@ -22,6 +22,7 @@ from matchrec.output.reads import (
     ReadIsMatched,
     ReadMatchedRows,
     ReadMatchNumber,
+    ReadPointer,
     ReadPosition,
     ReadRow,
     ReadSum,
@@ -173,6 +174,8 @@ def show_read(read: Read, columns: list[str]) -> str:
             return "MATCH_NUMBER()"
         case ReadMatchedRows():
             return "the rows of the match"
+        case ReadPointer(field):
+            return f"the pointer's {field.value}"
         case ReadPosition():
             return "the position in the match"
         case ReadIsMatched():

@@ -16,6 +16,7 @@ from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.search import Room, larger, new_progress, run
+from matchrec.plan.clauses import MatchOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +26,18 @@ class Backtracking:
     room: Room = Room()
     name: str = field(default="backtracking", init=False)
 
-    def supports(self, task: Task) -> str | None:  # noqa: ARG002 -- it runs every task
-        """None: every task can be searched depth-first."""
+    def supports(self, task: Task) -> str | None:
+        """Why a task cannot be searched depth-first, or None."""
+        if task.output is MatchOutput.GRAPH:
+            return "the compressed form is the shared buffer of the breadth-first engine"
         return None
 
-    def search(self, task: Task, partitions: Partitions) -> Iterator[Matches]:
+    def search(
+        self, task: Task, partitions: Partitions, counters: IntArray | None = None
+    ) -> Iterator[Matches]:
         """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
         if task.selects:
-            return selection_backtracking.search(task, partitions, self.room)
+            return selection_backtracking.search(task, partitions, self.room, counters)
         return run(_BacktrackingSearch(task, partitions, self.room.memory), task, self.room)
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.engine.graph import Pointers
 from matchrec.engine.partitions import BoolArray, IntArray
 
 
@@ -22,7 +23,8 @@ class Matches:
     classifiers: int16[k], variable id of each mapped row, match after match.
     excluded: bool[k], true for rows matched inside an exclusion.
     rows: int64[k], position of each mapped row; None where every match is its first row and those
-    that follow it.
+    that follow it. pointers: of the graph of all matches, in which each pointer stands as a match
+    of one row.
     """
 
     partition: IntArray
@@ -32,6 +34,7 @@ class Matches:
     classifiers: npt.NDArray[np.int16]
     excluded: BoolArray
     rows: IntArray | None = None
+    pointers: Pointers | None = None
 
     @property
     def count(self) -> int:

@@ -31,6 +31,7 @@ OUTPUTS = {
     MatchOutput.PREFERRED: own.PREFERRED,
     MatchOutput.ALL: own.ALL,
     MatchOutput.NON_OVERLAPPING: own.NON_OVERLAPPING,
+    MatchOutput.GRAPH: own.GRAPH,
 }
 
 
@@ -261,6 +262,14 @@ def accepting_guards(compiled: CompiledTask) -> IntArray:
         if guard in (0, GUARD_END):
             guards[state] = guard if guards[state] < 0 else min(guards[state], guard)
     return guards
+
+
+def add_counters(counters: IntArray | None, work: own.Work) -> None:
+    """Add what a search has counted to `counters`, if anyone asks; of most alive the maximum."""
+    if counters is not None:
+        most = max(counters[own.MOST_ALIVE], work.counters[0, own.MOST_ALIVE])
+        counters += work.counters[0]
+        counters[own.MOST_ALIVE] = most
 
 
 def raise_failure(status: int, progress: IntArray, compiled: CompiledTask, task: Task) -> None:

@@ -6,40 +6,50 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from matchrec.engine.graph import versioned
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.selection import breadth_first as kernel
 from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.match import Matches
-from matchrec.engine.partitions import Partitions
+from matchrec.engine.partitions import IntArray
 from matchrec.engine.search import Room
 from matchrec.engine.selection import (
+    Given,
+    add_counters,
     chunks,
     first_work,
-    given,
     larger_output,
     matches_of,
     new_output,
     raise_failure,
 )
+from matchrec.plan.clauses import MatchOutput
 
 _NODES_OF_A_RUN = 16
 
 
 def search(
-    task: Task, partitions: Partitions, room: Room, *, merge_runs: bool
+    task: Task, given: Given, room: Room, counters: IntArray | None = None
 ) -> Iterator[Matches]:
-    """All matches in chunks, in the order in which they are complete. Raises RunFailure."""
-    return chunks(Search(task, partitions, room, merge_runs=merge_runs).found(), task.output)
+    """All matches in chunks, in the order in which they are complete. Raises RunFailure.
+
+    counters: see `Engine.search`.
+    """
+    search = Search(task, given, room, counters)
+    if task.output is MatchOutput.GRAPH:
+        return search.graph()
+    return chunks(search.found(), task.output)
 
 
 class Search:
     """The runs and the shared buffer of their rows."""
 
-    def __init__(self, task: Task, partitions: Partitions, room: Room, *, merge_runs: bool) -> None:
+    def __init__(self, task: Task, given: Given, room: Room, counters: IntArray | None) -> None:
         self.task = task
         self.room = room
-        self.given = given(task, partitions, merge_runs=merge_runs)
+        self.given = given
+        self.counters = counters
         self.work = first_work(self.given, room.memory)
         self.give_runs(room.memory)
         self.give_nodes(_NODES_OF_A_RUN * room.memory)
@@ -54,6 +64,8 @@ class Search:
             if status == layout.OUTPUT_FULL and progress[layout.MATCHES] == 0:
                 output = larger_output(output, progress)
             elif status in (layout.DONE, layout.OUTPUT_FULL):
+                if status == layout.DONE:
+                    add_counters(self.counters, self.work)
                 yield matches_of(output, progress, compiled)
                 if status == layout.DONE:
                     return
@@ -61,6 +73,24 @@ class Search:
                 progress[[layout.MATCHES, layout.MAPPED]] = 0
             else:
                 self.grow(status)
+
+    def graph(self) -> Iterator[Matches]:
+        """The pointers of all matches, each as a match of one row. Raises RunFailure."""
+        for _ in self.found():
+            pass  # no match is written out
+        nodes = self.work.nodes[: self.work.progress[layout.NODES]]
+        row, choice = nodes[:, own.NODE_ROW].copy(), nodes[:, own.NODE_CHOICE]
+        partition = np.searchsorted(self.given.rows.starts, row, side="right") - 1
+        variable = self.given.compiled.tables.variable[choice]
+        completes = nodes[:, own.NODE_OTHER] == own.COMPLETES
+        before = nodes[:, own.NODE_BEFORE].copy()
+        tables = self.given.compiled.tables
+        loops = np.isin(np.arange(len(self.task.variables)), tables.variable[tables.again])
+        state = variable.astype(np.int64)
+        pointers = versioned(partition, row, state, (before, completes), loops)
+        one_each = np.arange(len(row) + 1, dtype=np.int64)
+        excluded = np.zeros(len(row), np.bool_)
+        yield Matches(partition, one_each[1:], row, one_each, variable, excluded, row, pointers)
 
     def grow(self, status: int) -> None:
         """Twice the room in what is full; what it holds stays."""

@@ -27,6 +27,28 @@ def unknown_output(name: object, known: Iterable[str]) -> MatchRecognizePlanErro
     return _unknown("output", name, known)
 
 
+def no_match_graph(columns: Iterable[str]) -> MatchRecognizePlanError:
+    """A DataFrame to be unwound that is no result of `sase` in compressed form."""
+    return MatchRecognizePlanError(
+        f"no match graph: a DataFrame of {listed(columns)}",
+        hint='unwind what matchrec.sase(..., form="compressed") gives, with all its columns',
+    )
+
+
+def unknown_form(name: object, known: Iterable[str]) -> MatchRecognizePlanError:
+    """form= is not the name of a form."""
+    return _unknown("form", name, known)
+
+
+def not_compressible(output: str) -> MatchRecognizePlanError:
+    """The compressed form of some matches only."""
+    return MatchRecognizePlanError(
+        f"form `compressed` with output `{output}`",
+        notes=("the graph that all matches share holds all of them",),
+        hint='write output="all", or form="verbose"',
+    )
+
+
 def _unknown(what: str, name: object, known: Iterable[str]) -> MatchRecognizePlanError:
     known = list(known)
     near = nearest(str(name), known)

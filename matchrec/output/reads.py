@@ -7,6 +7,7 @@ the columns that Spark computed before the match.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from matchrec.plan.expression import Navigation, Semantics
 
@@ -105,6 +106,27 @@ class ReadPosition:
     """The position in its match of the row from which measures look, -1 of an empty match."""
 
 
+class PointerField(Enum):
+    """What the compressed form says of a pointer beside its event and its state."""
+
+    ROW = "row"
+    VERSION = "version"
+    PREVIOUS_STATE = "previous_state"
+    PREVIOUS_ROW = "previous_row"
+    COMPLETES = "completes"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPointer:
+    """A field of a pointer of the graph of all matches.
+
+    ROW, PREVIOUS_ROW: the positions of the entry and of the one before it in their partition, from
+    1. VERSION: a Dewey number. COMPLETES: whether a match ends here.
+    """
+
+    field: PointerField
+
+
 Read = (
     ReadMatchedRows
     | ReadPosition
@@ -113,6 +135,7 @@ Read = (
     | ReadCollected
     | ReadClassifierAt
     | ReadMatchNumber
+    | ReadPointer
     | ReadIsMatched
     | ReadCount
     | ReadSum

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from matchrec.errors.conditions import duplicate_output_column, no_output_columns
-from matchrec.plan.clauses import Measure, RowsPerMatch
+from matchrec.output.reads import PointerField
+from matchrec.plan.clauses import MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.sql_text import quoted
@@ -24,7 +25,19 @@ class RowOutput:
     name: str
 
 
-OutputColumn = RowOutput | Measure
+@dataclass(frozen=True, slots=True)
+class PointerOutput:
+    """A column of the compressed form."""
+
+    field: PointerField
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.field.value
+
+
+OutputColumn = RowOutput | Measure | PointerOutput
 
 
 def output_columns(
@@ -50,6 +63,8 @@ def output_columns(
         found += plan.measures
         others = (name for name in columns.names if quoted(name) not in taken)
         found += [RowOutput(quoted(name), name) for name in others]
+    if plan.output is MatchOutput.GRAPH:
+        found += [PointerOutput(field) for field in PointerField]
     if not found:
         raise no_output_columns()
     check_names(found, columns)

@@ -75,11 +75,13 @@ class MatchOutput(Enum):
     ALL: every mapping of rows to variables that is a match, each once.
     NON_OVERLAPPING: of those that complete first, the one that starts first, ties by the least
     positions; then the search goes on behind it.
+    GRAPH: all matches as the shared buffer that holds them, one pointer a row.
     """
 
     PREFERRED = "PREFERRED MATCHES"
     ALL = "ALL MATCHES"
     NON_OVERLAPPING = "NON-OVERLAPPING MATCHES"
+    GRAPH = "MATCH GRAPH"
 
 
 @dataclass(frozen=True, slots=True)

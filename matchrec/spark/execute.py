@@ -14,6 +14,7 @@ from pyspark.sql import types as spark_types
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.executable import Executable, Output, draft, link
 from matchrec.output.reads import (
+    PointerField,
     Read,
     ReadAt,
     ReadAverage,
@@ -24,6 +25,7 @@ from matchrec.output.reads import (
     ReadIsMatched,
     ReadMatchedRows,
     ReadMatchNumber,
+    ReadPointer,
     ReadPosition,
     ReadRow,
     ReadSum,
@@ -45,6 +47,15 @@ from matchrec.spark.types import sum_type, value_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+POINTER_TYPES: dict[PointerField, spark_types.DataType] = {
+    PointerField.ROW: spark_types.LongType(),
+    PointerField.VERSION: spark_types.ArrayType(spark_types.IntegerType(), containsNull=False),
+    PointerField.PREVIOUS_STATE: spark_types.StringType(),
+    PointerField.PREVIOUS_ROW: spark_types.LongType(),
+    PointerField.COMPLETES: spark_types.BooleanType(),
+}
 
 
 @dataclass(frozen=True)
@@ -164,6 +175,8 @@ def read_type(read: Read, inputs: list[spark_types.StructField]) -> spark_types.
             return spark_types.BooleanType()
         case ReadMatchNumber() | ReadCount() | ReadPosition():
             return spark_types.LongType()
+        case ReadPointer(field):
+            return POINTER_TYPES[field]
         case ReadSum(column=column):
             return sum_type(inputs[column].dataType)
         case ReadAverage():

@@ -15,6 +15,7 @@ from matchrec.executable import Executable
 from matchrec.output.aggregates import AggregateReader
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
+    PointerField,
     Read,
     ReadAt,
     ReadAverage,
@@ -25,6 +26,7 @@ from matchrec.output.reads import (
     ReadIsMatched,
     ReadMatchedRows,
     ReadMatchNumber,
+    ReadPointer,
     ReadPosition,
     ReadRow,
     ReadSum,
@@ -65,6 +67,8 @@ class Gatherer:
                 return self.collected(variable, place, semantics)
             case ReadMatchedRows(places):
                 return self.matched_rows(places)
+            case ReadPointer(field):
+                return self.pointer(field)
             case ReadPosition():
                 return pa.array(self.reader.current_positions())
             case ReadMatchNumber():
@@ -100,6 +104,27 @@ class Gatherer:
         names = [*(f"c{i}" for i in range(len(places))), "v", "p"]
         structs = pa.StructArray.from_arrays(fields, names)
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
+
+    def pointer(self, field: PointerField) -> pa.Array:
+        """A field of the pointers, each of which is an output row."""
+        matches, starts = self.reader.matches, self.reader.partitions.starts
+        pointers, rows = matches.pointers, self.reader.mapped_rows()
+        assert pointers is not None
+        position = rows - starts[matches.partition] + 1
+        before, none = pointers.before, pointers.before < 0
+        match field:
+            case PointerField.ROW:
+                return pa.array(position)
+            case PointerField.PREVIOUS_ROW:
+                return pa.array(position[before], mask=none)
+            case PointerField.PREVIOUS_STATE:
+                states = matches.classifiers[before].astype(np.int64)
+                return self.named(np.where(none, -1, states))
+            case PointerField.COMPLETES:
+                return pa.array(pointers.completes)
+            case PointerField.VERSION:
+                offsets = pa.array(pointers.offsets, pa.int32())
+                return pa.ListArray.from_arrays(offsets, pa.array(pointers.digits))
 
     def named(self, variables: IntArray) -> pa.Array:
         """Names of variable ids, NULL for -1."""

@@ -22,6 +22,7 @@ from matchrec.errors.calls import altered_by_pandas, unknown_transport
 from matchrec.executable import Executable
 from matchrec.spark.columns import BITS_A_COLUMN, packed
 from matchrec.spark.crossing import microseconds
+from matchrec.spark.tally import COLUMN, Tally
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,9 +50,13 @@ def check_transport(name: str) -> None:
 def mapped(
     prepared: DataFrame, executable: Executable, schema: spark_types.StructType, transport: str
 ) -> DataFrame:
-    """The output rows of `prepared`, matched inside Spark's Python workers."""
+    """The output rows of `prepared`, matched inside Spark's Python workers.
+
+    Where the schema ends with a column of counters, the workers count.
+    """
     name = f"match_recognize[PATTERN ({executable.pattern})]"  # what Spark's own plan shows
-    run = runner_in_worker(executable)
+    counts = schema.names[-1:] == [COLUMN]
+    run = runner_in_worker(executable, Tally(arrow_schema(schema)) if counts else None)
     if transport != "pandas":
 
         def over_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -65,12 +70,12 @@ def mapped(
     return crossing.encoded().mapInPandas(over_pandas, schema)
 
 
-def runner_in_worker(executable: Executable) -> Run:
+def runner_in_worker(executable: Executable, tally: Tally | None) -> Run:
     """The function that matches; it says so in plain words where a worker lacks this package.
 
     The executable travels as bytes: read with the function, it would fail before a word of ours.
     """
-    payload = pickle.dumps(executable)
+    payload = pickle.dumps((executable, tally))
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
@@ -80,9 +85,16 @@ def runner_in_worker(executable: Executable) -> Run:
                 f"a Spark worker lacks the Python package {missing.name}: install matchrec on "
                 f"every worker, for the interpreter {sys.executable}"
             ) from missing
-        return Worker(pickle.loads(payload)).run(batches)
+        return Worker(*pickle.loads(payload)).run(batches)
 
     return run
+
+
+def arrow_schema(schema: spark_types.StructType) -> pa.Schema:
+    """The Arrow types in which a worker gives values of Spark's types."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(schema)
 
 
 class Crossing:

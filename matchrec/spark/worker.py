@@ -26,6 +26,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark.batches import whole_partitions
 from matchrec.spark.encode import partitions_of
 from matchrec.spark.gather import Gatherer
+from matchrec.spark.tally import Tally
 
 WORDING = {
     FailureKind.SKIP_TO_NO_ROW: skip_to_no_row,
@@ -37,14 +38,18 @@ WORDING = {
 
 @dataclass(frozen=True)
 class Worker:
-    """Runs an executable over one task's stream of batches."""
+    """Runs an executable over one task's stream of batches. tally: counts, if anyone asks."""
 
     executable: Executable
+    tally: Tally | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Output batches, in the order of the partitions."""
+        """Output batches, in the order of the partitions; the counters are the last one."""
         for table, starts in whole_partitions(batches):
-            yield from self.matched(table, starts)
+            for batch in self.matched(table, starts):
+                yield batch if self.tally is None else self.tally.beside(batch)
+        if self.tally is not None:
+            yield self.tally.row()
 
     def matched(self, table: pa.Table, starts: IntArray) -> Iterator[pa.RecordBatch]:
         """The output rows of whole partitions."""
@@ -53,7 +58,7 @@ class Worker:
         covered = np.zeros(table.num_rows, np.bool_)
         with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
         try:
-            for matches in executable.engine.search(executable.task, partitions):
+            for matches in self.found(partitions):
                 if with_unmatched:
                     covered |= matched_rows(matches, table.num_rows)
                 rows = output_rows(matches, executable.rows_per_match)
@@ -63,6 +68,13 @@ class Worker:
             raise WORDING[failure.kind](failure.detail, place) from failure
         if with_unmatched:
             yield from self.unmatched(table, partitions, covered)
+
+    def found(self, partitions: Partitions) -> Iterator[Matches]:
+        """The matches of whole partitions, in chunks."""
+        engine, task, tally = self.executable.engine, self.executable.task, self.tally
+        if tally is None:
+            return engine.search(task, partitions)
+        return tally.timed(engine.search(task, partitions, tally.of_kernels), partitions.rows)
 
     def unmatched(
         self, table: pa.Table, partitions: Partitions, covered: BoolArray

@@ -36,6 +36,7 @@ from matchrec.engine.kernels.selection.layout import (
     COUNT,
     COUNT_ONLY,
     FORKS,
+    GRAPH,
     JOIN,
     MATCHES_FOUND,
     MERGES,
@@ -69,7 +70,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
         upper = rows.starts[progress[PARTITION] + 1]
         while progress[START] < upper:
             row = progress[START]
-            if progress[COUNT] == 0:
+            if progress[COUNT] == 0 and rules.output != GRAPH:
                 progress[NODES] = 0
             elif 2 * progress[NODES] > work.nodes.shape[0]:
                 compact(progress[BANK], row, rows.window_end, work)
@@ -97,6 +98,8 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             counters[0, MOST_ALIVE] = max(counters[0, MOST_ALIVE], progress[COUNT])
         progress[PARTITION] += 1
         progress[COUNT] = 0
+    if rules.output == GRAPH:
+        compact(progress[BANK], rows.starts[-1], rows.window_end, work)
     return DONE
 
 

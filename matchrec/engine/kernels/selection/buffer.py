@@ -10,6 +10,7 @@ Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "
 
 from matchrec.engine.kernels.layout import NODES
 from matchrec.engine.kernels.selection.layout import (
+    COMPLETES,
     COUNT,
     JOIN,
     NODE_BEFORE,
@@ -26,6 +27,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.jit import inlined, inner
 
 DEAD = -1
+IN_A_MATCH = 1
 
 
 @inlined
@@ -47,7 +49,7 @@ def add_node(choice: int, row: int, before: int, other: int, start: int, work: W
 
 @inner
 def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
-    """Keep the nodes that a run in `bank` still reaches inside its window.
+    """Keep the nodes that a run in `bank` still reaches inside its window, or a kept match.
 
     A node stands behind those that it leads to, so one pass back marks and one pass forth slides. A
     join with one side left is that side. Source: SASE+, "Memory management".
@@ -55,14 +57,17 @@ def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
     nodes, moved, runs, progress = work.nodes, work.moved, work.runs, work.progress
     count = progress[NODES]
     for node in range(count):
-        moved[node] = DEAD
+        moved[node] = 0 if nodes[node, NODE_OTHER] == COMPLETES else DEAD
     for run in range(progress[COUNT]):
         moved[runs[bank, run, RUN_NODE]] = 0
     for node in range(count - 1, -1, -1):
         if moved[node] != DEAD:
             before, other = nodes[node, NODE_BEFORE], nodes[node, NODE_OTHER]
-            if before >= 0 and not is_over(nodes, before, row, window_end):
-                moved[before] = 0
+            kept_whole = moved[node] == IN_A_MATCH or other == COMPLETES
+            if before >= 0 and kept_whole:
+                moved[before] = IN_A_MATCH
+            elif before >= 0 and not is_over(nodes, before, row, window_end):
+                moved[before] = max(moved[before], 0)
             if other >= 0 and not is_over(nodes, other, row, window_end):
                 moved[other] = 0
     kept = 0
@@ -71,8 +76,8 @@ def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
             continue
         before, other = nodes[node, NODE_BEFORE], nodes[node, NODE_OTHER]
         before = moved[before] if before >= 0 else DEAD
-        other = moved[other] if other >= 0 else DEAD
-        if nodes[node, NODE_CHOICE] == JOIN and (before == DEAD or other == DEAD):
+        other = moved[other] if other >= 0 else other
+        if nodes[node, NODE_CHOICE] == JOIN and min(before, other) == DEAD:
             moved[node] = max(before, other)
             continue
         for column in range(nodes.shape[1]):

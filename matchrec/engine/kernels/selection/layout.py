@@ -104,6 +104,7 @@ NODE_OTHER = 3  # of a join, its second side
 NODE_START = 4  # the latest first row of what ends here
 NODE_SIZE = 5
 JOIN = -1
+COMPLETES = -2  # in place of another side: a match ends here, which the graph of all matches keeps
 
 # Columns of `runs`.
 RUN_STATE = 0
@@ -144,6 +145,7 @@ TILL_ANY = 2
 PREFERRED = 0
 ALL = 1
 NON_OVERLAPPING = 2
+GRAPH = 3
 COUNT_ONLY = 4  # for measurement: runs that accept are counted, not written out
 
 # Indices of `progress` beyond those of `kernels.layout`.

@@ -7,6 +7,8 @@ from matchrec.engine.kernels.layout import DONE, PATH_FULL
 from matchrec.engine.kernels.selection.buffer import is_over
 from matchrec.engine.kernels.selection.layout import (
     CHOICES,
+    COMPLETES,
+    GRAPH,
     JOIN,
     NODE_BEFORE,
     NODE_CHOICE,
@@ -73,6 +75,9 @@ def unwind_matches(
             continue
         if answer != HOLDS:
             return -answer
+        if rules.output == GRAPH:
+            nodes[node, NODE_OTHER] = COMPLETES
+            continue
         if rules.output == NON_OVERLAPPING:
             keep_better(size - length, length, work)
             continue

@@ -1,0 +1,146 @@
+"""The graph of all matches: the pointers of the shared buffer, with Dewey version numbers.
+
+An entry is an event in the stack of a state; a pointer leads from it to the entry selected before,
+labelled with the version of its run in that state. Runs that share events share pointers. Versions
+as told along the tree of pointers, in which the ways on from a pointer are in the order of their
+rows, a row that leaves a loop before the same row taken by it:
+
+    the k-th start is k
+    behind a pointer, the run waits: in the same state if that is a loop, else in the next one,
+    where its version has a further digit 0
+    each way on has the version in which the run waits then; if the run goes on waiting beside it,
+    what waits counts its last digit up
+    a way on that leaves a loop, or takes a row in a loop that goes on waiting beside it, appends 0
+
+A version v is compatible with v' if v' is not longer, its digits but the last are those of v, and
+its last is not greater. From a pointer, exactly one pointer of the entry that it leads to has a
+version compatible with its own, also where rows may be skipped at will.
+
+Source: SASE+, "The shared versioned match buffer". The paper states compatibility for v' a prefix
+of v, or of equal length; a run that has waited and then leaves its state needs both at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from matchrec.engine.partitions import BoolArray, IntArray
+
+Digits = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Pointers:
+    """The pointers of some partitions, g in all; one leads to another that stands before it.
+
+    before: int64[g], index of the pointer that it leads to, -1 at the start of a run.
+    completes: bool[g], whether a match ends here. digits: int32[d], the version numbers, one after
+    the other; that of pointer i is digits[offsets[i] : offsets[i + 1]].
+    """
+
+    before: IntArray
+    completes: BoolArray
+    offsets: IntArray
+    digits: Digits
+
+
+def versioned(
+    partition: IntArray,
+    row: IntArray,
+    state: IntArray,
+    tree: tuple[IntArray, BoolArray],
+    loops: BoolArray,
+) -> Pointers:
+    """The pointers with their versions. partition, row, state: of the entry of each.
+
+    tree: `before` and `completes` of the pointers. loops: by state, whether it is a loop; states
+    are numbered in the pattern's order.
+    """
+    before, completes = tree
+    started = before >= 0
+    waiting = np.where(loops[state], state, state + 1)[before]
+    stays = started & loops[state] & (state == waiting)
+    order = np.lexsort((stays, row, before, partition)).astype(np.int64)
+    rank = np.empty(len(order), np.int64)
+    last = np.empty(len(order), np.bool_)
+    siblings(order, partition, before, rank, last)
+    entered = started & ~loops[state[before]]
+    left = started & (state != waiting)
+    appended = left | (stays & ~last)
+    offsets = np.zeros(len(order) + 1, np.int64)
+    lengths(before, np.where(started, entered.astype(np.int64) + appended, 1), offsets)
+    digits = np.empty(offsets[-1], np.int32)
+    write_digits(before, rank, entered, offsets, digits)
+    return Pointers(before, completes, offsets, digits)
+
+
+@njit(cache=True)
+def siblings(
+    order: IntArray, partition: IntArray, before: IntArray, rank: IntArray, last: BoolArray
+) -> None:
+    """The place of each pointer among those that lead to the same one, and whether it is the last.
+
+    Starts of one partition are siblings too.
+    """
+    count = 0
+    for place in range(len(order)):
+        here = order[place]
+        if place > 0:
+            former = order[place - 1]
+            same = before[former] == before[here] and partition[former] == partition[here]
+            last[former] = not same
+            count = count + 1 if same else 0
+        rank[here] = count
+        last[here] = True
+
+
+@njit(cache=True)
+def lengths(before: IntArray, longer: IntArray, offsets: IntArray) -> None:
+    """Where the digits of each version end, by how much longer it is than the one before it."""
+    size = np.empty(len(before), np.int64)
+    for pointer in range(len(before)):
+        size[pointer] = longer[pointer] + (size[before[pointer]] if before[pointer] >= 0 else 0)
+        offsets[pointer + 1] = offsets[pointer] + size[pointer]
+
+
+@njit(cache=True)
+def write_digits(
+    before: IntArray, rank: IntArray, entered: BoolArray, offsets: IntArray, digits: Digits
+) -> None:
+    """The version of each pointer, from that of the pointer before it.
+
+    entered: whether the run waits in another state, with a further digit.
+    """
+    for pointer in range(len(before)):
+        begin, end = offsets[pointer], offsets[pointer + 1]
+        if before[pointer] < 0:
+            digits[begin] = rank[pointer] + 1
+            continue
+        former = offsets[before[pointer]]
+        length = offsets[before[pointer] + 1] - former
+        for index in range(length):
+            digits[begin + index] = digits[former + index]
+        for index in range(length, end - begin):
+            digits[begin + index] = 0
+        waits = length if entered[pointer] else length - 1
+        digits[begin + waits] += rank[pointer]
+
+
+def is_compatible(version: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether a pointer of version `other` may be followed from one of `version`.
+
+    >>> is_compatible((1, 0, 0), (1, 0)), is_compatible((1, 1), (1, 0)), is_compatible((2, 0), (1,))
+    (True, True, True)
+    >>> is_compatible((1, 0), (1, 1)), is_compatible((1,), (1, 0)), is_compatible((2, 0), (1, 0))
+    (False, False, False)
+    """
+    length = len(other)
+    return (
+        len(version) >= length
+        and version[: length - 1] == other[:-1]
+        and version[length - 1] >= other[-1]
+    )

@@ -1,0 +1,72 @@
+"""From the compressed form back to matches: the pointers of a partition, followed by version.
+
+Events do not leave Spark: Python sees the pointers only and answers with the places of each match's
+events in the partition's array of pointers.
+Source: SASE+, "The shared versioned match buffer" (retrieval).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as sql
+
+from matchrec.engine.graph import is_compatible
+from matchrec.errors.calls import no_match_graph
+from matchrec.plan.graph import states_of_variables
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.sql_text import quoted, string_literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+STATES = "matchrec.states"  # metadata of the column of states: those of each variable
+POINTER = ("state", "row", "version", "previous_state", "previous_row", "completes")
+
+
+def marked(graph: DataFrame, plan: MatchPlan) -> DataFrame:
+    """The graph of a plan, with what `unwound` must know of it."""
+    return graph.withMetadata("state", {STATES: states_of_variables(plan)})
+
+
+def unwound(graph: DataFrame) -> DataFrame:
+    """The matches that a graph holds. Raises MatchRecognizePlanError for any other DataFrame."""
+    if "state" not in graph.columns or STATES not in graph.schema["state"].metadata:
+        raise no_match_graph(graph.columns)
+    variables = graph.schema["state"].metadata[STATES]
+    keys = [quoted(name) for name in graph.columns[: graph.columns.index("state")]]
+    grouped = graph.groupBy(*keys).agg(
+        sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
+    )
+    pointers = sql.expr(
+        f"transform(__pointers, p -> struct({', '.join(f'p.{name}' for name in POINTER)}))"
+    )
+    follow = sql.udf(paths, "array<array<int>>")
+    one_each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
+    return one_each.selectExpr(*keys, *(events(name, variables[name]) for name in variables))
+
+
+def events(variable: str, states: Sequence[str]) -> str:
+    """The array of a variable's events in one match."""
+    names = ", ".join(string_literal(state) for state in states)
+    places = f"filter(__path, i -> __pointers[i].state IN ({names}))"
+    return f"transform({places}, i -> __pointers[i].event) AS {quoted(variable)}"
+
+
+def paths(pointers: Sequence[Any]) -> list[list[int]]:
+    """For each pointer that completes a match, the places of the match's pointers, first to last."""
+    entries: dict[tuple[str, int], list[int]] = {}
+    for place, pointer in enumerate(pointers):
+        entries.setdefault((pointer.state, pointer.row), []).append(place)
+    versions = [tuple(pointer.version) for pointer in pointers]
+
+    def path(place: int) -> Iterator[int]:
+        yield place
+        while pointers[place].previous_row is not None:
+            entry = entries[pointers[place].previous_state, pointers[place].previous_row]
+            (place,) = (one for one in entry if is_compatible(versions[place], versions[one]))
+            yield place
+
+    complete = (place for place, pointer in enumerate(pointers) if pointer.completes)
+    return [list(path(place))[::-1] for place in complete]
