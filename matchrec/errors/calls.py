@@ -66,6 +66,26 @@ def engine_cannot(name: str, reason: str) -> MatchRecognizeUnsupportedError:
     )
 
 
+def unconstrained_proceed() -> MatchRecognizeUnsupportedError:
+    """Skip till next match without constrained proceed edges, which would find other matches."""
+    return MatchRecognizeUnsupportedError(
+        "proceed edges cannot be left unconstrained under skip till next match",
+        notes=(
+            "a run that waits in the next component would skip events that it had to take, "
+            "and so find other matches",
+        ),
+        hint="leave out constrain_proceed=False, or write another strategy",
+    )
+
+
+def nothing_counted() -> MatchRecognizePlanError:
+    """Counters are asked for their values before there are any."""
+    return MatchRecognizePlanError(
+        "the counters have no values: no action on the result of a query with them has finished",
+        hint="pass them as counters= to one query, and run an action on its result",
+    )
+
+
 def altered_by_pandas(column: str, type_name: str) -> MatchRecognizeUnsupportedError:
     """A column whose values would not survive the way through pandas."""
     return MatchRecognizeUnsupportedError(

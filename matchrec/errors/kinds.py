@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 
@@ -49,6 +50,19 @@ class MatchRecognizeError(ValueError):
         if self.culprit is not None and self.spans:
             self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
             self.culprit = None
+        return self
+
+    def in_words(self, words: Mapping[str, str]) -> Self:
+        """The same error with other names for the parts of a query, as another language has them."""
+
+        def said(text: str) -> str:
+            for word, other in words.items():
+                text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, text)
+            return text
+
+        self.message = said(self.message)
+        self.notes = tuple(said(note) for note in self.notes)
+        self.hint = self.hint and said(self.hint)
         return self
 
     def under(self, culprit: str) -> Self:
@@ -133,10 +147,15 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 @contextmanager
-def shown_in(source: Source) -> Iterator[None]:
-    """Errors raised inside show their lines of `source`, unless they have a text already."""
+def shown_in(source: Source, words: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Errors raised inside show their lines of `source`, unless they have a text already.
+
+    words: what the text's language calls the parts of the clause.
+    """
     try:
         yield
     except MatchRecognizeError as error:
+        if error.source is None:
+            error.in_words(words or {})
         error.located(source)
         raise

@@ -15,6 +15,15 @@ from matchrec.source import Span
 
 TwoSpans = tuple[Span, Span]
 
+WORDS = {
+    "DEFINE": "WHERE",
+    "MEASURES": "RETURN",
+    "ORDER BY": "order_by",
+    "PARTITION BY": "partition_by",
+    "f(LAST(A.x)) = f(x)": "f(a[a.LEN].x)",
+}
+"""What SASE+ calls the parts of the clause, for errors found after its queries became plans."""
+
 
 def unexpected_token(text: str, where: str, expected: str, span: Span) -> MatchRecognizeParseError:
     """A token that cannot stand where it does; `expected` says what can."""
