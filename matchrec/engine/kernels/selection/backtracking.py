@@ -149,7 +149,7 @@ def skip(start: int, rules: Rules, work: Work) -> int:
     return DONE
 
 
-@inner
+@inlined
 def search_from(
     start: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work, output: Found
 ) -> int:
@@ -222,7 +222,7 @@ def search_from(
         counters[0, RUNS_CREATED] += 1
 
 
-@inner
+@inlined
 def accept(
     row: int,
     depth: int,
