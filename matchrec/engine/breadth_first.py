@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from matchrec.engine import selection_breadth_first
+from matchrec.engine import selection, selection_breadth_first
 from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import breadth_first as kernel
@@ -32,16 +32,18 @@ class BreadthFirst:
 
     def supports(self, task: Task) -> str | None:
         """Why a task cannot be searched breadth-first, or None."""
-        if task.selects and task.output is MatchOutput.PREFERRED:
-            return "where rows may be skipped, it finds all matches, not the preferred ones"
+        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
+            return "negation is tested on all matches, not on the preferred ones"
         return None
 
-    def search(self, task: Task, partitions: Partitions) -> Iterator[Matches]:
+    def search(
+        self, task: Task, partitions: Partitions, counters: IntArray | None = None
+    ) -> Iterator[Matches]:
         """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
         if task.selects:
-            return selection_breadth_first.search(
-                task, partitions, self.room, merge_runs=self.merge_runs
-            )
+            merge_runs = self.merge_runs and task.output is not MatchOutput.GRAPH
+            given = selection.given(task, partitions, merge_runs=merge_runs)
+            return selection_breadth_first.search(task, given, self.room, counters)
         search = _BreadthFirstSearch(task, partitions, self.merge_runs, self.room.memory)
         return run(search, task, self.room)
 

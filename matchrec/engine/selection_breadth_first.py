@@ -9,7 +9,7 @@ import numpy as np
 from matchrec.engine.graph import versioned
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.selection import breadth_first as kernel
+from matchrec.engine.kernels.selection import breadth_first, preferred
 from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import IntArray
@@ -50,6 +50,8 @@ class Search:
         self.room = room
         self.given = given
         self.counters = counters
+        one_match = task.output is MatchOutput.PREFERRED
+        self.kernel = preferred.search if one_match else breadth_first.search
         self.work = first_work(self.given, room.memory)
         self.give_runs(room.memory)
         self.give_nodes(_NODES_OF_A_RUN * room.memory)
@@ -59,7 +61,7 @@ class Search:
         output = new_output(self.room.matches, self.room.rows)
         progress, compiled = self.work.progress, self.given.compiled
         while True:
-            status = int(kernel.search(self.given.rules, self.given.rows, self.work, output))
+            status = int(self.kernel(self.given.rules, self.given.rows, self.work, output))
             raise_failure(status, progress, compiled, self.task)
             if status == layout.OUTPUT_FULL and progress[layout.MATCHES] == 0:
                 output = larger_output(output, progress)

@@ -42,7 +42,7 @@ def unwound(graph: DataFrame) -> DataFrame:
     pointers = sql.expr(
         f"transform(__pointers, p -> struct({', '.join(f'p.{name}' for name in POINTER)}))"
     )
-    follow = sql.udf(paths, "array<array<int>>")
+    follow = sql.udf(untyped_paths, "array<array<int>>")
     one_each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
     return one_each.selectExpr(*keys, *(events(name, variables[name]) for name in variables))
 
@@ -54,8 +54,13 @@ def events(variable: str, states: Sequence[str]) -> str:
     return f"transform({places}, i -> __pointers[i].event) AS {quoted(variable)}"
 
 
+def untyped_paths(pointers):  # type: ignore[no-untyped-def]
+    """`paths` without type hints, from which PySpark would choose how rows reach it."""
+    return paths(pointers)
+
+
 def paths(pointers: Sequence[Any]) -> list[list[int]]:
-    """For each pointer that completes a match, the places of the match's pointers, first to last."""
+    """For each pointer that completes a match, the places of its match's pointers in order."""
     entries: dict[tuple[str, int], list[int]] = {}
     for place, pointer in enumerate(pointers):
         entries.setdefault((pointer.state, pointer.row), []).append(place)

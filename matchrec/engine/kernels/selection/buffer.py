@@ -21,6 +21,7 @@ from matchrec.engine.kernels.selection.layout import (
     NODES_CREATED,
     NODES_PRUNED,
     RUN_NODE,
+    RUN_STATE,
     Work,
 )
 from matchrec.engine.partitions import IntArray
@@ -59,7 +60,8 @@ def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
     for node in range(count):
         moved[node] = 0 if nodes[node, NODE_OTHER] == COMPLETES else DEAD
     for run in range(progress[COUNT]):
-        moved[runs[bank, run, RUN_NODE]] = 0
+        if runs[bank, run, RUN_STATE] >= 0:
+            moved[runs[bank, run, RUN_NODE]] = 0
     for node in range(count - 1, -1, -1):
         if moved[node] != DEAD:
             before, other = nodes[node, NODE_BEFORE], nodes[node, NODE_OTHER]
@@ -89,7 +91,8 @@ def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
     progress[NODES] = kept
     work.counters[0, NODES_PRUNED] += count - kept
     for run in range(progress[COUNT]):
-        runs[bank, run, RUN_NODE] = moved[runs[bank, run, RUN_NODE]]
+        if runs[bank, run, RUN_STATE] >= 0:
+            runs[bank, run, RUN_NODE] = moved[runs[bank, run, RUN_NODE]]
 
 
 @inlined
