@@ -28,6 +28,7 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
+    permutation,
     variable_names,
 )
 from tests.reference import Candidate, Value, next_start
@@ -102,6 +103,10 @@ def _ways(state: State) -> Iterator[Way]:
         case Alternation(parts):
             for part in parts:
                 yield from _ways((part, *rest))
+        case Permutation(parts) if all(isinstance(part, Variable) for part in parts):
+            for place, part in enumerate(parts):  # one state for all that may come next
+                others = parts[:place] + parts[place + 1 :]
+                yield from _ways((part, permutation(others), *rest))
         case Permutation(parts):
             for order in itertools.permutations(parts):
                 yield from _ways((*order, *rest))

@@ -163,7 +163,3 @@ def is_deterministic(pattern: RowPattern) -> bool:
         waiting += new
         known |= new
     return True
-
-
-def is_nullable(pattern: RowPattern) -> bool:
-    return None in ways((pattern,))
