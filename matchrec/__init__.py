@@ -6,6 +6,8 @@
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
     matchrec.unwind(graph)                     the matches of its compressed form
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
+    matchrec.explain_sase(df, text, ...)       the same of a SASE+ query
+    matchrec.Counters()                        what a query's matching costs, once it has run
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
 """
@@ -14,7 +16,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matchrec.api import explain, install, match_recognize, sase, sql, uninstall, unwind
+    from matchrec.api import (
+        explain,
+        explain_sase,
+        install,
+        match_recognize,
+        sase,
+        sql,
+        uninstall,
+        unwind,
+    )
+    from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
         MatchRecognizeParseError,
@@ -23,15 +35,19 @@ if TYPE_CHECKING:
         MatchRecognizeUnsupportedError,
     )
     from matchrec.explanation import Explanation
+    from matchrec.spark.counters import Counters
 
 __all__ = [
+    "Counters",
     "Explanation",
     "MatchRecognizeError",
     "MatchRecognizeParseError",
     "MatchRecognizePlanError",
     "MatchRecognizeRunError",
     "MatchRecognizeUnsupportedError",
+    "Optimisations",
     "explain",
+    "explain_sase",
     "install",
     "match_recognize",
     "sase",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.environment import check_workers
 from matchrec.errors.calls import not_compressible, too_few_arguments, unknown_form, unknown_output
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.sase import WORDS
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.analysis import parameter_name
 from matchrec.frontends.sase import compile_sase
@@ -24,7 +26,8 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Source
 from matchrec.spark.columns import Relation
-from matchrec.spark.execute import Executed, execute
+from matchrec.spark.counters import Counters
+from matchrec.spark.execute import Executed, Options, execute
 from matchrec.spark.session import Runner
 from matchrec.spark.unwind import marked, unwound
 
@@ -35,27 +38,30 @@ Arguments = dict[str, Any] | list[Any] | None
 INSTALLED = "_matchrec_spark_sql"
 
 
-def sql(
+def sql(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
     args: Arguments = None,
     *,
     engine: str = "auto",
     transport: str = "auto",
+    counters: Counters | None = None,
     **frames: Any,
 ) -> DataFrame:
     """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
     `spark.sql`. engine: "auto", "backtracking" or "breadth_first". transport: how rows reach the
-    Python workers, "auto", "arrow" or "pandas". Runs no job; raises MatchRecognizeError for what is
-    wrong with a clause, and Spark's own errors for the rest of the query.
+    Python workers, "auto", "arrow" or "pandas". counters: see `Counters`. Runs no job; raises
+    MatchRecognizeError for what is wrong with a clause, and Spark's own errors for the rest of the
+    query.
     """
     parsed = parse(query, frames)
     if not parsed.sites:
         return spark.sql(query, args, **frames)
     runner = runner_for(spark, parsed, args, frames)
-    return Evaluation(parsed, runner, engine, transport).dataframe()
+    options = Options(engine, transport, counters=counters)
+    return Evaluation(parsed, runner, options).dataframe()
 
 
 def explain(
@@ -63,12 +69,17 @@ def explain(
 ) -> Explanation:
     """What the query's clauses compile to and which engine runs them; arguments as of `sql`."""
     parsed = parse(query, frames)
-    evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), engine, "auto")
+    evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), Options(engine))
     return Explanation(tuple(ExplainedClause(one.plan, one.executable) for one in evaluation.all()))
 
 
 def match_recognize(
-    df: DataFrame, clause: str, *, engine: str = "auto", transport: str = "auto"
+    df: DataFrame,
+    clause: str,
+    *,
+    engine: str = "auto",
+    transport: str = "auto",
+    counters: Counters | None = None,
 ) -> DataFrame:
     """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
 
@@ -79,11 +90,11 @@ def match_recognize(
         plan = lower(parse_clause(clause))
         warn_about(plan)
         check_workers(df.sparkSession)
-        relation = Relation(Runner(df.sparkSession, None, {"df": df}), _select_from_df)
-        return execute(plan, relation, None, engine, transport).dataframe
+        options = Options(engine, transport, counters=counters)
+        return execute(plan, relation_of(df), None, options).dataframe
 
 
-def sase(
+def sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
     *,
@@ -94,6 +105,8 @@ def sase(
     form: str = "verbose",
     engine: str = "auto",
     transport: str = "auto",
+    counters: Counters | None = None,
+    optimisations: Optimisations = OPTIMISED,
 ) -> DataFrame:
     """The matches of a SASE+ query over a DataFrame of events.
 
@@ -105,15 +118,55 @@ def sase(
     each variable an array of its events. form "compressed": the shared buffer of all matches, one
     row per pointer, for `unwind`. A worker gives matches in the order in which they are complete,
     but rows of a DataFrame have no order: sort by what RETURN says.
+
+    optimisations: what to switch off, to measure what it gains. Otherwise as `sql`.
     """
-    wanted = sase_output(output, form)
-    with shown_in(Source(text)):
-        orders, keys = listed(order_by), listed(partition_by)
-        plan = compile_sase(text, orders, keys, type_column, wanted)
-        check_workers(df.sparkSession)
-        relation = Relation(Runner(df.sparkSession, None, {"df": df}), _select_from_df)
-        found = execute(as_graph(plan), relation, None, engine, transport).dataframe
-        return marked(found, plan) if wanted is MatchOutput.GRAPH else found
+    orders, keys = listed(order_by), listed(partition_by)
+    query = SaseCall(df, text, orders, keys, type_column, sase_output(output, form))
+    return query.executed(Options(engine, transport, optimisations, counters)).dataframe
+
+
+def explain_sase(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    text: str,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    output: str = "all",
+    form: str = "verbose",
+    engine: str = "auto",
+    optimisations: Optimisations = OPTIMISED,
+) -> Explanation:
+    """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`."""
+    orders, keys = listed(order_by), listed(partition_by)
+    query = SaseCall(df, text, orders, keys, type_column, sase_output(output, form))
+    executed = query.executed(Options(engine, optimisations=optimisations))
+    return Explanation((ExplainedClause(executed.plan, executed.executable),))
+
+
+@dataclass(frozen=True)
+class SaseCall:
+    """What `sase` is asked, apart from how it is run."""
+
+    df: DataFrame
+    text: str
+    order_by: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    type_column: str
+    output: MatchOutput
+
+    def executed(self, options: Options) -> Executed:
+        """The result, and what explains it."""
+        with shown_in(Source(self.text), WORDS):
+            plan = compile_sase(
+                self.text, self.order_by, self.partition_by, self.type_column, self.output
+            )
+            check_workers(self.df.sparkSession)
+            executed = execute(as_graph(plan), relation_of(self.df), None, options)
+            if self.output is not MatchOutput.GRAPH:
+                return executed
+            return replace(executed, dataframe=marked(executed.dataframe, plan))
 
 
 def unwind(graph: DataFrame) -> DataFrame:
@@ -144,8 +197,13 @@ def listed(texts: str | Sequence[str]) -> tuple[str, ...]:
     return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
-def _select_from_df(select_list: Template) -> Template:
-    return template("SELECT ", select_list, " FROM ", View("df"))
+def relation_of(df: DataFrame) -> Relation:
+    """A DataFrame as the input of a clause."""
+
+    def select_from_df(select_list: Template) -> Template:
+        return template("SELECT ", select_list, " FROM ", View("df"))
+
+    return Relation(Runner(df.sparkSession, None, {"df": df}), select_from_df)
 
 
 def install(spark: SparkSession, engine: str = "auto") -> None:
@@ -162,7 +220,7 @@ def install(spark: SparkSession, engine: str = "auto") -> None:
         if not parsed.sites:
             return original(sqlQuery, args, **kwargs)
         runner = runner_for(spark, parsed, args, kwargs)
-        return Evaluation(parsed, runner, engine, "auto").dataframe()
+        return Evaluation(parsed, runner, Options(engine)).dataframe()
 
     spark.__dict__[INSTALLED] = original
     spark.__dict__["sql"] = spark_sql
@@ -189,11 +247,10 @@ def runner_for(
 class Evaluation:
     """One query on its way to a DataFrame: clause after clause, innermost first."""
 
-    def __init__(self, query: Query, runner: Runner, engine: str, transport: str) -> None:
+    def __init__(self, query: Query, runner: Runner, options: Options) -> None:
         self.query = query
         self.runner = runner
-        self.engine = engine
-        self.transport = transport
+        self.options = options
 
     def dataframe(self) -> DataFrame:
         """The result of the whole query."""
@@ -218,7 +275,7 @@ class Evaluation:
             return in_scope(self.query, site, text)
 
         relation = Relation(replace(self.runner, in_scope=behind_with), select_list_from)
-        executed = execute(plan, relation, site.relation_alias, self.engine, self.transport)
+        executed = execute(plan, relation, site.relation_alias, self.options)
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})
         return executed
 

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from matchrec.engine.choose import ENGINES, choose
-from matchrec.engine.interface import Absent, Condition, Engine, Task
-from matchrec.errors.calls import engine_cannot, unknown_engine
+from matchrec.engine.interface import OPTIMISED, Absent, Condition, Engine, Optimisations, Task
+from matchrec.errors.calls import engine_cannot, unconstrained_proceed, unknown_engine
 from matchrec.nfa.compile import compile_pattern
 from matchrec.output.read_measures import MeasureReader
 from matchrec.output.reads import Read, ReadPointer
 from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput
 from matchrec.plan.aggregates import basic
-from matchrec.plan.clauses import Absence, Measure, RowsPerMatch
+from matchrec.plan.clauses import Absence, EventSelection, Measure, RowsPerMatch
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -111,12 +111,17 @@ def draft(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> Draft:
 
 
 def link(
-    drafted: Draft, types: Mapping[RowColumn, ValueType], engine: str, *, ansi: bool
+    drafted: Draft,
+    types: Mapping[RowColumn, ValueType],
+    engine: str,
+    *,
+    ansi: bool,
+    optimisations: Optimisations = OPTIMISED,
 ) -> Executable:
     """The executable of a draft.
 
     types: of `drafted.columns()`. engine: "auto" or an engine's name; one that cannot run the plan
-    is an error, never replaced.
+    is an error, never replaced. optimisations: those of event selection.
     """
     plan = drafted.plan
     typer = Typer(types, ansi)
@@ -125,7 +130,7 @@ def link(
         for condition in drafted.conditions
         if condition.during is not None
     }
-    task = linked_task(drafted, glue)
+    task = linked_task(drafted, glue, optimisations)
     chosen, reason = able_engine(task, engine)
     measures = MeasureReader(plan, types)
     outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
@@ -152,11 +157,16 @@ def link(
     )
 
 
-def linked_task(drafted: Draft, glue: Mapping[str, Glue]) -> Task:
+def linked_task(drafted: Draft, glue: Mapping[str, Glue], optimisations: Optimisations) -> Task:
     """What an engine is asked. glue: by variable."""
     plan = drafted.plan
+    constrained = optimisations.constrain_proceed
+    if not constrained and plan.selection is EventSelection.SKIP_TILL_NEXT_MATCH:
+        raise unconstrained_proceed()
     return Task(
-        compile_pattern(simplify(plan.pattern), plan.variables, plan.selection),
+        compile_pattern(
+            simplify(plan.pattern), plan.variables, plan.selection, constrain_proceed=constrained
+        ),
         plan.variables,
         tuple(task_conditions(plan, drafted.conditions, drafted.row_conditions, glue)),
         {name: plan.members(name) for name in names(plan)},
@@ -165,6 +175,7 @@ def linked_task(drafted: Draft, glue: Mapping[str, Glue]) -> Task:
         plan.output,
         tuple(absent(plan, absence) for absence in plan.absences),
         None if plan.closing is None else plan.variables.index(plan.closing),
+        optimisations,
     )
 
 

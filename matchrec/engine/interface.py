@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from matchrec.engine.match import Matches
-from matchrec.engine.partitions import Partitions
+from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.program import Program
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput
 from matchrec.plan.glue import Glue
@@ -57,6 +57,9 @@ class Optimisations:
     merge_runs: bool = True
 
 
+OPTIMISED = Optimisations()
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One compiled query, as an engine sees it.
@@ -76,7 +79,7 @@ class Task:
     output: MatchOutput = MatchOutput.PREFERRED
     absent: tuple[Absent, ...] = ()
     closing: int | None = None
-    optimisations: Optimisations = Optimisations()
+    optimisations: Optimisations = OPTIMISED
 
     @property
     def selects(self) -> bool:
@@ -104,8 +107,12 @@ class Engine(Protocol):
     def supports(self, task: Task) -> str | None:
         """None, or the sentence that says why this engine cannot run the task."""
 
-    def search(self, task: Task, partitions: Partitions) -> Iterator[Matches]:
+    def search(
+        self, task: Task, partitions: Partitions, counters: IntArray | None = None
+    ) -> Iterator[Matches]:
         """All matches, in chunks of bounded size, in order of partition, then of match number.
 
+        counters: int64[COUNTERS], see `kernels.selection.layout`; what a search with event
+        selection has counted is added when it is at its end. No other search counts.
         Raises SkipError-like `RunFailure` (see `match`) for what only the rows can show.
         """

@@ -11,9 +11,10 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.selection import backtracking as kernel
 from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.match import Matches
-from matchrec.engine.partitions import Partitions
+from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.search import Room, larger
 from matchrec.engine.selection import (
+    add_counters,
     chunks,
     first_work,
     given,
@@ -24,13 +25,16 @@ from matchrec.engine.selection import (
 )
 
 
-def search(task: Task, partitions: Partitions, room: Room) -> Iterator[Matches]:
+def search(
+    task: Task, partitions: Partitions, room: Room, counters: IntArray | None = None
+) -> Iterator[Matches]:
     """All matches, in the order in which they are complete. Raises RunFailure.
 
     Matches are found by their starting rows, so those of all partitions are held to be put in
-    order.
+    order. counters: see `Engine.search`; most alive is then the most rows of a run.
     """
-    return chunks(Search(task, partitions, room).found(), task.output)
+    search = Search(task, partitions, room)
+    return chunks(search.found(counters), task.output)
 
 
 class Search:
@@ -50,7 +54,7 @@ class Search:
         self.work = first_work(self.given, room.memory)._replace(memo=memo)
         self.give_path(room.memory)
 
-    def found(self) -> Iterator[Matches]:
+    def found(self, counters: IntArray | None) -> Iterator[Matches]:
         """The one chunk that the kernel gives. Raises RunFailure."""
         output = new_output(self.room.matches, self.room.rows)
         progress, compiled = self.work.progress, self.given.compiled
@@ -68,6 +72,7 @@ class Search:
             else:
                 assert status == layout.PATH_FULL, status
                 self.give_path(2 * self.work.path.shape[1])
+        add_counters(counters, self.work)
         yield matches_of(output, progress, compiled)
 
     def give_path(self, size: int) -> None:

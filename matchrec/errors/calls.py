@@ -70,10 +70,7 @@ def unconstrained_proceed() -> MatchRecognizeUnsupportedError:
     """Skip till next match without constrained proceed edges, which would find other matches."""
     return MatchRecognizeUnsupportedError(
         "proceed edges cannot be left unconstrained under skip till next match",
-        notes=(
-            "a run that waits in the next component would skip events that it had to take, "
-            "and so find other matches",
-        ),
+        notes=("a run waiting in the next component would skip events that it had to take",),
         hint="leave out constrain_proceed=False, or write another strategy",
     )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import AnalysisException
 from pyspark.sql import types as spark_types
 
+from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.executable import Executable, Output, draft, link
 from matchrec.output.reads import (
@@ -38,6 +39,7 @@ from matchrec.plan.row_column import RowColumn
 from matchrec.plan.sql_text import quoted
 from matchrec.plan.within import bounded
 from matchrec.spark.columns import Preparation, Relation
+from matchrec.spark.counters import Counters, with_counters
 from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
 from matchrec.spark.diagnose import diagnosed, mismatch_of_within
 from matchrec.spark.grouped import grouped, named_reads
@@ -59,6 +61,20 @@ POINTER_TYPES: dict[PointerField, spark_types.DataType] = {
 
 
 @dataclass(frozen=True)
+class Options:
+    """How a query is run, apart from what it says.
+
+    engine: "auto" or an engine's name. transport: "auto", "arrow" or "pandas". optimisations:
+    those of event selection. counters: what counts, if anything.
+    """
+
+    engine: str = "auto"
+    transport: str = "auto"
+    optimisations: Optimisations = OPTIMISED
+    counters: Counters | None = None
+
+
+@dataclass(frozen=True)
 class Executed:
     """The DataFrame of a clause, and what explains it."""
 
@@ -67,21 +83,18 @@ class Executed:
     plan: MatchPlan
 
 
-def execute(
-    plan: MatchPlan, relation: Relation, alias: str | None, engine: str, transport: str
-) -> Executed:
+def execute(plan: MatchPlan, relation: Relation, alias: str | None, options: Options) -> Executed:
     """The result of a plan over a relation.
 
-    alias: the name that qualifies the relation's columns. engine: "auto" or an engine's name.
-    transport: "auto", "arrow" or "pandas".
+    alias: the name that qualifies the relation's columns.
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
-    check_transport(transport)
+    check_transport(options.transport)
     columns = input_columns(relation, alias)
     resolved = resolve(bounded(plan), columns)
     with quiet_analysis():
         try:
-            return executed(resolved, relation, columns, engine, transport)
+            return executed(resolved, relation, columns, options)
         except AnalysisException as error:
             raise diagnosed(error, plan, relation, columns) from error
         except MatchRecognizeUnsupportedError as error:
@@ -89,7 +102,7 @@ def execute(
 
 
 def executed(
-    resolved: MatchPlan, relation: Relation, columns: InputColumns, engine: str, transport: str
+    resolved: MatchPlan, relation: Relation, columns: InputColumns, options: Options
 ) -> Executed:
     """The result of a resolved plan. Raises Spark's AnalysisException."""
     drafted = draft(resolved, output_columns(resolved, columns, relation.name_of))
@@ -100,18 +113,27 @@ def executed(
     executable = link(
         drafted,
         {column: value_type(field.dataType) for column, field in fields.items()},
-        engine,
+        options.engine,
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
+        optimisations=options.optimisations,
     )
     if executable.columns != wanted:
         prepared = preparation.dataframe(executable.columns, conditions)
         fields = fields_of(prepared, executable.columns)
     schema = output_schema(executable, fields)
-    matched = received(
-        mapped(sent(prepared), executable, crossing_schema(schema), transport), schema
-    )
+    matched = received(matched_rows(prepared, executable, crossing_schema(schema), options), schema)
     result = relation.runner.analysed(projected(relation, executable, matched))
     return Executed(result, executable, resolved)
+
+
+def matched_rows(
+    prepared: DataFrame, executable: Executable, schema: spark_types.StructType, options: Options
+) -> DataFrame:
+    """The reads of all output rows; counters see what the workers count."""
+    if options.counters is None:
+        return mapped(sent(prepared), executable, schema, options.transport)
+    counted = mapped(sent(prepared), executable, with_counters(schema), options.transport)
+    return options.counters.observed(counted, selects=executable.task.selects)
 
 
 def input_columns(relation: Relation, alias: str | None) -> InputColumns:

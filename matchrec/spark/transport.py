@@ -11,7 +11,8 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -94,7 +95,9 @@ def arrow_schema(schema: spark_types.StructType) -> pa.Schema:
     """The Arrow types in which a worker gives values of Spark's types."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    return to_arrow_schema(schema)
+    asked = "timezone" in signature(to_arrow_schema).parameters  # older ones say UTC themselves
+    options: dict[str, Any] = {"timezone": "UTC"} if asked else {}
+    return to_arrow_schema(schema, **options)
 
 
 class Crossing:

@@ -1,0 +1,147 @@
+"""Counters of a query's matching, gathered over Spark's tasks by an Observation.
+
+A worker's last row carries what it has counted (`tally`). `DataFrame.observe` sums it up on the way
+to the first action's result; then a filter takes the row away and a projection the column. Without
+counters none of this is in the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import types as spark_types
+
+from matchrec.engine.kernels.selection import layout
+from matchrec.errors.calls import nothing_counted
+from matchrec.spark.tally import COLUMN, EVENTS, MATCHES, NANOSECONDS, OF_KERNELS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Numbers = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One counter. place: in the column; aggregate: over tasks and clauses."""
+
+    name: str
+    text: str
+    place: int
+    aggregate: str = "sum"
+
+
+OF_SELECTION = (
+    Counted("reads", "rows read by runs", OF_KERNELS + layout.READS),
+    Counted("runs", "runs created", OF_KERNELS + layout.RUNS_CREATED),
+    Counted("most_alive", "most runs alive", OF_KERNELS + layout.MOST_ALIVE, "max"),
+    Counted("forks", "forks", OF_KERNELS + layout.FORKS),
+    Counted("merges", "merges", OF_KERNELS + layout.MERGES),
+    Counted("nodes", "buffer nodes", OF_KERNELS + layout.NODES_CREATED),
+    Counted("pruned", "nodes pruned", OF_KERNELS + layout.NODES_PRUNED),
+)
+COUNTED = (
+    Counted("events", "events", EVENTS),
+    *OF_SELECTION,
+    Counted("matches", "matches", MATCHES),
+    Counted("seconds", "seconds of matching", NANOSECONDS),
+)
+
+
+class Counters:
+    """What a query's matching has cost: events, runs, forks, merges, buffer nodes, matches, time.
+
+    Pass a new one as `counters=`. The values are there once an action on the result has finished,
+    and are those of the first action: of all that it has read, which `show` or `take` may stop
+    early. The most runs alive are those of one task at once; all else, also the seconds, is the sum
+    over tasks. With the backtracking engine they are the most rows of the one run, each of which
+    may have postponed another. Without event selection only events, matches and seconds are
+    counted.
+
+        counters = matchrec.Counters()
+        matchrec.sase(df, text, order_by="ts", counters=counters).collect()
+        print(counters)
+    """
+
+    def __init__(self) -> None:
+        self._observed: list[tuple[Any, bool]] = []
+
+    def values(self, timeout: float = 10) -> dict[str, int | float]:
+        """The counters by name, over all clauses of the query.
+
+        Raises MatchRecognizeRunError where after `timeout` seconds no action has finished.
+        """
+        clauses = [numbers_of(one, timeout) for one, _ in self._observed]
+        if not clauses:
+            raise nothing_counted()
+        selects = any(selects for _, selects in self._observed)
+        found: dict[str, int | float] = {}
+        for one in COUNTED:
+            if selects or one not in OF_SELECTION:
+                numbers = [clause[one.name] for clause in clauses]
+                found[one.name] = max(numbers) if one.aggregate == "max" else sum(numbers)
+        found["seconds"] /= 1e9
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        values = self.values()
+        for one in COUNTED:
+            if one.name in values:
+                value = values[one.name]
+                number = f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
+                yield f"{one.text:<20}{number:>15}"
+        if len(values) < len(COUNTED):
+            yield "without event selection, runs and buffer are not counted"
+
+    def observed(self, frame: DataFrame, *, selects: bool) -> DataFrame:
+        """The output rows of `frame`, whose counters are seen on the way.
+
+        selects: whether the engine counts runs.
+        """
+        observation, expr = observing(frame)
+        aggregates = [
+            expr(f"{one.aggregate}(get({COLUMN}, {one.place})) AS {one.name}") for one in COUNTED
+        ]
+        seen = frame.observe(observation, *aggregates)
+        self._observed.append((observation, selects))
+        return seen.filter(f"size({COLUMN}) = 0").drop(COLUMN)
+
+
+def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
+    """The schema of a worker's output with the column of counters; any column may be NULL."""
+    fields = [spark_types.StructField(field.name, field.dataType) for field in schema.fields]
+    counters = spark_types.ArrayType(spark_types.LongType())
+    return spark_types.StructType([*fields, spark_types.StructField(COLUMN, counters)])
+
+
+def observing(frame: DataFrame) -> tuple[Any, Any]:
+    """A new Observation and the function `expr`, for a DataFrame of Classic or of Connect."""
+    if "connect" in type(frame).__module__:
+        from pyspark.sql.connect.functions import expr as connect_expr
+        from pyspark.sql.connect.observation import Observation as ConnectObservation
+
+        return ConnectObservation(), connect_expr
+    from pyspark.sql import Observation
+    from pyspark.sql.functions import expr
+
+    return Observation(), expr
+
+
+def numbers_of(observation: Any, timeout: float) -> Numbers:
+    """What has been observed, 0 where no task had rows.
+
+    In Classic, `get` waits for an action that may never come; so another thread does.
+    """
+    found: list[dict[str, int | None]] = []
+    waiting = Thread(target=lambda: found.append(observation.get), daemon=True)
+    waiting.start()
+    waiting.join(timeout)
+    if not found or not found[0]:
+        raise nothing_counted()
+    return {name: number or 0 for name, number in found[0].items()}

@@ -1,0 +1,151 @@
+"""Counters: gathered over tasks by an Observation, and absent from the plan without a switch."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+
+CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
+SEQUENCE = "PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match RETURN a.LEN AS n"
+NAMES = ["events", "reads", "runs", "most_alive", "forks", "merges", "nodes", "pruned", "matches"]
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> DataFrame:
+    rows = [(key, i, event, i % 3) for key in "xyz" for i, event in enumerate("AACAB")]
+    return spark.createDataFrame(rows, "k string, t int, event_type string, v int")
+
+
+def all_of(events: DataFrame, **options: object) -> DataFrame:
+    return matchrec.sase(events, SEQUENCE, order_by="t", partition_by="k", **options)
+
+
+@pytest.mark.parametrize("transport", ["arrow", "pandas"])
+def test_event_selection_counts_runs_and_buffer(events: DataFrame, transport: str) -> None:
+    counters = matchrec.Counters()
+    found = all_of(events, counters=counters, transport=transport)
+    plain = all_of(events)
+    assert found.columns == plain.columns
+    assert sorted(found.collect()) == sorted(plain.collect())
+    values = counters.values()
+    assert list(values) == [*NAMES, "seconds"]
+    assert values["events"] == 15
+    assert values["matches"] == 3 * 7  # every non-empty set of the three
+    assert values["runs"] > values["most_alive"] > 0
+    assert values["merges"] > 0
+    assert values["seconds"] > 0
+    found.collect()
+    assert counters.values() == values  # those of the first action
+
+
+def test_tasks_add_up_and_the_most_alive_are_of_one(spark: SparkSession, events: DataFrame) -> None:
+    one, several = matchrec.Counters(), matchrec.Counters()
+    assert all_of(events, counters=one).count() == 21
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    try:
+        assert all_of(events, counters=several).count() == 21
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "1")
+    for name in NAMES:
+        assert one.values()[name] == several.values()[name], name
+
+
+def test_merging_switched_off_shows_in_the_counters(events: DataFrame) -> None:
+    counters = matchrec.Counters()
+    apart = matchrec.Optimisations(merge_runs=False)
+    assert all_of(events, counters=counters, optimisations=apart).count() == 21
+    assert counters.values()["merges"] == 0
+
+
+def test_without_event_selection_runs_are_not_counted(events: DataFrame) -> None:
+    counters = matchrec.Counters()
+    found = matchrec.match_recognize(events, CLAUSE, counters=counters)
+    assert found.count() == 6
+    values = counters.values()
+    assert list(values) == ["events", "matches", "seconds"]
+    assert (values["events"], values["matches"]) == (15, 6)
+    assert "not counted" in str(counters)
+
+
+def test_clauses_of_a_query_add_up(spark: SparkSession, events: DataFrame) -> None:
+    counters = matchrec.Counters()
+    query = f"""SELECT * FROM {{e}} MATCH_RECOGNIZE ({CLAUSE}) UNION ALL
+                SELECT * FROM {{e}} MATCH_RECOGNIZE ({CLAUSE})"""
+    assert matchrec.sql(spark, query, counters=counters, e=events).count() == 12
+    assert counters.values()["events"] == 30
+
+
+def test_columns_that_are_never_null_and_no_matches(spark: SparkSession) -> None:
+    rows = spark.range(4).selectExpr(
+        "id", "'x' AS name", "array(struct(id AS y)) AS parts", "timestamp '2024-01-01' AS t"
+    )
+    clause = "ORDER BY id ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS id > {}"
+    for least, expected in ((1, 2), (9, 0)):
+        counters = matchrec.Counters()
+        found = matchrec.match_recognize(rows, clause.format(least), counters=counters)
+        assert len(found.collect()) == expected
+        assert counters.values()["events"] == 4
+
+
+def test_no_rows_at_all(events: DataFrame) -> None:
+    counters = matchrec.Counters()
+    assert all_of(events.filter("v > 9"), counters=counters).collect() == []
+    assert counters.values()["events"] == 0
+
+
+def test_printed(events: DataFrame) -> None:
+    counters = matchrec.Counters()
+    all_of(events, counters=counters).collect()
+    lines = str(counters).splitlines()
+    assert re.fullmatch(r"events +15", lines[0])
+    assert re.fullmatch(r"seconds of matching +\d+\.\d{3}", lines[-1])
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_values_before_an_action(events: DataFrame) -> None:
+    counters = matchrec.Counters()
+    with pytest.raises(matchrec.MatchRecognizeError, match="no action"):
+        counters.values()
+    all_of(events, counters=counters)
+    with pytest.raises(matchrec.MatchRecognizeError, match="no action"):
+        counters.values(timeout=0.1)
+
+
+def test_nothing_in_the_plan_without_counters(
+    events: DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    all_of(events).explain(mode="extended")
+    plan = capsys.readouterr().out
+    assert "match_recognize" in plan
+    assert "CollectMetrics" not in plan
+    assert "__counters" not in plan
+    all_of(events, counters=matchrec.Counters()).explain(mode="extended")
+    assert "CollectMetrics" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("strategy", "optimisations"),
+    [
+        ("skip_till_next_match", matchrec.Optimisations(push_window=False, merge_runs=False)),
+        ("skip_till_any_match", matchrec.Optimisations(constrain_proceed=False)),
+        ("strict_contiguity", matchrec.Optimisations(constrain_proceed=False)),
+    ],
+)
+def test_optimisations_switched_off(
+    events: DataFrame, strategy: str, optimisations: matchrec.Optimisations
+) -> None:
+    text = f"PATTERN SEQ(A+ a[], B b) WHERE {strategy} {{ [k] }} WITHIN 3 RETURN a[1].t AS t"
+    found = matchrec.sase(events, text, order_by="t", optimisations=optimisations)
+    assert sorted(found.collect()) == sorted(matchrec.sase(events, text, order_by="t").collect())
+
+
+def test_skip_till_next_match_needs_constrained_proceed_edges(events: DataFrame) -> None:
+    text = SEQUENCE.replace("any", "next")
+    apart = matchrec.Optimisations(constrain_proceed=False)
+    with pytest.raises(matchrec.MatchRecognizeError, match="skip till next match") as caught:
+        matchrec.sase(events, text, order_by="t", optimisations=apart)
+    assert "had to take" in str(caught.value)
