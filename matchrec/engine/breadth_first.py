@@ -32,8 +32,8 @@ class BreadthFirst:
 
     def supports(self, task: Task) -> str | None:
         """Why a task cannot be searched breadth-first, or None."""
-        if task.selects and task.output is MatchOutput.PREFERRED:
-            return "where rows may be skipped, it finds all matches, not the preferred ones"
+        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
+            return "negation is tested on all matches, not on the preferred ones"
         return None
 
     def search(
