@@ -38,7 +38,7 @@ from matchrec.plan.pattern import (
     variable_names,
 )
 from tests.engine_tasks import Rows
-from tests.selection_reference import SelectionQuery
+from tests.selection_reference import SelectionQuery, ways
 from tests.selection_tasks import WindowedRows
 
 VARIABLES = ("A", "B", "C")
@@ -224,8 +224,8 @@ def cases(
 ) -> tuple[SelectionQuery, WindowedRows]:
     """Any query of a kind, but for what no front end asks for.
 
-    Preferred matches, those of SQL, know of no absence and no closing condition, and where all
-    their rows follow each other, WITHIN is part of the conditions.
+    An empty match, which is a preferred one only, knows of no absence and no closing condition.
+    Where all rows of preferred matches follow each other, WITHIN is part of the conditions.
     """
     shape = draw(shapes)
     names = variable_names(shape.pattern)
@@ -237,7 +237,7 @@ def cases(
         query = replace(query, after_match=draw(after_match_skips(targets)))
     if output is not MatchOutput.PREFERRED or selection is not EventSelection.STRICT_CONTIGUITY:
         window_end = draw(windows(rows))
-    whole = output is not MatchOutput.PREFERRED
+    whole = output is not MatchOutput.PREFERRED or None not in ways((shape.pattern,))
     if whole and (window_end is not None or len(shape.components) > 1):
         absence = absences(shape, window_end is not None)
         query = replace(query, absences=tuple(draw(st.lists(absence, max_size=2))))

@@ -326,7 +326,6 @@ def test_preferred_matches_survive_growing_memory() -> None:
     assert_matches(overlapping, rows, first, second, "A2 A3 B4 C5", "A3 B4 C5")
 
 
-@pytest.mark.xfail(strict=True, reason="an acceptance hides what is less preferred")
 def test_a_preferred_word_that_does_not_close_gives_way() -> None:
     last = Read(0, Kind.INTEGER, Navigation("A"))
     closing = Compare(Comparison.EQUAL, last, Constant(2, Kind.INTEGER))
