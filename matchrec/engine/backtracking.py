@@ -30,6 +30,8 @@ class Backtracking:
         """Why a task cannot be searched depth-first, or None."""
         if task.output is MatchOutput.GRAPH:
             return "the compressed form is the shared buffer of the breadth-first engine"
+        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
+            return "negation is tested on all matches, not on the preferred ones"
         return None
 
     def search(

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
+from matchrec.errors.kinds import (
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+    listed,
+    nearest,
+)
 from matchrec.source import Span
 
 TwoSpans = tuple[Span | None, Span | None]
@@ -104,4 +109,13 @@ def within_without_order(span: Span | None) -> MatchRecognizePlanError:
         span,
         notes=("WITHIN measures the distance along the first ORDER BY column",),
         hint="add ORDER BY",
+    )
+
+
+def classifier_of_skipped_row(selection: str, span: Span | None) -> MatchRecognizeUnsupportedError:
+    """PREV(CLASSIFIER()) in DEFINE where the row before may have been skipped."""
+    return MatchRecognizeUnsupportedError(
+        f"CLASSIFIER() a physical step away in DEFINE is not supported with {selection}",
+        span,
+        hint="write LAST(CLASSIFIER(), 1) for the row that the match has mapped before",
     )

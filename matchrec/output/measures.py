@@ -122,12 +122,28 @@ class Reader:
         mapped = self.mapped(navigation)
         if navigation.physical_offset:
             seen = look(self.matches, self.rows, Semantics.FINAL)
-            target = mapped + navigation.physical_offset
-            inside = (mapped >= 0) & (target >= seen.base) & (target < seen.limit)
-            mapped = np.where(inside, target, -1)
+            mapped = self.stepped(mapped, navigation.physical_offset, seen)
         if not len(self.matches.classifiers):
             return mapped
         return np.where(mapped >= 0, self.matches.classifiers[np.maximum(mapped, 0)], -1)
+
+    def stepped(self, mapped: IntArray, distance: int, seen: Look) -> IntArray:
+        """int64[r], index of the mapped row `distance` rows from another, -1 where none is mapped.
+
+        Where rows were skipped, the mapped row beside may be further away.
+        """
+        target = mapped + distance
+        if self.matches.rows is None:
+            inside = (mapped >= 0) & (target >= seen.base) & (target < seen.limit)
+            return np.where(inside, target, -1)
+        rows, lengths = self.matches.rows, np.diff(self.matches.offsets)
+        if not len(rows):
+            return mapped
+        width = self.partitions.rows + abs(distance) + 1
+        keys = np.repeat(np.arange(self.matches.count), lengths) * width + rows
+        wanted = self.rows.match * width + rows[mapped] + distance
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where((mapped >= 0) & (keys[found] == wanted), found, -1)
 
     def match_numbers(self) -> IntArray:
         """int64[r], match number, -1 for an unmatched row."""

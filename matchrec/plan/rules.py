@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from matchrec.errors import rules as errors
 from matchrec.errors.expression import unknown_variable
-from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.clauses import EventSelection, RowsPerMatch
+from matchrec.plan.expression import Classifier, references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Exclusion, walk
 from matchrec.source import Span
@@ -100,6 +101,16 @@ def within_has_an_order(plan: MatchPlan) -> None:
         raise errors.within_without_order(plan.within.interval.span)
 
 
+def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
+    """Where rows may be skipped, a run does not know which of them it has not mapped."""
+    if plan.selection is EventSelection.STRICT_CONTIGUITY:
+        return
+    for definition in plan.definitions:
+        for reference in references(definition.condition):
+            if isinstance(reference, Classifier) and reference.navigation.physical_offset:
+                raise errors.classifier_of_skipped_row(plan.selection.value, reference.span)
+
+
 RULES: tuple[Rule, ...] = (
     subset_names_are_new,
     subset_members_are_primary,
@@ -109,4 +120,5 @@ RULES: tuple[Rule, ...] = (
     exclusion_has_no_unmatched_rows,
     measure_names_are_unique,
     within_has_an_order,
+    classifiers_are_of_selected_rows,
 )
