@@ -67,7 +67,8 @@ class Reduce:
     """An aggregate over the run's rows mapped to `variable`, the current row included.
 
     NULLs are left out. column None: COUNT of rows. kind: of the column; AVG takes a FLOATING one.
-    On no value COUNT is 0 and the others NULL. so_far: the current row is left out.
+    On no value COUNT is 0 and the others NULL. so_far: in the condition of one of the variable's
+    members, the current row is left out.
     """
 
     function: Reduction

@@ -104,7 +104,7 @@ def find_match(lower: int, upper: int, rules: Rules, rows: Rows, work: Work) -> 
     progress[NODES] = 0
     while row <= upper and (progress[COUNT] > 0 or progress[BEST_START] < 0):
         if 2 * progress[NODES] > work.nodes.shape[0]:
-            compact(progress[BANK], row, rows.window_end, work)
+            compact(progress[BANK], row - 1, rows.window_end, work)  # a run may still accept
             if progress[BEST_START] >= 0 and progress[BEST_NODE] >= 0:
                 progress[BEST_NODE] = work.moved[progress[BEST_NODE]]
             if 4 * progress[NODES] > work.nodes.shape[0]:
