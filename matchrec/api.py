@@ -61,7 +61,8 @@ def sql(  # noqa: PLR0913 -- public signature
         return spark.sql(query, args, **frames)
     runner = runner_for(spark, parsed, args, frames)
     options = Options(engine, transport, counters=counters)
-    return Evaluation(parsed, runner, options).dataframe()
+    result = Evaluation(parsed, runner, options).dataframe()
+    return result if counters is None else counters.of_query(result)
 
 
 def explain(

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from pyspark.sql import types as spark_types
 
 from matchrec.engine.kernels.selection import layout
 from matchrec.errors.calls import nothing_counted
+from matchrec.spark.session import is_connect
 from matchrec.spark.tally import COLUMN, EVENTS, MATCHES, NANOSECONDS, OF_KERNELS
 
 if TYPE_CHECKING:
@@ -56,10 +58,12 @@ class Counters:
 
     Pass a new one as `counters=`. The values are there once an action on the result has finished,
     and are those of the first action: of all that it has read, which `show` or `take` may stop
-    early. The most runs alive are those of one task at once; all else, also the seconds, is the sum
-    over tasks. With the backtracking engine they are the most rows of the one run, each of which
-    may have postponed another. Without event selection only events, matches and seconds are
-    counted.
+    early. Over Connect, those of `sql` are there after `collect`, `toPandas` or `toArrow` of the
+    result itself.
+
+    The most runs alive are those of one task at once; all else, also the seconds, is the sum over
+    tasks. With the backtracking engine they are the most rows of the one run, each of which may
+    have postponed another. Without event selection only events, matches and seconds are counted.
 
         counters = matchrec.Counters()
         matchrec.sase(df, text, order_by="ts", counters=counters).collect()
@@ -67,17 +71,18 @@ class Counters:
     """
 
     def __init__(self) -> None:
-        self._observed: list[tuple[Any, bool]] = []
+        self._seen: list[Seen] = []
+        self._result: DataFrame | None = None
 
     def values(self, timeout: float = 10) -> dict[str, int | float]:
         """The counters by name, over all clauses of the query.
 
         Raises MatchRecognizeRunError where after `timeout` seconds no action has finished.
         """
-        clauses = [numbers_of(one, timeout) for one, _ in self._observed]
-        if not clauses:
+        if not self._seen:
             raise nothing_counted()
-        selects = any(selects for _, selects in self._observed)
+        clauses = [one.numbers(self._result, timeout) for one in self._seen]
+        selects = any(one.selects for one in self._seen)
         found: dict[str, int | float] = {}
         for one in COUNTED:
             if selects or one not in OF_SELECTION:
@@ -104,13 +109,50 @@ class Counters:
 
         selects: whether the engine counts runs.
         """
-        observation, expr = observing(frame)
+        name = f"matchrec_{uuid4().hex}"
+        observation, expr = observing(frame, name)
         aggregates = [
             expr(f"{one.aggregate}(get({COLUMN}, {one.place})) AS {one.name}") for one in COUNTED
         ]
         seen = frame.observe(observation, *aggregates)
-        self._observed.append((observation, selects))
+        self._seen.append(Seen(observation, name, selects))
         return seen.filter(f"size({COLUMN}) = 0").drop(COLUMN)
+
+    def of_query(self, result: DataFrame) -> DataFrame:
+        """The same result, of a query whose clauses are observed.
+
+        An action of the result of SQL text finds no observation behind the names of its views. In
+        Classic, one of a projection of it does. A client of Connect does not, but the result knows
+        what its own action has seen.
+        """
+        self._result = result if is_connect(result.sparkSession) else result.select("*")
+        return self._result
+
+
+@dataclass
+class Seen:
+    """The observation of one clause, under its name. selects: whether the engine counts runs."""
+
+    observation: Any
+    name: str
+    selects: bool
+    found: Numbers | None = None
+
+    def numbers(self, result: DataFrame | None, timeout: float) -> Numbers:
+        """What the first action has seen, 0 where no task had rows."""
+        if self.found is None:
+            numbers = waited_for(self.observation, timeout) or self.known_to(result)
+            if not numbers:
+                raise nothing_counted()
+            self.found = {name: number or 0 for name, number in numbers.items()}
+        return self.found
+
+    def known_to(self, result: DataFrame | None) -> dict[str, int | None]:
+        """What an action of `result` has seen under this name; only Connect keeps that."""
+        if result is None or not is_connect(result.sparkSession):
+            return {}
+        info = getattr(result, "executionInfo", None)
+        return {} if info is None else dict(info.flows).get(self.name, {})
 
 
 def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
@@ -120,21 +162,21 @@ def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
     return spark_types.StructType([*fields, spark_types.StructField(COLUMN, counters)])
 
 
-def observing(frame: DataFrame) -> tuple[Any, Any]:
-    """A new Observation and the function `expr`, for a DataFrame of Classic or of Connect."""
-    if "connect" in type(frame).__module__:
+def observing(frame: DataFrame, name: str) -> tuple[Any, Any]:
+    """A new Observation of that name and the function `expr`, of Classic or of Connect."""
+    if is_connect(frame.sparkSession):
         from pyspark.sql.connect.functions import expr as connect_expr
         from pyspark.sql.connect.observation import Observation as ConnectObservation
 
-        return ConnectObservation(), connect_expr
+        return ConnectObservation(name), connect_expr
     from pyspark.sql import Observation
     from pyspark.sql.functions import expr
 
-    return Observation(), expr
+    return Observation(name), expr
 
 
-def numbers_of(observation: Any, timeout: float) -> Numbers:
-    """What has been observed, 0 where no task had rows.
+def waited_for(observation: Any, timeout: float) -> dict[str, int | None]:
+    """What an observation has seen, nothing where no action has finished in time.
 
     In Classic, `get` waits for an action that may never come; so another thread does.
     """
@@ -142,6 +184,4 @@ def numbers_of(observation: Any, timeout: float) -> Numbers:
     waiting = Thread(target=lambda: found.append(observation.get), daemon=True)
     waiting.start()
     waiting.join(timeout)
-    if not found or not found[0]:
-        raise nothing_counted()
-    return {name: number or 0 for name, number in found[0].items()}
+    return dict(found[0]) if found else {}
