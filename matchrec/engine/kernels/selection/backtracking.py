@@ -204,7 +204,7 @@ def search_from(
         if depth == 0:
             return DONE
         skips = rules.selection == TILL_ANY or (rules.selection != STRICT and blocked == 0)
-        if skips and row < end:
+        if skips and row < end and rules.goes_on[state]:
             row += 1
             choice, blocked = rules.first[state], 0
             continue

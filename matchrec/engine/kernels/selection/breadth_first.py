@@ -2,7 +2,8 @@
 
 Each row goes to every run: for each choice that the row satisfies a run goes on with it, and where
 the row may be skipped the run waits. Runs stand in the order of depth-first search: earlier starts
-first, a row taken before the same row skipped. Runs of equal computation state merge. A step either
+first, a row taken before the same row skipped. Runs of equal computation state stay equal, so they
+are told apart and merged only every few rows, and where they have become many. A step either
 completes its row or leaves the runs before it as they are, so that it can be done again with more
 room.
 
@@ -39,6 +40,7 @@ from matchrec.engine.kernels.selection.layout import (
     GRAPH,
     JOIN,
     MATCHES_FOUND,
+    MERGED,
     MERGES,
     MOST_ALIVE,
     READS,
@@ -59,6 +61,8 @@ from matchrec.engine.kernels.selection.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inlined, kernel
 from matchrec.nfa.closure import GUARD_END
+
+ROWS_APART = 8  # how many rows apart runs are told apart
 
 
 @kernel
@@ -112,6 +116,7 @@ def step(
     bank, count = progress[BANK], progress[COUNT]
     progress[RUNS] = 0
     progress[STAMP] += 1
+    merges = rules.merge_runs and (row % ROWS_APART == 0 or count >= 2 * progress[MERGED])
     for run in range(count + 1):
         state, node, start, place = 0, -1, row, 2 * runs.shape[1]
         if run < count:
@@ -144,7 +149,9 @@ def step(
                 status = accept(choice, chosen, after, row, lower, upper, rules, rows, work, output)
                 if status != DONE:
                     return status
-            if rules.goes_on[target] and not go_on(target, chosen, start, 1 - bank, rules, work):
+            if rules.goes_on[target] and not go_on(
+                target, chosen, start, merges, 1 - bank, rules, work
+            ):
                 return NODES_FULL
         if run < count and (
             rules.selection == TILL_ANY or (rules.selection != STRICT and not blocked)
@@ -155,10 +162,12 @@ def step(
             after = (1 - bank) * runs.shape[1] + progress[RUNS]
             for register in range(work.registers.shape[1]):
                 work.registers[after, register] = work.registers[place, register]
-            if not go_on(state, node, start, 1 - bank, rules, work):
+            if not go_on(state, node, start, merges, 1 - bank, rules, work):
                 return NODES_FULL
         counters[0, FORKS] += max(0, ways - 1)
         counters[0, RUNS_CREATED] += ways if run == count else max(0, ways - 1)
+    if merges:
+        progress[MERGED] = progress[RUNS]
     return DONE
 
 
@@ -189,14 +198,16 @@ def accept(
 
 
 @inlined
-def go_on(state: int, node: int, start: int, bank: int, rules: Rules, work: Work) -> bool:
+def go_on(
+    state: int, node: int, start: int, merges: bool, bank: int, rules: Rules, work: Work
+) -> bool:
     """Add a run, whose registers stand in their place, or merge it; false if nodes are full."""
     runs, progress = work.runs, work.progress
     run = progress[RUNS]
     runs[bank, run, RUN_STATE] = state
     runs[bank, run, RUN_NODE] = node
     runs[bank, run, RUN_START] = start
-    twin = find_twin(bank, run, rules, work) if rules.merge_runs else NONE
+    twin = find_twin(bank, run, rules, work) if merges else NONE
     if twin == NONE:
         progress[RUNS] = run + 1
         return True

@@ -153,7 +153,8 @@ BANK = layout.PROGRESS_SIZE  # of the runs before the row
 COUNT = layout.PROGRESS_SIZE + 1  # of these runs
 BEST_LENGTH = layout.PROGRESS_SIZE + 2  # of the best match so far, whose last row is BEST_END
 WINDOW = layout.PROGRESS_SIZE + 3  # the end of the window for which failures are remembered
-PROGRESS_SIZE = layout.PROGRESS_SIZE + 4
+MERGED = layout.PROGRESS_SIZE + 4  # how many runs went on from the last row that merged them
+PROGRESS_SIZE = layout.PROGRESS_SIZE + 5
 
 # What `counters` count.
 READS = 0  # how often a run has looked at a row
