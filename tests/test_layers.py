@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "engine": {"source", "errors", "plan", "nfa", "evaluate"},
     "output": {"source", "errors", "plan", "nfa", "evaluate", "engine"},
     "executable": {"source", "errors", "plan", "nfa", "evaluate", "engine", "output"},
-    "explanation": {"plan", "nfa", "engine", "output", "executable"},
+    "explanation": {"plan", "nfa", "evaluate", "engine", "output", "executable"},
     "spark": {"source", "errors", "plan", "engine", "output", "executable"},
     "environment": {"errors", "spark"},
     "cli": {"errors", "environment", "spark"},

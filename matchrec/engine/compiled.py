@@ -16,7 +16,7 @@ from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.evaluate.link import LinkedConditions, Ways, link_conditions
 from matchrec.evaluate.liveness import Move
 from matchrec.nfa.cloning import clone_at_proceed
-from matchrec.nfa.closure import Folding, folding
+from matchrec.nfa.closure import Folding, fold_states
 from matchrec.nfa.program import Program
 from matchrec.nfa.tables import ProgramTables, program_tables
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
@@ -31,8 +31,12 @@ _SKIP_TO = {
 
 @dataclass(frozen=True, slots=True)
 class CompiledTask:
-    """A task without its names. linked: what depends on the run, None where nothing does."""
+    """A task without its names. linked: what depends on the run, None where nothing does.
 
+    folding: the states between two rows.
+    """
+
+    folding: Folding
     tables: ProgramTables
     program: IntArray
     skip_to: int
@@ -83,7 +87,7 @@ class _Parts:
 def folded_states(parts: _Parts) -> Folding:
     """The states between two rows, with their choices."""
     if parts.constrain_proceed:
-        folded = folding(parts.program, every_way=parts.every_way)
+        folded = fold_states(parts.program, every_way=parts.every_way)
         assert folded is not None
         return folded
     assert parts.every_way, "without constrained proceed edges, all matches are asked for"
@@ -92,7 +96,8 @@ def folded_states(parts: _Parts) -> Folding:
 
 @lru_cache(maxsize=64)  # a worker asks batch after batch
 def _compile(parts: _Parts, integers: int) -> CompiledTask:
-    folded = folded_states(parts).choices
+    folding = folded_states(parts)
+    folded = folding.choices
     tables = program_tables(folded, selects=parts.selects)
     choices = _choices(tables, parts.conditions)
     members = dict(parts.members)
@@ -105,7 +110,7 @@ def _compile(parts: _Parts, integers: int) -> CompiledTask:
         ways = Ways(_moves(tables), len(folded), parts.last, ends)
         linked = link_conditions(glue, members, integers, ways)
         _add_links(choices, tables, linked)
-    return CompiledTask(tables, choices, _SKIP_TO[parts.after_match.to], linked)
+    return CompiledTask(folding, tables, choices, _SKIP_TO[parts.after_match.to], linked)
 
 
 def _choices(tables: ProgramTables, conditions: tuple[Condition, ...]) -> IntArray:

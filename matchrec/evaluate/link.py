@@ -11,7 +11,7 @@ import numpy.typing as npt
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import Coder, Instruction
 from matchrec.evaluate.liveness import Move, RegisterSet, live_registers, useful_steps
-from matchrec.evaluate.registers import Members, Registers, Step
+from matchrec.evaluate.registers import Meaning, Members, Registers, Step
 from matchrec.plan.glue import Glue
 
 IntArray = npt.NDArray[np.int64]
@@ -27,6 +27,7 @@ class LinkedConditions:
     initial: int64[r], the registers before the first row.
     live_registers: of all states one after the other; those of state s are
     live_first[s] .. live_first[s + 1]. depth: values on the stack at once.
+    meanings: of the registers, each by its first one. reads: of each variable's condition.
     """
 
     instructions: IntArray
@@ -36,6 +37,8 @@ class LinkedConditions:
     live_first: IntArray
     live_registers: IntArray
     depth: int
+    meanings: tuple[tuple[int, Meaning], ...]
+    reads: tuple[RegisterSet, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,8 @@ def link_conditions(
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
         live_registers=np.array([number for alive in live for number in sorted(alive)], np.int64),
         depth=max(len(coder.code) for coder in coders),
+        meanings=tuple((number, meaning) for meaning, number in registers.numbers.items()),
+        reads=tuple(reads),
     )
 
 

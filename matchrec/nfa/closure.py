@@ -48,11 +48,11 @@ def fold(program: Program, most: int | None = None, *, every_way: bool = False) 
     None when there are more than `most` choices. every_way: all matches are asked for, so what is
     less preferred than an acceptance counts too.
     """
-    found = folding(program, most, every_way=every_way)
+    found = fold_states(program, most, every_way=every_way)
     return None if found is None else found.choices
 
 
-def folding(
+def fold_states(
     program: Program, most: int | None = None, *, every_way: bool = False
 ) -> Folding | None:
     """As `fold`, with the states that it numbers."""

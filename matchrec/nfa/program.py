@@ -6,11 +6,15 @@ extended by groups, alternation and anchors, which need proceed edges between an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 
 StateId = int
 VariableId = int
+Formulas = Mapping[tuple[StateId, int], str]  # by state and place among its edges
+NO_FORMULAS: Formulas = MappingProxyType({})
 
 
 class Action(Enum):
@@ -94,10 +98,17 @@ class Program:
         return len(done) == len(self.states)
 
     def __str__(self) -> str:
+        return self.text({})
+
+    def text(self, formulas: Formulas) -> str:
+        """The states and their edges, a line each, with what is known of their formulas."""
         lines = []
         for number, state in enumerate(self.states):
             lines.append(f"{number}{self._role(number)}")
-            lines += [f"    {self.label(edge)} -> {edge.target}" for edge in state.edges]
+            for order, edge in enumerate(state.edges):
+                formula = formulas.get((number, order))
+                condition = "" if formula is None else f" if {formula}"
+                lines.append(f"    {self.label(edge)} -> {edge.target}{condition}")
         return "\n".join(lines)
 
     def label(self, edge: Edge) -> str:
@@ -111,14 +122,16 @@ class Program:
             words.append("excluded")
         return " ".join(words)
 
-    def dot(self) -> str:
+    def dot(self, formulas: Formulas = NO_FORMULAS) -> str:
         """The program in Graphviz's language; numbers on edges are their preferment order."""
         lines = ["digraph program {", "  rankdir=LR; node [shape=circle];"]
         lines += ['  start [shape=point, label=""];', f"  start -> {self.start};"]
         lines.append(f"  {self.final} [shape=doublecircle];")
         for number, state in enumerate(self.states):
             for order, edge in enumerate(state.edges, 1):
-                label = self.label(edge).replace("\\", "\\\\").replace('"', '\\"')
+                label = escaped(self.label(edge))
+                formula = formulas.get((number, order - 1))
+                label += "" if formula is None else f"\\n{escaped(formula)}"
                 style = _LINE[edge.action]
                 lines.append(
                     f'  {number} -> {edge.target} [label="{order}: {label}", style={style}];'
@@ -128,6 +141,11 @@ class Program:
     def _role(self, state: StateId) -> str:
         names = ["start"] * (state == self.start) + ["final"] * (state == self.final)
         return f" {' '.join(names)}" if names else ""
+
+
+def escaped(text: str) -> str:
+    """Text as a string of Graphviz's language holds it."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 _LINE = {

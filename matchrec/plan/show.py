@@ -38,7 +38,8 @@ def show_reference(reference: Reference) -> str:
             return show_classifier(navigation)
         case Aggregate(function=function, variable=variable, arguments=arguments):
             written = ", ".join(show_scalar(argument) for argument in arguments)
-            return f"{function}({written or f'{qualifier(variable)}*'})"
+            so_far = " so far" if reference.so_far else ""
+            return f"{function}({written or f'{qualifier(variable)}*'}{so_far})"
         case MatchNumber():
             return "MATCH_NUMBER()"
         case _:

@@ -1,79 +1,88 @@
-"""Explanation: what a query's clauses compile to, stage by stage, and which engine runs them."""
+"""The sections of an explanation."""
 
 from __future__ import annotations
 
 import html
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import indent
 
-from typing_extensions import assert_never
-
 from matchrec.executable import Executable
-from matchrec.output.reads import (
-    Read,
-    ReadAt,
-    ReadAverage,
-    ReadClassifierAt,
-    ReadCollected,
-    ReadCount,
-    ReadExtreme,
-    ReadIsMatched,
-    ReadMatchedRows,
-    ReadMatchNumber,
-    ReadPointer,
-    ReadPosition,
-    ReadRow,
-    ReadSum,
+from matchrec.explanation.formulas import formulas
+from matchrec.explanation.nondeterminism import nondeterminism_lines
+from matchrec.explanation.reads import show_part
+from matchrec.explanation.selection import (
+    absence_lines,
+    optimisation_lines,
+    selection_lines,
+    window_lines,
 )
-from matchrec.plan.clauses import AfterMatchSkip
+from matchrec.explanation.vector import vector_lines
+from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.show import (
-    show_aggregate,
-    show_classifier,
-    show_column,
-    show_navigation,
-    show_scalar,
-    show_semantics,
-)
+from matchrec.plan.show import show_column, show_scalar
 
 
 @dataclass(frozen=True)
 class ExplainedClause:
-    """One MATCH_RECOGNIZE clause: its plan, resolved, and what runs it."""
+    """One clause or SASE+ query: its plan, resolved, and what runs it."""
 
     plan: MatchPlan
     executable: Executable
 
     def __str__(self) -> str:
-        return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in self.sections())
+        written = ((title, "\n".join(lines)) for title, lines in self.sections())
+        return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in written if text)
 
-    def sections(self) -> Iterator[tuple[str, str]]:
-        """Titles and texts, in the order of the stages."""
-        executable = self.executable
-        yield "row pattern", executable.pattern
-        yield "partitions and order", "\n".join(partition_lines(self.plan))
-        yield "computed by Spark before the match", "\n".join(before_lines(executable))
-        yield "conditions", "\n".join(condition_lines(self.plan, executable))
-        yield "program (NFA^b; edges in preferment order)", str(executable.task.program)
-        yield "engine", f"{executable.engine.name}: {executable.reason}"
-        yield "rows", "\n".join(row_lines(self.plan))
-        yield "computed by Spark after the match", "\n".join(after_lines(executable))
+    def sections(self) -> Iterator[tuple[str, Iterator[str]]]:
+        """Titles and lines, in the order of the stages; one without lines does not appear."""
+        plan, executable = self.plan, self.executable
+        task = executable.task
+        program = task.program.text(formulas(plan, task))
+        yield "row pattern", iter((executable.pattern,))
+        yield "partitions and order", partition_lines(plan)
+        yield "event selection", selection_lines(plan)
+        yield "window", window_lines(plan, task)
+        yield "what must not be there, and what a whole match must be", absence_lines(plan)
+        yield "computed by Spark before the match", before_lines(executable)
+        yield "conditions", condition_lines(plan, executable)
+        yield "program (NFA^b; edges in preferment order)", iter((program,))
+        yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
+        yield "nondeterminism", nondeterminism_lines(executable)
+        yield "engine", iter((f"{executable.engine.name}: {executable.reason}",))
+        yield "optimisations", optimisation_lines(plan, executable)
+        yield "rows", row_lines(plan)
+        yield "computed by Spark after the match", after_lines(executable)
 
     @property
     def dot(self) -> str:
         """The program in Graphviz's language."""
-        return self.executable.task.program.dot()
+        task = self.executable.task
+        return task.program.dot(formulas(self.plan, task))
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a query compiles to; prints as text, shows as a picture in a notebook."""
+    """What a query compiles to; prints as text, shows as a picture in a notebook.
+
+    counters: those of a run of the query, if any.
+    """
 
     clauses: tuple[ExplainedClause, ...]
+    counters: object | None = None
+
+    def with_counters(self, counters: object) -> Explanation:
+        """The same with what `counters` say of the query's last run, once they have values."""
+        return replace(self, counters=counters)
 
     def __str__(self) -> str:
+        text = self._clauses()
+        if self.counters is None:
+            return text
+        return f"{text}\ncounters of the last run\n{indent(str(self.counters), '  ')}"
+
+    def _clauses(self) -> str:
         if not self.clauses:
             return "no MATCH_RECOGNIZE clause: the query is Spark's alone"
         if len(self.clauses) == 1:
@@ -104,6 +113,9 @@ class Explanation:
 def partition_lines(plan: MatchPlan) -> Iterator[str]:
     keys = ", ".join(part.text for part in plan.partition_by)
     yield f"partition by {keys}" if keys else "all rows form one partition"
+    if plan.equal:
+        tests = ", ".join(part.text for part in plan.equal)
+        yield f"divided by equivalence tests: equal {tests}, which is not NULL"
     orders = [
         item.expression.text
         + (" DESC" if item.descending else "")
@@ -138,7 +150,8 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
 
 def row_lines(plan: MatchPlan) -> Iterator[str]:
     yield plan.rows_per_match.value
-    yield f"AFTER MATCH SKIP {show_skip(plan.after_match)}"
+    if plan.output is MatchOutput.PREFERRED:
+        yield f"AFTER MATCH SKIP {show_skip(plan.after_match)}"
 
 
 def show_skip(skip: AfterMatchSkip) -> str:
@@ -152,55 +165,3 @@ def after_lines(executable: Executable) -> Iterator[str]:
     for output in executable.outputs:
         text = "".join(show_part(piece, executable, columns) for piece in output.pieces)
         yield f"{output.name} = {text}"
-
-
-def show_part(piece: str | int, executable: Executable, columns: list[str]) -> str:
-    """A piece of text, or a read as one would write it."""
-    return piece if isinstance(piece, str) else show_read(executable.reads[piece], columns)
-
-
-def show_read(read: Read, columns: list[str]) -> str:
-    """A read as one would write it; columns: the texts of the columns that cross."""
-    match read:
-        case ReadRow(column):
-            return columns[column]
-        case ReadAt(column, navigation):
-            return show_semantics(
-                navigation.semantics, show_navigation(navigation, columns[column])
-            )
-        case ReadClassifierAt(navigation):
-            return show_semantics(navigation.semantics, show_classifier(navigation))
-        case ReadMatchNumber():
-            return "MATCH_NUMBER()"
-        case ReadMatchedRows():
-            return "the rows of the match"
-        case ReadPointer(field):
-            return f"the pointer's {field.value}"
-        case ReadPosition():
-            return "the position in the match"
-        case ReadIsMatched():
-            return "whether the row is matched"
-        case ReadCollected():
-            text = show_aggregate("collect_list", read.variable, columns[read.column])
-            return show_semantics(read.semantics, text)
-        case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():
-            argument = "*" if read.column is None else columns[read.column]
-            text = show_aggregate(function_of(read), read.variable, argument)
-            return show_semantics(read.semantics, text)
-        case _:
-            assert_never(read)
-
-
-def function_of(read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> str:
-    """The name of the aggregate function."""
-    match read:
-        case ReadCount():
-            return "count"
-        case ReadSum():
-            return "sum"
-        case ReadAverage():
-            return "avg"
-        case ReadExtreme(greatest=greatest):
-            return "max" if greatest else "min"
-        case _:
-            assert_never(read)

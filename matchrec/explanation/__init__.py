@@ -1,0 +1,12 @@
+"""Explanation: what a query's clauses compile to, stage by stage, and which engine runs them.
+
+An executed clause goes in; text in the order of the stages comes out, and a drawing of the program.
+
+    clause            the sections            selection        strategy, window, absences, switches
+    formulas          of the program's edges  vector           the computation state, V and M
+    nondeterminism    its sources, its cost   reads            what the output reads
+"""
+
+from matchrec.explanation.clause import ExplainedClause, Explanation
+
+__all__ = ["ExplainedClause", "Explanation"]

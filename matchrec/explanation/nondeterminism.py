@@ -1,0 +1,94 @@
+"""Where a run may go on in more than one way, and how many runs that can make.
+
+Conditions are unknown here, so that any two edges may hold for the same row, but an edge and its
+negation.
+
+Source: SASE+, "Runtime complexity": the four sources of nondeterminism, propositions 4.1 and 4.2,
+corollary 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from matchrec.engine.compiled import compile_task
+from matchrec.executable import Executable
+from matchrec.explanation.selection import merges_runs
+from matchrec.nfa.ambiguity import exponentially_ambiguous
+from matchrec.nfa.closure import Choice
+from matchrec.nfa.facts import most_rows
+from matchrec.plan.clauses import EventSelection
+
+LINEAR, EXPONENTIAL = "linear in W", "exponential in W"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source, and how many runs may branch from one run in such a state."""
+
+    name: str
+    runs: str
+
+
+TAKE_PROCEED = Source("Take-Proceed", LINEAR)
+IGNORE_PROCEED = Source("Ignore-Proceed", LINEAR)
+TAKE_IGNORE = Source("Take-Ignore", EXPONENTIAL)
+BEGIN_IGNORE = Source("Begin-Ignore", LINEAR)
+BEGIN_BEGIN = Source("Begin-Begin (alternatives and groups, which the paper has not)", LINEAR)
+
+
+def nondeterminism_lines(executable: Executable) -> Iterator[str]:
+    """The sources with their states, then the cost."""
+    task = executable.task
+    folding = compile_task(task, len(executable.integers)).folding
+    found: dict[Source, list[int]] = {}
+    for place, (state, choices) in enumerate(zip(folding.states, folding.choices, strict=True)):
+        for source in sources(choices, task.selection, waits=place > 0):
+            found.setdefault(source, []).append(state)
+    for source, states in found.items():
+        where = ", ".join(str(state) for state in states)
+        plural = "s" if len(states) > 1 else ""
+        yield f"may have {source.name} in state{plural} {where}: {source.runs}"
+    if not found:
+        yield "none: a row leads a run on in one way at most"
+    if task.selects:
+        yield cost(executable, len({state for states in found.values() for state in states}))
+
+
+def sources(
+    choices: tuple[Choice, ...], selection: EventSelection, *, waits: bool
+) -> Iterator[Source]:
+    """The sources in one state. waits: whether runs wait there, and so may ignore a row."""
+    takes = any(choice.again for choice in choices)
+    begins = {
+        choice.variable for choice in choices if choice.target is not None and not choice.again
+    }
+    accepts = any(choice.target is None for choice in choices)
+    skips = waits and selection is not EventSelection.STRICT_CONTIGUITY
+    skips_any = waits and selection is EventSelection.SKIP_TILL_ANY_MATCH
+    if takes and (begins or accepts):
+        yield TAKE_PROCEED
+    if skips and takes and begins:
+        yield IGNORE_PROCEED
+    if skips_any and takes:
+        yield TAKE_IGNORE
+    if skips_any and begins and not takes:
+        yield BEGIN_IGNORE
+    if len(begins) > 1:
+        yield BEGIN_BEGIN
+
+
+def cost(executable: Executable, states: int) -> str:
+    """How many runs there may be at once. states: how many have a source."""
+    task = executable.task
+    folded = compile_task(task, len(executable.integers)).folding.choices
+    windowed = executable.window or executable.window_rows is not None
+    rows = f"W, the rows of a {'window' if windowed else 'partition'}"
+    skips_any = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
+    if (skips_any and most_rows(folded) is None) or exponentially_ambiguous(folded):
+        merging = "unless runs merge" if merges_runs(executable) else "and runs do not merge here"
+        return f"runs: exponential in {rows}, {merging}"
+    if states:
+        return f"runs: polynomial in {rows}: at most W^{states + 1}"
+    return f"runs: linear in {rows}: one for each starting row"

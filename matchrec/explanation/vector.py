@@ -1,0 +1,134 @@
+"""The computation state of a run: the value vector V, and in which states it is still needed.
+
+Source: SASE+, "Basic algorithm" (V) and "Merging equivalent runs" (the bitmasks M).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from typing_extensions import assert_never
+
+from matchrec.engine.compiled import compile_task
+from matchrec.engine.interface import Task
+from matchrec.evaluate import instructions as op
+from matchrec.evaluate.link import LinkedConditions
+from matchrec.evaluate.registers import (
+    Count,
+    FirstRow,
+    FirstVariable,
+    LastRow,
+    LastVariable,
+    Meaning,
+    Members,
+    RecentVariable,
+    Reduced,
+)
+from matchrec.executable import Executable
+from matchrec.plan.show import show_column
+
+
+def vector_lines(executable: Executable) -> Iterator[str]:
+    """Each value with the conditions that read it; then for each state those still needed."""
+    task = executable.task
+    compiled = compile_task(task, len(executable.integers))
+    if compiled.linked is None:
+        return
+    held = (*executable.integers, *executable.floats)
+    columns = [show_column(executable.columns[index]) for index in held]
+    vector = Vector(task, compiled.linked, columns)
+    yield from vector.values()
+    for place, state in enumerate(compiled.folding.states):
+        if place == 0 or state == task.program.final:
+            continue
+        yield f"in state {state}: {vector.needed(place)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """The registers of a task, in words. columns: texts of those that glue reads."""
+
+    task: Task
+    linked: LinkedConditions
+    columns: list[str]
+
+    def values(self) -> Iterator[str]:
+        """A line for each value."""
+        for name, (register, meaning) in self.named().items():
+            readers = [
+                variable
+                for variable, reads in zip(self.task.variables, self.linked.reads, strict=True)
+                if register in reads
+            ]
+            used = f", for {', '.join(readers)}" if readers else ", for other values"
+            yield f"{name} = {self.show(register, meaning)}{used}"
+
+    def needed(self, state: int) -> str:
+        """The values that are live in a folded state."""
+        begin, end = self.linked.live_first[state : state + 2]
+        live = set(self.linked.live_registers[begin:end].tolist())
+        return (
+            " ".join(name for name, (register, _) in self.named().items() if register in live)
+            or "nothing"
+        )
+
+    def named(self) -> dict[str, tuple[int, Meaning]]:
+        """V1, V2, ..., each with its first register."""
+        return {f"V{i}": one for i, one in enumerate(sorted_by_register(self.linked), 1)}
+
+    def show(self, register: int, meaning: Meaning) -> str:
+        """What a value is: operation, column, variables."""
+        match meaning:
+            case LastRow(members, offset):
+                back = f", {offset} before it" if offset else ""
+                return (
+                    f"set {self.read_through(register)} of the last row of {self.of(members)}{back}"
+                )
+            case FirstRow(members, offset):
+                on = f", {offset} after it" if offset else ""
+                return (
+                    f"set {self.read_through(register)} of the first row of {self.of(members)}{on}"
+                )
+            case RecentVariable(distance):
+                return f"set the variable of the row {distance} before the last one"
+            case LastVariable(members, offset, physical):
+                return f"set the variable at {physical:+d} from LAST({self.of(members)}, {offset})"
+            case FirstVariable(members, offset, physical):
+                return f"set the variable at {physical:+d} from FIRST({self.of(members)}, {offset})"
+            case Count(members, column, so_far):
+                counted = "*" if column is None else self.columns[column]
+                return f"count {counted} of {self.of(members)}{without_last(so_far)}"
+            case Reduced(function, members, column, _, so_far):
+                what = f"{function.value} {self.columns[column]}"
+                return f"{what} of {self.of(members)}{without_last(so_far)}"
+            case _:
+                assert_never(meaning)
+
+    def of(self, members: Members) -> str:
+        """The name of variables, or all of theirs."""
+        every = {edge.variable for state in self.task.program.states for edge in state.edges}
+        named = [name for name, ids in self.task.members.items() if ids == members]
+        if not named and members >= every - {None}:
+            return "any variable"
+        return named[0] if named else "|".join(self.task.variables[one] for one in sorted(members))
+
+    def read_through(self, register: int) -> str:
+        """The columns that conditions read at a row whose position is in a register."""
+        operation, column, position = self.linked.instructions[self.first_code() :, :3].T
+        read = column[(operation == op.READ) & (position == register)]
+        return ", ".join(dict.fromkeys(self.columns[one] for one in read.tolist())) or "position"
+
+    def first_code(self) -> int:
+        """Where the steps end and the conditions begin."""
+        return min(begin for begin, _ in self.linked.code)
+
+
+def sorted_by_register(linked: LinkedConditions) -> list[tuple[int, Meaning]]:
+    """The meanings in the order of their registers."""
+    return sorted(linked.meanings, key=lambda one: one[0])
+
+
+def without_last(so_far: object) -> str:
+    """That the current row is left out."""
+    return ", so far" if so_far else ""

@@ -1,0 +1,145 @@
+"""What an explanation says of event selection, in the words of the paper."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+
+# Query 3 of the paper, over plain numbers.
+RISING = """PATTERN SEQ(Stock+ a[], Stock b)
+WHERE skip_till_next_match(a[], b) { [symbol] AND a[1].volume > 1000
+      AND a[i].price > avg(a[..i-1].price) AND b.volume < 80%*a[a.LEN].volume }
+WITHIN 3600"""
+
+
+@pytest.fixture(scope="module")
+def stock(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame(
+        [], "symbol string, ts int, event_type string, price double, volume int"
+    )
+
+
+def explained(
+    stock: DataFrame, text: str = RISING, **options: object
+) -> tuple[dict[str, list[str]], matchrec.Explanation]:
+    """The lines of each section, and all."""
+    explanation = matchrec.explain_sase(stock, text, order_by="ts", **options)
+    sections: dict[str, list[str]] = {}
+    title = ""
+    for line in str(explanation).splitlines():
+        if line.startswith("  "):
+            sections[title].append(line[2:])
+        else:
+            title = line.partition(" (")[0].partition(",")[0]
+            sections[title] = []
+    return sections, explanation
+
+
+def edges(sections: dict[str, list[str]]) -> dict[str, str]:
+    """Formulas by edge, as "1 proceed -> 2"; of conditions the last conjunct."""
+    found = {}
+    state = ""
+    for line in sections["program"]:
+        if line.startswith("    "):
+            edge, _, formula = line.strip().partition(" if ")
+            found[f"{state} {edge}"] = formula.split(" AND ")[-1]
+        else:
+            state = line.split()[0]
+    return found
+
+
+def test_query_3_has_the_edges_of_the_paper(stock: DataFrame) -> None:
+    sections, explanation = explained(stock)
+    assert edges(sections) == {
+        "0 begin a[1] -> 1": "(`a[1]`.`volume` > 1000)",
+        "1 take a[i] -> 1": "(`a[i]`.`price` > avg(`a`.`price` so far)) and in the window",
+        "1 proceed -> 2": "begin b",
+        "1 ignore -> 1": "not (take a[i]) and in the window",
+        "2 begin b -> 3": "(`b`.`volume` < 0.8*`a`.`volume`) and in the window",
+    }
+    assert '1 -> 1 [label="3: ignore\\nnot (take a[i]) and in the window", style=dashed]' in (
+        explanation.dot
+    )
+
+
+def test_query_3_has_the_value_vector_of_the_paper(stock: DataFrame) -> None:
+    """But for `symbol`, which divides the partitions."""
+    sections, _ = explained(stock)
+    assert sections["value vector V"] == [
+        "V1 = set 0.8*`volume` of the last row of a, for b",
+        "V2 = sum `price` of a, so far, for a[i]",
+        "V3 = count `price` of a, so far, for a[i]",
+        "in state 1: V1 V2 V3",
+    ]
+
+
+def test_later_states_need_less(stock: DataFrame) -> None:
+    text = RISING.replace("Stock b)", "Stock b, Stock c)").replace("(a[], b)", "(a[], b, c)")
+    vector = explained(stock, text)[0]["value vector V"]
+    assert vector[-2:] == ["in state 1: V1 V2 V3", "in state 3: nothing"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "sources", "cost"),
+    [
+        ("strict_contiguity", ["Take-Proceed"], "polynomial"),
+        ("partition_contiguity", ["Take-Proceed"], "polynomial"),
+        ("skip_till_next_match", ["Take-Proceed", "Ignore-Proceed"], "polynomial"),
+        (
+            "skip_till_any_match",
+            ["Take-Proceed", "Ignore-Proceed", "Take-Ignore"],
+            "exponential in W, the rows of a window, unless runs merge",
+        ),
+    ],
+)
+def test_sources_of_nondeterminism(
+    stock: DataFrame, strategy: str, sources: list[str], cost: str
+) -> None:
+    lines = explained(stock, RISING.replace("skip_till_next_match", strategy))[0]["nondeterminism"]
+    assert [line.split(" ")[2] for line in lines[:-1]] == sources
+    assert cost in lines[-1]
+
+
+def test_begin_ignore_and_none(stock: DataFrame) -> None:
+    shelf = "PATTERN SEQ(Shelf a, ~(Register b), Exit c) WHERE skip_till_any_match WITHIN 9 EVENTS"
+    sections, _ = explained(stock, shelf)
+    assert sections["nondeterminism"] == [
+        "may have Begin-Ignore in state 1: linear in W",
+        "runs: polynomial in W, the rows of a window: at most W^2",
+    ]
+    (absent,) = sections["what must not be there"]
+    assert absent.startswith("no row of b between the last row of a and the first row of c: `b`.")
+    assert edges(sections)["1 ignore -> 1"] == "in the window"
+    sections, _ = explained(stock, shelf.replace("any", "next"))
+    assert sections["nondeterminism"][0].startswith("none")
+    assert edges(sections)["1 ignore -> 1"] == "not (begin c) and in the window"
+
+
+def test_optimisations_switched_off_are_seen(stock: DataFrame) -> None:
+    off = matchrec.Optimisations(push_window=False, constrain_proceed=False, merge_runs=False)
+    text = RISING.replace("next", "any")
+    sections, _ = explained(stock, text, optimisations=off)
+    assert [line.split(": ")[1] for line in sections["optimisations"]] == ["off", "off", "off"]
+    assert edges(sections)["1 proceed -> 2"] == "true"
+    assert edges(sections)["2 ignore -> 2"] == "true"
+    assert "the window" not in edges(sections)["1 take a[i] -> 1"]
+    assert edges(sections)["2 begin b -> 3"].endswith("in the window")
+    assert "do not merge" in sections["nondeterminism"][-1]
+    depth_first, _ = explained(stock, text, engine="backtracking")
+    assert depth_first["optimisations"][-1] == "run merging: none in engine backtracking"
+
+
+def test_the_closing_condition_is_on_the_last_edge(stock: DataFrame) -> None:
+    text = "PATTERN SEQ(Stock+ a[]) WHERE skip_till_any_match { a[a.LEN].volume > 3 }"
+    sections, _ = explained(stock, text)
+    assert edges(sections)["1 proceed -> 2"] == "`a`.`volume` > 3"
+    assert "of a whole match" in sections["what must not be there"][0]
+
+
+def test_counters_of_a_run(stock: DataFrame) -> None:
+    counters = matchrec.Counters()
+    matchrec.sase(stock, RISING, order_by="ts", counters=counters).collect()
+    text = str(explained(stock)[1].with_counters(counters))
+    assert "\ncounters of the last run\n  events" in text
