@@ -15,6 +15,7 @@ from matchrec.engine.compiled import CompiledTask, columns_of, compile_task, pla
 from matchrec.engine.interface import Absent, Condition, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.selection import layout as own
+from matchrec.engine.kernels.selection.matches import look_up
 from matchrec.engine.kernels.selection.order import repeated, settle_ties
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
@@ -164,7 +165,7 @@ def new_output(matches: int, rows: int) -> own.Found:
 def larger_output(output: own.Found, progress: IntArray) -> own.Found:
     """At least twice the room, with the matches so far."""
     matches, mapped = progress[[layout.MATCHES, layout.MAPPED]]
-    rows = max(2 * len(output.taken), int(progress[layout.NEEDED]))
+    rows = max(2 * len(output.rows), int(progress[layout.NEEDED]))
     grown = new_output(2 * output.found.shape[1], rows)
     grown.found[:, : matches + 1] = output.found[:, : matches + 1]
     grown.taken[:mapped] = output.taken[:mapped]
@@ -176,14 +177,17 @@ def matches_of(output: own.Found, progress: IntArray, compiled: CompiledTask) ->
     """What has been found, as it was found; numbers are still to be given."""
     count, mapped = progress[[layout.MATCHES, layout.MAPPED]]
     choices = output.taken[:mapped]
-    excluded = compiled.tables.excluded
+    classifiers, excluded = np.empty(mapped, np.int16), np.zeros(mapped, np.bool_)
+    look_up(choices, compiled.tables.variable, classifiers)
+    if compiled.tables.excluded.any():
+        look_up(choices, compiled.tables.excluded, excluded)
     return Matches(
         partition=output.found[layout.FOUND_PARTITION, :count],
         number=np.zeros(count, np.int64),
         start=output.found[layout.FOUND_START, :count],
         offsets=output.found[layout.FOUND_OFFSET, : count + 1],
-        classifiers=compiled.tables.variable.take(choices),
-        excluded=excluded.take(choices) if excluded.any() else np.zeros(mapped, np.bool_),
+        classifiers=classifiers,
+        excluded=excluded,
         rows=output.rows[:mapped],
     )
 

@@ -71,7 +71,8 @@ class Search:
                 yield matches_of(output, progress, compiled)
                 if status == layout.DONE:
                     return
-                output = new_output(self.room.matches, self.room.rows)
+                renewed = new_output(self.room.matches, self.room.rows)
+                output = renewed._replace(taken=output.taken)  # which has been looked up
                 progress[[layout.MATCHES, layout.MAPPED]] = 0
             else:
                 self.grow(status)

@@ -1,5 +1,8 @@
 """What both engines do with a finished match: its conditions as a whole, and writing it out."""
 
+import numpy as np
+import numpy.typing as npt
+
 from matchrec.engine.kernels.layout import (
     BEST_START,
     DONE,
@@ -37,8 +40,10 @@ from matchrec.engine.kernels.selection.layout import (
 )
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined, inner
+from matchrec.evaluate.jit import inlined, inner, kernel
 from matchrec.evaluate.kernels import holds
+
+Values = npt.NDArray[np.generic]
 
 
 @inner
@@ -187,7 +192,7 @@ def write_match(kind: int, first: int, length: int, work: Work, output: Found) -
     """
     path, progress = work.path, work.progress
     match, mapped = progress[MATCHES], progress[MAPPED]
-    if match == output.found.shape[1] - 1 or mapped + length > output.taken.shape[0]:
+    if match == output.found.shape[1] - 1 or mapped + length > output.rows.shape[0]:
         progress[NEEDED] = mapped + length
         return OUTPUT_FULL
     copy(path[kind, first : first + length], output.rows[mapped : mapped + length])
@@ -205,3 +210,10 @@ def copy(source: IntArray, target: IntArray | ChoiceArray) -> None:
     """Fill one array from another: a loop without an index to check becomes vector moves."""
     for index in range(target.shape[0]):
         target[index] = source[index]
+
+
+@kernel
+def look_up(choices: ChoiceArray, of_choice: Values, target: Values) -> None:
+    """Fill `target` with what is known of each choice."""
+    for index in range(target.shape[0]):
+        target[index] = of_choice[choices[index]]
