@@ -54,6 +54,8 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
         yield "none: a row leads a run on in one way at most"
     if task.selects:
         yield cost(executable, len({state for states in found.values() for state in states}))
+    elif found:
+        yield "W: the rows of a partition; only the preferred match of a starting row is sought"
 
 
 def sources(
