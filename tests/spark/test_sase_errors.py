@@ -1,0 +1,52 @@
+"""Messages of SASE+ queries that need the DataFrame, whole, with the caret in the user's own text.
+
+Those that the text alone shows are in tests/unit/frontends/sase/errors.txt; the situations that
+users meet most are here again, to show that they come through `matchrec.sase` unchanged.
+sase_errors.txt: query and message; lines `name: value` before PATTERN are arguments of `sase`.
+sase_errors_wanted.txt: messages as they should be and are not yet.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import golden_text
+import matchrec
+
+HERE = Path(__file__).parent
+SCHEMA = """ts int, day date, at timestamp, event_type string, name string, x int, y double,
+    tags map<string, int>, place struct<city: string>"""
+WANTED = golden_text.read(HERE / "sase_errors_wanted.txt")
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([], SCHEMA)
+
+
+def message(events: DataFrame, given: str) -> str:
+    """The message of a query with its arguments before it."""
+    before, pattern, behind = given.partition("PATTERN")
+    arguments: dict[str, object] = {"order_by": "ts"}
+    for line in before.splitlines():
+        name, _, value = line.partition(": ")
+        arguments[name] = value if value else ()
+    try:
+        matchrec.sase(events, pattern + behind, **arguments)
+    except matchrec.MatchRecognizeError as error:
+        return str(error)
+    return "no error"
+
+
+def test_messages(events: DataFrame, request: pytest.FixtureRequest) -> None:
+    update = bool(request.config.getoption("--update", default=False))
+    golden_text.check(HERE / "sase_errors.txt", lambda given: message(events, given), update)
+
+
+@pytest.mark.xfail(strict=True)
+@pytest.mark.parametrize("record", WANTED, ids=[record.given for record in WANTED])
+def test_messages_that_are_wanted(events: DataFrame, record: golden_text.Record) -> None:
+    assert message(events, record.given) == record.expected
