@@ -43,6 +43,7 @@ from matchrec.engine.kernels.selection.layout import (
     MERGED,
     MERGES,
     MOST_ALIVE,
+    NODES_PRUNED,
     READS,
     RUN_NODE,
     RUN_START,
@@ -75,6 +76,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
         while progress[START] < upper:
             row = progress[START]
             if progress[COUNT] == 0 and rules.output != GRAPH:
+                counters[0, NODES_PRUNED] += progress[NODES]
                 progress[NODES] = 0
             elif 2 * progress[NODES] > work.nodes.shape[0]:
                 compact(progress[BANK], row, rows.window_end, work)
