@@ -50,8 +50,9 @@ def test_tasks_add_up_and_the_most_alive_are_of_one(spark: SparkSession, events:
         assert all_of(events, counters=several).count() == 21
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "1")
-    for name in NAMES:
+    for name in ("events", "matches"):  # when runs are told apart depends on the rows of a call
         assert one.values()[name] == several.values()[name], name
+    assert several.values()["most_alive"] <= one.values()["most_alive"]
 
 
 def test_merging_switched_off_shows_in_the_counters(events: DataFrame) -> None:
