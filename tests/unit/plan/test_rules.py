@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.errors import MatchRecognizePlanError
+from matchrec.errors import MatchRecognizeError
 from matchrec.plan import rules
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     Definition,
+    EventSelection,
     Measure,
     RowExpression,
     RowsPerMatch,
@@ -17,7 +18,7 @@ from matchrec.plan.clauses import (
     Subset,
     Within,
 )
-from matchrec.plan.expression import Term
+from matchrec.plan.expression import Classifier, Navigation, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Concatenation, Exclusion, Quantified, Variable
 from matchrec.source import Span
@@ -25,6 +26,7 @@ from matchrec.source import Span
 A, B = Variable("A"), Variable("B")
 AB = Concatenation((A, B))
 TRUE = Term(("TRUE",), Span(0, 4))
+CLASSIFIER_BEFORE = Term((Classifier(Navigation(physical_offset=-1)), " = 'A'"), Span(0, 4))
 WITHIN = Within(RowExpression("3"))
 EXCLUDING = Concatenation((A, Quantified(Exclusion(B), 1, None)))
 
@@ -38,6 +40,7 @@ ALLOWED = [
     ),
     MatchPlan(AB, definitions=(Definition("B", TRUE), Definition("A", TRUE))),
     MatchPlan(AB, measures=(Measure("a", TRUE), Measure("b", TRUE))),
+    MatchPlan(AB, definitions=(Definition("B", CLASSIFIER_BEFORE),)),
     MatchPlan(AB, within=WITHIN, order_by=(SortItem(RowExpression("ts")),)),
     MatchPlan(EXCLUDING),
     MatchPlan(EXCLUDING, rows_per_match=RowsPerMatch.ALL_ROWS_OMIT_EMPTY),
@@ -96,6 +99,15 @@ FORBIDDEN = [
         "two measures named `Total` in MEASURES",
     ),
     (rules.within_has_an_order, MatchPlan(AB, within=WITHIN), "WITHIN without ORDER BY"),
+    (
+        rules.classifiers_are_of_selected_rows,
+        MatchPlan(
+            AB,
+            selection=EventSelection.SKIP_TILL_NEXT_MATCH,
+            definitions=(Definition("B", CLASSIFIER_BEFORE),),
+        ),
+        "CLASSIFIER() a physical step away in DEFINE is not supported with SKIP TILL NEXT MATCH",
+    ),
 ]
 
 
@@ -111,7 +123,7 @@ def test_each_rule_refuses_in_its_own_words(
     for other in rules.RULES:
         if other is not rule:
             other(plan)
-    with pytest.raises(MatchRecognizePlanError) as raised:
+    with pytest.raises(MatchRecognizeError) as raised:
         rules.check(plan)
     assert raised.value.message == message
     assert str(raised.value).startswith(message)
