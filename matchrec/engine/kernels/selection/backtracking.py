@@ -65,6 +65,7 @@ from matchrec.engine.kernels.starts import is_anchored
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inlined, inner, kernel
 
+POINTLESS = 2  # in place of whether a row is blocked: there is none that the run could map
 ACCEPTED = -1  # what `search_from` answers at the preferred match, beside a status
 
 
@@ -196,15 +197,16 @@ def search_from(
             path[MARKS, depth] = 2 * matches + blocked
             depth += 1
             row += 1
-            state, blocked = program[choice, TARGET], 0
+            state = program[choice, TARGET]
+            blocked = 0 if rules.goes_on[state] else POINTLESS
             choice = rules.first[state]
             counters[0, NODES_CREATED] += 1
             counters[0, MOST_ALIVE] = max(counters[0, MOST_ALIVE], depth)
             continue
         if depth == 0:
             return DONE
-        skips = rules.selection == TILL_ANY or (rules.selection != STRICT and blocked == 0)
-        if skips and row < end and rules.goes_on[state]:
+        skips = blocked == 0 or (blocked == 1 and rules.selection == TILL_ANY)
+        if skips and row < end and rules.selection != STRICT:
             row += 1
             choice, blocked = rules.first[state], 0
             continue
