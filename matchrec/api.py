@@ -66,12 +66,28 @@ def sql(  # noqa: PLR0913 -- public signature
 
 
 def explain(
-    spark: SparkSession, query: str, args: Arguments = None, *, engine: str = "auto", **frames: Any
+    spark: SparkSession,
+    query: str,
+    args: Arguments = None,
+    *,
+    engine: str = "auto",
+    analyze: bool = False,
+    **frames: Any,
 ) -> Explanation:
-    """What the query's clauses compile to and which engine runs them; arguments as of `sql`."""
+    """What the query's clauses compile to and which engine runs them; arguments as of `sql`.
+
+    analyze: the query also runs, its rows are dropped, and what it has counted is shown.
+    """
     parsed = parse(query, frames)
-    evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), Options(engine))
-    return Explanation(tuple(ExplainedClause(one.plan, one.executable) for one in evaluation.all()))
+    counters = Counters() if analyze and parsed.sites else None
+    options = Options(engine, counters=counters)
+    evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
+    executed = evaluation.all()
+    explanation = Explanation(tuple(ExplainedClause(one.plan, one.executable) for one in executed))
+    if counters is None:
+        return explanation
+    counters.run(evaluation.outer())
+    return explanation.with_counters(counters)
 
 
 def match_recognize(
@@ -257,6 +273,10 @@ class Evaluation:
         """The result of the whole query."""
         check_workers(self.runner.spark)
         self.all()
+        return self.outer()
+
+    def outer(self) -> DataFrame:
+        """The query around the clauses, once these are evaluated."""
         text = outer(self.query)
         return self.runner.sql(self.runner.kept(text) if self.query.keeps_text else text)
 

@@ -118,6 +118,17 @@ class Counters:
         self._seen.append(Seen(observation, name, selects))
         return seen.filter(f"size({COLUMN}) = 0").drop(COLUMN)
 
+    def run(self, result: DataFrame) -> None:
+        """Run a query of SQL text for its counters only; its rows are dropped.
+
+        A client of Connect is told of them only with the rows, so that there they come to it.
+        """
+        observed = self.of_query(result)
+        if is_connect(result.sparkSession):
+            observed.collect()
+        else:
+            observed.write.format("noop").mode("overwrite").save()
+
     def of_query(self, result: DataFrame) -> DataFrame:
         """The same result, of a query whose clauses are observed.
 

@@ -150,3 +150,14 @@ def test_skip_till_next_match_needs_constrained_proceed_edges(events: DataFrame)
     with pytest.raises(matchrec.MatchRecognizeError, match="skip till next match") as caught:
         matchrec.sase(events, text, order_by="t", optimisations=apart)
     assert "had to take" in str(caught.value)
+
+
+def test_explain_analyze_runs_the_query_and_shows_what_it_counted(
+    spark: SparkSession, events: DataFrame
+) -> None:
+    query = f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({CLAUSE})"
+    explained = matchrec.explain(spark, query, analyze=True, events=events)
+    text = str(explained)
+    assert re.search(r"counters of the last run\n +events +15\n +matches +[1-9]", text), text
+    assert "counters" not in str(matchrec.explain(spark, query, events=events))
+    assert "counters" not in str(matchrec.explain(spark, "SELECT 1", analyze=True))
