@@ -319,6 +319,42 @@ def test_windows(
     assert matchrec.sase(frame, query, order_by="ts").collect() == [Row(one=1, other=2)]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_event_without_a_time_is_in_no_window(spark: SparkSession, engine: str) -> None:
+    """Its distance is unknown, to itself as well; it does not spoil a match either."""
+    rows = [(None, "A", 1), (None, "B", 2), (1, "B", 3), (2, "A", 4), (3, "B", 5)]
+    frame = spark.createDataFrame(rows, "ts int, event_type string, n int")
+
+    def numbers(query: str) -> list[tuple[int, ...]]:
+        got = matchrec.sase(frame, query, order_by=["ts", "n"], engine=engine)
+        return sorted(map(tuple, got.collect()))
+
+    pairs = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match {} {} RETURN a.n, b.n AS m"
+    assert numbers(pairs.replace("{} {}", "{} WITHIN 10")) == [(4, 5)]
+    assert numbers(pairs.replace("{} {}", "{}")) == [(1, 2), (1, 3), (1, 5), (4, 5)]
+    assert numbers("PATTERN SEQ(A a) WITHIN 10 RETURN a.n") == [(4,)]
+    assert numbers("PATTERN SEQ(~(A a), B b) WITHIN 10 RETURN b.n") == [(3,)]
+
+
+def test_attributes_of_any_name_and_fields(spark: SparkSession) -> None:
+    """80%*10.00 is exactly 8.00, so 8.00 is not less; the third event is of another shop."""
+    rows = [
+        (1, "A", Row(price=Decimal("10.00"), shop="n"), 1),
+        (2, "B", Row(price=Decimal("8.00"), shop="n"), 2),
+        (3, "B", Row(price=Decimal("7.99"), shop="s"), 3),
+        (4, "B", Row(price=Decimal("7.99"), shop="n"), 4),
+    ]
+    schema = (
+        "ts int, event_type string, sale struct<price: decimal(10,2), shop: string>, `my n` int"
+    )
+    frame = spark.createDataFrame(rows, schema)
+    query = """PATTERN SEQ(A select, B ts) WHERE skip_till_any_match {
+        [sale.shop] AND ts.sale.price < 80%*select.sale.price }
+        RETURN select.`my n`, ts.`my n` AS other, ts.ts"""
+    got = matchrec.sase(frame, query, order_by="ts")
+    assert got.collect() == [Row(**{"my n": 1, "other": 4, "ts": 4})]
+
+
 # Partitions and the shape of the result
 
 KEYED = [

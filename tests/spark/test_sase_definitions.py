@@ -279,6 +279,23 @@ def test_non_overlapping_matches(spark: SparkSession, engine: str) -> None:
         assert matches == case.expected(), case.query
 
 
+@pytest.mark.parametrize(
+    "engine",
+    [pytest.param("backtracking", marks=pytest.mark.xfail(strict=True)), "breadth_first"],
+)
+def test_least_positions_where_an_event_can_be_mapped_in_two_ways(
+    spark: SparkSession, engine: str
+) -> None:
+    """All matches end with c, for only b[] = b2 a b3 c has 4 events; of those that begin with b1 it
+    comes before b1 b2 b3 c, whose b[] is c.
+    """
+    case = Worked(
+        "PATTERN SEQ(B+ a[], ANY+ b[]) WHERE skip_till_next_match { b.LEN = 4 OR b[1].x = 0 }",
+        {"b1 b2 a b3 c=0": "b1 b2 a b3 c"},
+    )
+    assert found(spark, [case], verbose("non_overlapping", engine)) == [case.expected()]
+
+
 def test_compressed_and_unwound_they_are_the_same(spark: SparkSession) -> None:
     results = found(spark, ALL, unwound)
     for case, matches in zip(ALL, results, strict=True):
