@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ Measured = dict[str, Any]  # by query: a rate, one by engine, or one by window (
 
 ENGINES = ("basic", "merging", "backtracking")
 COLOURS = {"basic": "#4477aa", "merging": "#228833", "backtracking": "#ee6677"}
+LEGEND: Any = {"loc": "upper left", "fontsize": 7, "handlelength": 1.2, "columnspacing": 1}
 TITLES = {
     "1": "1. Predicate and strategy, all results",
     "2": "2. W varied, basic, all results",
@@ -32,6 +35,7 @@ def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> Non
     for panel, (number, title) in zip(panels, TITLES.items(), strict=True):
         panel.set_title(title)
         panel.set_yscale("log")
+        panel.set_ylim(1e4, 1e9)  # the same for all, so that panels compare
         panel.set_ylabel("events/s")
         panel.minorticks_off()
         panel.grid(axis="y", linewidth=0.4)
@@ -42,7 +46,14 @@ def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> Non
             engines = {"1": ENGINES[:1], "3": ENGINES[::2], "4": ENGINES, "5": ENGINES[:2]}
             bars(panel, found, engines[number])
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    drawn = StringIO()
+    figure.savefig(drawn, format="svg", metadata={"Date": None})
+    path.write_text(shortened(drawn.getvalue()), encoding="utf-8")
+
+
+def shortened(text: str) -> str:
+    """The text with numbers of two decimals at most."""
+    return re.sub(r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", text)
 
 
 def bars(panel: Axes, found: Measured, engines: Sequence[str]) -> None:
@@ -52,8 +63,8 @@ def bars(panel: Axes, found: Measured, engines: Sequence[str]) -> None:
         heights = [one[place] if len(engines) > 1 else one for one in found.values()]
         left = [index + (place - (len(engines) - 1) / 2) * width for index in range(len(heights))]
         panel.bar(left, heights, width, label=engine, color=COLOURS[engine])
-    panel.set_xticks(range(len(found)), list(found))
-    panel.legend()
+    panel.set_xticks(range(len(found)), [name.replace(" ", "\n") for name in found])
+    panel.legend(**LEGEND, ncols=len(engines))
 
 
 def lines(panel: Axes, found: Measured, sizes: Sequence[int]) -> None:
@@ -69,4 +80,4 @@ def lines(panel: Axes, found: Measured, sizes: Sequence[int]) -> None:
     panel.set_xticks(sizes)
     panel.set_xlabel("W, events")
     if found:
-        panel.legend(fontsize=7)
+        panel.legend(**LEGEND, ncols=3)
