@@ -281,7 +281,7 @@ def test_non_overlapping_matches(spark: SparkSession, engine: str) -> None:
 
 @pytest.mark.parametrize(
     "engine",
-    [pytest.param("backtracking", marks=pytest.mark.xfail(strict=True)), "breadth_first"],
+    ["backtracking", "breadth_first"],
 )
 def test_least_positions_where_an_event_can_be_mapped_in_two_ways(
     spark: SparkSession, engine: str

@@ -60,7 +60,13 @@ from matchrec.engine.kernels.selection.layout import (
     Rules,
     Work,
 )
-from matchrec.engine.kernels.selection.matches import closes, keep, lacks_absent, write_match
+from matchrec.engine.kernels.selection.matches import (
+    closes,
+    comes_before,
+    keep,
+    lacks_absent,
+    write_match,
+)
 from matchrec.engine.kernels.starts import is_anchored
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inlined, inner, kernel
@@ -167,7 +173,8 @@ def search_from(
     while True:
         last = rules.first[state + 1]
         if progress[BEST_START] >= 0:
-            end = min(end, progress[BEST_END])  # only what completes earlier is better
+            # What completes earlier is better, or with the same start the least positions.
+            end = min(end, progress[BEST_END] + int(progress[BEST_START] == start))
         while choice < last:
             if program[choice, TARGET] == ACCEPT:
                 status = accept(row, depth, choice, lower, upper, rules, rows, work, output)
@@ -248,7 +255,10 @@ def accept(
         return DONE
     if path[ROWS, depth - 1] != row - 1 or rows.window_end[path[ROWS, 0]] < row:
         return DONE
-    if progress[BEST_START] >= 0 and row - 1 >= progress[BEST_END]:
+    tie = progress[BEST_START] >= 0 and row - 1 == progress[BEST_END]
+    if tie and path[ROWS, 0] != progress[BEST_START]:
+        return DONE
+    if progress[BEST_START] >= 0 and row - 1 > progress[BEST_END]:
         return DONE
     answer = closes(row - 1, depth, lower, upper, rules, rows, work)
     if answer == HOLDS:
@@ -262,7 +272,7 @@ def accept(
         return ACCEPTED if status == DONE else status
     if rules.output == PREFERRED:
         progress[BEST_LENGTH] = depth
-    else:
+    elif not tie or comes_before(path, 0, depth, progress[BEST_LENGTH]):
         keep(0, depth, work)
         progress[BEST_END] = row - 1
     return ACCEPTED
