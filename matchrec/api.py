@@ -27,6 +27,7 @@ from matchrec.plan.template import Template, View, template
 from matchrec.source import Source
 from matchrec.spark.columns import Relation
 from matchrec.spark.counters import Counters
+from matchrec.spark.diagnose import check_type_column
 from matchrec.spark.execute import Executed, Options, execute
 from matchrec.spark.session import Runner
 from matchrec.spark.unwind import marked, unwound
@@ -180,6 +181,7 @@ class SaseCall:
                 self.text, self.order_by, self.partition_by, self.type_column, self.output
             )
             check_workers(self.df.sparkSession)
+            check_type_column(self.df, self.type_column)
             executed = execute(as_graph(plan), relation_of(self.df), None, options)
             if self.output is not MatchOutput.GRAPH:
                 return executed

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from matchrec.engine.choose import ENGINES, choose
 from matchrec.engine.interface import OPTIMISED, Absent, Condition, Engine, Optimisations, Task
 from matchrec.errors.calls import engine_cannot, unconstrained_proceed, unknown_engine
+from matchrec.errors.conditions import not_measured_by
 from matchrec.nfa.compile import compile_pattern
 from matchrec.output.read_measures import MeasureReader
 from matchrec.output.reads import Read, ReadPointer
@@ -36,8 +37,11 @@ from matchrec.plan.simplify import simplify
 from matchrec.plan.split import split
 from matchrec.plan.steps import Combined, Grown, SplitCondition, Step, Value, VariableAt
 from matchrec.plan.typed import TRUE_COLUMN, GlueColumns, Typer
-from matchrec.plan.types import ValueType
+from matchrec.plan.types import NUMBERS, Family, ValueType
 from matchrec.plan.within import window_columns
+
+
+WITHOUT_DISTANCE = frozenset({Family.STRING, Family.BINARY, Family.BOOLEAN, Family.OTHER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +195,14 @@ def absent(plan: MatchPlan, absence: Absence) -> Absent:
 def typed_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
     """The two columns of the window as values of one type: a date plus hours is a timestamp."""
     window = window_columns(plan)
-    if not window or types[window[0]] == types[window[1]]:
-        return window
-    return cast(window[0], types[window[1]].name), window[1]
+    if not window or plan.within is None:
+        return ()
+    order, bound = (types[column] for column in window)
+    times = (Family.DATE, Family.TIMESTAMP), (Family.DATE, Family.TIMESTAMP_NTZ)
+    alike = {order.family, bound.family} <= NUMBERS or (order.family, bound.family) in times
+    if order.family in WITHOUT_DISTANCE or not (order == bound or alike):
+        raise not_measured_by(plan.within.interval.span)
+    return window if order == bound else (cast(window[0], bound.name), window[1])
 
 
 def able_engine(task: Task, name: str) -> tuple[Engine, str]:

@@ -57,6 +57,17 @@ def unknown_column(
     ).under(name)
 
 
+def unknown_type_column(name: str, columns: Iterable[str]) -> MatchRecognizePlanError:
+    """type_column= is no column of the DataFrame."""
+    columns = tuple(columns)
+    near = nearest(name, columns)
+    return MatchRecognizePlanError(
+        f"unknown column `{name}` in type_column",
+        notes=(f"the input has: {listed(columns)}",),
+        hint=f"write type_column={near!r}" if near else "write one of these",
+    )
+
+
 def _variable_before_the_match(
     qualifier: str, column: str, clause: str, span: Span | None
 ) -> MatchRecognizePlanError:

@@ -84,6 +84,11 @@ def within_of_other_type(
     )
 
 
+def not_measured_by(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """A window that is no distance along its key; `within_of_other_type` says their types."""
+    return MatchRecognizeUnsupportedError("WITHIN is no distance along the ORDER BY key", span)
+
+
 def duplicate_output_column(name: str, span: Span | None) -> MatchRecognizeError:
     """Two columns of the result have one name."""
     return MatchRecognizePlanError(

@@ -53,7 +53,7 @@ class MatchRecognizeError(ValueError):
         return self
 
     def in_words(self, words: Mapping[str, str]) -> Self:
-        """The same error with other names for the parts of a query, as another language has them."""
+        """The same error in the words of another language for the parts of a query."""
 
         def said(text: str) -> str:
             for word, other in words.items():

@@ -21,6 +21,9 @@ WORDS = {
     "ORDER BY": "order_by",
     "PARTITION BY": "partition_by",
     "f(LAST(A.x)) = f(x)": "f(a[a.LEN].x)",
+    "CAST(LAST(A.x)": "CAST(a.x",
+    "one navigation": "one of them",
+    "several rows of the match": "several events of the match",
 }
 """What SASE+ calls the parts of the clause, for errors found after its queries became plans."""
 

@@ -40,8 +40,10 @@ def window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """The key along which a window is measured, and where the window of a row ends; or none."""
     if plan.within is None:
         return ()
-    order = plan.order_by[0].expression.text
-    return row_column(order), row_column(f"({order}) + ({plan.within.interval.text})")
+    order, interval = plan.order_by[0].expression.text, plan.within.interval.text.strip()
+    if interval.isdigit():
+        interval += "L"  # so that the end of the last window of an int fits
+    return row_column(order), row_column(f"({order}) + ({interval})")
 
 
 def in_time(order: str, within: Within, span: Span) -> Scalar:

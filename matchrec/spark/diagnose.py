@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 
@@ -19,6 +20,7 @@ from matchrec.errors.analysis import (
     refused_by_spark,
     unknown_column,
     unknown_function,
+    unknown_type_column,
 )
 from matchrec.errors.conditions import not_boolean, within_of_other_type
 from matchrec.plan.expression import (
@@ -33,8 +35,14 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
+from matchrec.plan.split import conjuncts
+from matchrec.plan.within import window_columns
 from matchrec.source import Span
 from matchrec.spark.columns import Relation
+from matchrec.spark.session import quiet_analysis
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,8 @@ def diagnosed(
         refusal = refusal_of(written, relation)
         if refusal is not None:
             return explained(refusal, written, plan, (relation, columns))
+    if is_refused_window(plan, relation):
+        return other_window(plan, relation)
     for condition in whole_conditions(plan):
         type_name = relation.select([condition.text]).schema.fields[0].dataType.simpleString()
         if type_name != "boolean":
@@ -71,6 +81,18 @@ def mismatch_of_within(
     """An error in the condition that WITHIN became, in the words of WITHIN; None for others."""
     if plan.within is None or error.span != plan.within.interval.span:
         return None
+    return other_window(plan, relation)
+
+
+def is_refused_window(plan: MatchPlan, relation: Relation) -> bool:
+    """Whether Spark cannot add the window to the key along which it is measured."""
+    texts = (column.text for column in window_columns(plan)) if plan.selects else ()
+    return any(refusal_of(Written("WITHIN", text, None), relation) for text in texts)
+
+
+def other_window(plan: MatchPlan, relation: Relation) -> MatchRecognizeError:
+    """The error of a window that is no distance along its key."""
+    assert plan.within is not None
     order, within = plan.order_by[0].expression, plan.within.interval
     fields = relation.select([order.text, within.text]).schema.fields
     names = [field.dataType.simpleString() for field in fields]
@@ -98,7 +120,8 @@ def explained(
     name = found[2].replace("`", "").rstrip(".") if found else written.text
     match found[1] if found else None:
         case "UNRESOLVED_COLUMN":
-            measures = tuple(measure.name for measure in plan.measures)
+            others = (one for one in plan.measures if not covers(one.value.span, written.span))
+            measures = tuple(measure.name for measure in others)
             names = Names(tuple(columns.names), plan.variables, measures)
             return unknown_column(name, written.clause, names, written.span)
         case "UNRESOLVED_ROUTINE":
@@ -107,6 +130,11 @@ def explained(
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(name, written.clause, written.span)
     return refused_by_spark(written.clause, first_line(refusal), written.span)
+
+
+def covers(outer: Span, inner: Span | None) -> bool:
+    """Whether one place holds another."""
+    return inner is not None and outer.start <= inner.start and inner.end <= outer.end
 
 
 def everything_written(plan: MatchPlan) -> Iterator[Written]:
@@ -137,19 +165,21 @@ def is_sortable(key: Written, relation: Relation) -> bool:
 
 
 def whole_conditions(plan: MatchPlan) -> Iterator[Written]:
-    """The conditions that can be written over one row."""
+    """The conditions that can be written over one row, each part of AND by itself."""
     for definition in plan.definitions:
-        yield from whole("DEFINE", definition.condition)
+        for part in conjuncts(definition.condition):
+            yield from whole("DEFINE", part)
 
 
 def written_in(clause: str, scalar: Scalar) -> Iterator[Written]:
-    """The arguments of the references, then the whole expression."""
+    """The arguments of the references, then the whole expression, or the parts of its AND."""
     for reference in references(scalar):
         for text in arguments(reference):
             yield Written(clause, text, reference.span or scalar.span)
         if isinstance(reference, Aggregate):
             yield Written(clause, over_all_rows(reference), reference.span or scalar.span)
-    yield from whole(clause, scalar)
+    for part in conjuncts(scalar):
+        yield from whole(clause, part)
 
 
 def whole(clause: str, scalar: Scalar) -> Iterator[Written]:
@@ -202,3 +232,12 @@ def first_line(error: AnalysisException) -> str:
     text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
     text = re.sub(r"\s*Please, refer to '[^']*' for a fix\.", "", text)
     return re.sub(r"\s*SQLSTATE: \w+.*$", "", text).rstrip(". ")
+
+
+def check_type_column(df: DataFrame, name: str) -> None:
+    """Raises where the column of event types is none of the DataFrame's."""
+    with quiet_analysis():
+        try:
+            _ = df.selectExpr(name).schema
+        except AnalysisException as error:
+            raise unknown_type_column(name, df.columns) from error

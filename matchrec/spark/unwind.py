@@ -21,13 +21,17 @@ from matchrec.plan.sql_text import quoted, string_literal
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-STATES = "matchrec.states"  # metadata of the column of states: those of each variable
+# Metadata of the column of states: those of each variable, and how many of the keys before it are
+# those of `partition_by`, the others being what the query's matches agree on.
+STATES = "matchrec.states"
+KEYS = "matchrec.keys"
 POINTER = ("state", "row", "version", "previous_state", "previous_row", "completes")
 
 
 def marked(graph: DataFrame, plan: MatchPlan) -> DataFrame:
     """The graph of a plan, with what `unwound` must know of it."""
-    return graph.withMetadata("state", {STATES: states_of_variables(plan)})
+    metadata = {STATES: states_of_variables(plan), KEYS: len(plan.partition_by)}
+    return graph.withMetadata("state", metadata)
 
 
 def unwound(graph: DataFrame) -> DataFrame:
@@ -35,6 +39,7 @@ def unwound(graph: DataFrame) -> DataFrame:
     if "state" not in graph.columns or STATES not in graph.schema["state"].metadata:
         raise no_match_graph(graph.columns)
     variables = graph.schema["state"].metadata[STATES]
+    shown = graph.schema["state"].metadata[KEYS]
     keys = [quoted(name) for name in graph.columns[: graph.columns.index("state")]]
     grouped = graph.groupBy(*keys).agg(
         sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
@@ -44,7 +49,9 @@ def unwound(graph: DataFrame) -> DataFrame:
     )
     follow = sql.udf(untyped_paths, "array<array<int>>")
     one_each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
-    return one_each.selectExpr(*keys, *(events(name, variables[name]) for name in variables))
+    return one_each.selectExpr(
+        *keys[:shown], *(events(name, variables[name]) for name in variables)
+    )
 
 
 def events(variable: str, states: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 Those that the text alone shows are in tests/unit/frontends/sase/errors.txt; the situations that
 users meet most are here again, to show that they come through `matchrec.sase` unchanged.
 sase_errors.txt: query and message; lines `name: value` before PATTERN are arguments of `sase`.
-sase_errors_wanted.txt: messages as they should be and are not yet.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import matchrec
 HERE = Path(__file__).parent
 SCHEMA = """ts int, day date, at timestamp, event_type string, name string, x int, y double,
     tags map<string, int>, place struct<city: string>"""
-WANTED = golden_text.read(HERE / "sase_errors_wanted.txt")
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +42,3 @@ def message(events: DataFrame, given: str) -> str:
 def test_messages(events: DataFrame, request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(HERE / "sase_errors.txt", lambda given: message(events, given), update)
-
-
-@pytest.mark.xfail(strict=True)
-@pytest.mark.parametrize("record", WANTED, ids=[record.given for record in WANTED])
-def test_messages_that_are_wanted(events: DataFrame, record: golden_text.Record) -> None:
-    assert message(events, record.given) == record.expected
