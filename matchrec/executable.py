@@ -40,7 +40,6 @@ from matchrec.plan.typed import TRUE_COLUMN, GlueColumns, Typer
 from matchrec.plan.types import NUMBERS, Family, ValueType
 from matchrec.plan.within import window_columns
 
-
 WITHOUT_DISTANCE = frozenset({Family.STRING, Family.BINARY, Family.BOOLEAN, Family.OTHER})
 
 
