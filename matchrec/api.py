@@ -181,7 +181,7 @@ class SaseCall:
                 self.text, self.order_by, self.partition_by, self.type_column, self.output
             )
             check_workers(self.df.sparkSession)
-            check_type_column(self.df, self.type_column)
+            check_type_column(self.df, self.type_column, plan)
             executed = execute(as_graph(plan), relation_of(self.df), None, options)
             if self.output is not MatchOutput.GRAPH:
                 return executed

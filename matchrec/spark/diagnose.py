@@ -234,8 +234,11 @@ def first_line(error: AnalysisException) -> str:
     return re.sub(r"\s*SQLSTATE: \w+.*$", "", text).rstrip(". ")
 
 
-def check_type_column(df: DataFrame, name: str) -> None:
-    """Raises where the column of event types is none of the DataFrame's."""
+def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
+    """Raises where the plan tests types of events and their column is none of the DataFrame's."""
+    read = (one for definition in plan.definitions for one in references(definition.condition))
+    if not any(isinstance(one, ColumnReference) and one.argument == name for one in read):
+        return
     with quiet_analysis():
         try:
             _ = df.selectExpr(name).schema
