@@ -33,7 +33,7 @@ from sase_trees import Event, Query, Value
 from tests.query_batches import QueryBatch, Result, Run
 from tests.test_random_queries import INTERPRETED, settings
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "30"))
 SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 QUERIES_A_BATCH = 60
 STREAMS_A_BATCH = 50

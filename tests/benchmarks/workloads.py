@@ -45,6 +45,16 @@ def ticks(spark: SparkSession, rows: int, keys: int) -> DataFrame:
         F.timestamp_seconds(1_700_000_000 + tick).alias("ts"),
         (100 + hashed(0, 1000) / 10.0).alias("price"),
         hashed(7, 1000).alias("volume"),
+    )
+
+
+def orders(spark: SparkSession, rows: int, keys: int) -> DataFrame:
+    """Ticks with values of other types."""
+    tick = F.floor(F.col("id") / keys)
+    return spark.range(rows).select(
+        F.format_string("S%06d", F.col("id") % keys).alias("symbol"),
+        F.timestamp_seconds(1_700_000_000 + tick).alias("ts"),
+        (100 + hashed(0, 1000) / 10.0).alias("price"),
         F.format_string("note %d", hashed(9, 5000)).alias("note"),
         (hashed(11, 100_000) / 100).cast("decimal(12,2)").alias("fee"),
         F.date_add(F.lit("2024-01-01").cast("date"), hashed(13, 365).cast("int")).alias("day"),
@@ -66,6 +76,7 @@ def visits(spark: SparkSession, rows: int, keys: int) -> DataFrame:
 
 TABLES: dict[str, Callable[[SparkSession, float], DataFrame]] = {
     "ticks": lambda spark, scale: ticks(spark, int(2 * MILLION * scale), 1000),
+    "orders": lambda spark, scale: orders(spark, int(2 * MILLION * scale), 1000),
     "tiny": lambda spark, scale: ticks(spark, int(2 * MILLION * scale), int(200_000 * scale)),
     "half": lambda spark, scale: ticks(spark, int(MILLION / 2 * scale), 250),
     "visits": lambda spark, scale: visits(spark, int(MILLION * scale), 10_000),
@@ -248,11 +259,11 @@ def workloads() -> Iterator[Workload]:
     )
     yield Workload(
         "strings, decimals, dates",
-        "ticks",
+        "orders",
         "symbol",
         "ts",
         clause(
-            "ticks",
+            "orders",
             f"""{OF_TICKS}
   MEASURES STRT.note AS note, LAST(DOWN.fee) AS fee, LAST(UP.day) AS day, LAST(UP.ts) AS end_ts
   {VSHAPE}""",
