@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.environment import check_workers
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible, too_few_arguments, unknown_form, unknown_output
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sase import WORDS
@@ -181,8 +182,11 @@ class SaseCall:
                 self.text, self.order_by, self.partition_by, self.type_column, self.output
             )
             check_workers(self.df.sparkSession)
-            check_type_column(self.df, self.type_column, plan)
-            executed = execute(as_graph(plan), relation_of(self.df), None, options)
+            try:
+                executed = execute(as_graph(plan), relation_of(self.df), None, options)
+            except MatchRecognizeError:
+                check_type_column(self.df, self.type_column, plan)
+                raise
             if self.output is not MatchOutput.GRAPH:
                 return executed
             return replace(executed, dataframe=marked(executed.dataframe, plan))

@@ -20,6 +20,10 @@ class Span:
         """The least span that covers both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
+    def holds(self, other: Span) -> bool:
+        """Whether all characters of `other` are among these."""
+        return self.start <= other.start and other.end <= self.end
+
     def shifted(self, distance: int) -> Span:
         """The same characters in a text that stands `distance` characters into a larger one."""
         return Span(self.start + distance, self.end + distance)

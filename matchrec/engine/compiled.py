@@ -124,11 +124,17 @@ def _choices(tables: ProgramTables, conditions: tuple[Condition, ...]) -> IntArr
     loops = np.isin(tables.source, tables.source[tables.again])
     choices[:, layout.BLOCKS] = tables.again | ~loops
     for choice, variable in zip(choices, tables.variable, strict=True):
-        row_condition = conditions[variable].row_condition if variable >= 0 else None
-        if row_condition is not None:
-            choice[layout.WORD] = row_condition // 64
-            choice[layout.MASK] = np.uint64(1 << row_condition % 64).astype(np.int64)
+        if variable >= 0:
+            choice[[layout.WORD, layout.MASK]] = word_and_mask(conditions[variable])
     return choices
+
+
+def word_and_mask(condition: Condition) -> tuple[int, int]:
+    """Where the bit of a row condition is; mask 0 where there is none."""
+    if condition.row_condition is None:
+        return 0, 0
+    bit = np.uint64(1 << condition.row_condition % 64)
+    return condition.row_condition // 64, int(bit.astype(np.int64))
 
 
 def _moves(tables: ProgramTables) -> tuple[Move, ...]:

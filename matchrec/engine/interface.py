@@ -9,7 +9,12 @@ from typing import Protocol
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.program import Program
-from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput
+from matchrec.plan.clauses import (
+    AfterMatchSkip,
+    EventSelection,
+    MatchOutput,
+    goes_beyond_preferred,
+)
 from matchrec.plan.glue import Glue
 
 
@@ -84,12 +89,7 @@ class Task:
     @property
     def selects(self) -> bool:
         """Whether more is asked for than the preferred matches of rows in a row."""
-        return (
-            self.selection is not EventSelection.STRICT_CONTIGUITY
-            or self.output is not MatchOutput.PREFERRED
-            or bool(self.absent)
-            or self.closing is not None
-        )
+        return goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
 
     @property
     def looks_only_at_data(self) -> bool:

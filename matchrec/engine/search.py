@@ -68,27 +68,23 @@ def run(search: Search, task: Task, room: Room) -> Iterator[Matches]:
         while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
             search.grow(status)
             status = search.advance(found, taken)
-        failure = failure_of(status, progress, search.tables, task)
-        if failure is not None:
-            raise failure
+        raise_failure(status, progress, search.tables, task)
         if progress[layout.MATCHES]:
             yield _matches(search, found, taken)
         if status == layout.OUTPUT_FULL:
             rows = max(rows, int(progress[layout.NEEDED]))
 
 
-def failure_of(
-    status: int, progress: IntArray, tables: ProgramTables, task: Task
-) -> RunFailure | None:
-    """What a status says has failed, or None where nothing has."""
+def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: Task) -> None:
+    """Raises RunFailure where a status says that something has failed."""
     kind = _FAILURES.get(status)
     if kind is None:
-        return None
+        return
     detail = task.after_match.variable or ""
     if kind in (FailureKind.OVERFLOW, FailureKind.DIVISION_BY_ZERO):
         detail = task.variables[tables.variable[progress[layout.CHOICE]]]
     partition, row = progress[[layout.PARTITION, layout.ROW]]
-    return RunFailure(kind, int(partition), int(row), detail)
+    raise RunFailure(kind, int(partition), int(row), detail)
 
 
 def _matches(search: Search, found: IntArray, taken: ChoiceArray) -> Matches:

@@ -11,15 +11,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from matchrec.engine.compiled import CompiledTask, columns_of, compile_task, plain, satisfied_of
-from matchrec.engine.interface import Absent, Condition, Task
+from matchrec.engine.compiled import (
+    CompiledTask,
+    columns_of,
+    compile_task,
+    plain,
+    satisfied_of,
+    word_and_mask,
+)
+from matchrec.engine.interface import Absent, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.kernels.selection.matches import look_up
 from matchrec.engine.kernels.selection.order import repeated, settle_ties
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.engine.search import failure_of
 from matchrec.nfa.closure import GUARD_END
 from matchrec.plan.clauses import EventSelection, MatchOutput
 
@@ -52,7 +58,7 @@ def given(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> Gi
     satisfied = satisfied_of(partitions)
     starts = plain(partitions.starts, np.int64)
     states = len(tables.first) - 1
-    absent = [absent_row(one, task, compiled) for one in task.absent]
+    absent = [absent_row(one, compiled) for one in task.absent]
     rules = own.Rules(
         first=tables.first,
         program=compiled.program,
@@ -96,7 +102,7 @@ def first_work(given: Given, memory: int) -> own.Work:
         stack=np.zeros((2, linked.depth if linked else 1), np.int64),
         path=np.empty((own.PATH_SIZE, memory), np.int64),
         memo=np.zeros((1, 0), np.uint8),
-        runs=np.empty((2, 1, own.RUN_SIZE), np.int64),
+        runs=np.empty((2, 1, layout.RUN_SIZE), np.int64),
         table=np.zeros((1, 2), np.int64),
         nodes=np.empty((1, own.NODE_SIZE), np.int64),
         moved=np.empty(1, np.int64),
@@ -104,35 +110,28 @@ def first_work(given: Given, memory: int) -> own.Work:
     )
 
 
-def absent_row(absent: Absent, task: Task, compiled: CompiledTask) -> list[int]:
+def absent_row(absent: Absent, compiled: CompiledTask) -> list[int]:
     """One row of `absent`."""
     kind = own.IN_THE_MIDDLE
     if absent.after is None:
         kind = own.AT_THE_BEGINNING
     elif absent.before is None:
         kind = own.AT_THE_END
-    return [kind, *condition_row(absent.variable, task, compiled)]
+    return [kind, *code_of(absent.variable, compiled)]
 
 
 def closing_row(task: Task, compiled: CompiledTask) -> IntArray:
     """The condition of the match as a whole, or no row."""
-    rows = [] if task.closing is None else [condition_row(task.closing, task, compiled)]
+    rows = []
+    if task.closing is not None:
+        row_condition = word_and_mask(task.conditions[task.closing])
+        rows.append([*row_condition, *code_of(task.closing, compiled)])
     return np.array(rows, np.int64).reshape(-1, own.CLOSING_SIZE)
 
 
-def condition_row(variable: int, task: Task, compiled: CompiledTask) -> list[int]:
-    """Word and mask of a variable's row condition, then where its code is."""
-    word, mask = word_and_mask(task.conditions[variable])
-    code = compiled.linked.code[variable] if compiled.linked else (0, 0)
-    return [word, mask, *code]
-
-
-def word_and_mask(condition: Condition) -> tuple[int, int]:
-    """Where the bit of a row condition is; mask 0 where there is none."""
-    if condition.row_condition is None:
-        return 0, 0
-    bit = np.uint64(1 << condition.row_condition % 64)
-    return condition.row_condition // 64, int(bit.astype(np.int64))
+def code_of(variable: int, compiled: CompiledTask) -> tuple[int, int]:
+    """Where the code of a variable's condition is."""
+    return compiled.linked.code[variable] if compiled.linked else (0, 0)
 
 
 def membership(task: Task) -> BoolArray:
@@ -274,13 +273,6 @@ def add_counters(counters: IntArray | None, work: own.Work) -> None:
         most = max(counters[own.MOST_ALIVE], work.counters[0, own.MOST_ALIVE])
         counters += work.counters[0]
         counters[own.MOST_ALIVE] = most
-
-
-def raise_failure(status: int, progress: IntArray, compiled: CompiledTask, task: Task) -> None:
-    """Raises RunFailure for a status that is one."""
-    failure = failure_of(status, progress, compiled.tables, task)
-    if failure is not None:
-        raise failure
 
 
 def chunks(found: Iterator[Matches], output: MatchOutput) -> Iterator[Matches]:

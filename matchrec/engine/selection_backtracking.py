@@ -12,7 +12,7 @@ from matchrec.engine.kernels.selection import backtracking as kernel
 from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.search import Room, larger
+from matchrec.engine.search import Room, larger, raise_failure
 from matchrec.engine.selection import (
     add_counters,
     chunks,
@@ -21,7 +21,6 @@ from matchrec.engine.selection import (
     larger_output,
     matches_of,
     new_output,
-    raise_failure,
 )
 
 
@@ -62,7 +61,7 @@ class Search:
             status = int(kernel.search(self.rules, self.given.rows, self.work, output))
             if status == layout.DONE:
                 break
-            raise_failure(status, progress, compiled, self.task)
+            raise_failure(status, progress, compiled.tables, self.task)
             if status == layout.OUTPUT_FULL:
                 output = larger_output(output, progress)
             elif status == layout.MEMO_FULL:

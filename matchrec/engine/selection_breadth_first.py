@@ -13,7 +13,7 @@ from matchrec.engine.kernels.selection import breadth_first, preferred
 from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.search import Room
+from matchrec.engine.search import Room, raise_failure
 from matchrec.engine.selection import (
     Given,
     add_counters,
@@ -22,7 +22,6 @@ from matchrec.engine.selection import (
     larger_output,
     matches_of,
     new_output,
-    raise_failure,
 )
 from matchrec.plan.clauses import MatchOutput
 
@@ -62,7 +61,7 @@ class Search:
         progress, compiled = self.work.progress, self.given.compiled
         while True:
             status = int(self.kernel(self.given.rules, self.given.rows, self.work, output))
-            raise_failure(status, progress, compiled, self.task)
+            raise_failure(status, progress, compiled.tables, self.task)
             if status == layout.OUTPUT_FULL and progress[layout.MATCHES] == 0:
                 output = larger_output(output, progress)
             elif status in (layout.DONE, layout.OUTPUT_FULL):
@@ -116,7 +115,7 @@ class Search:
     def give_runs(self, size: int) -> None:
         """Room for so many runs in each bank; behind the banks' registers stand initial ones."""
         before = self.work.runs.shape[1]
-        runs = np.empty((2, size, own.RUN_SIZE), np.int64)
+        runs = np.empty((2, size, layout.RUN_SIZE), np.int64)
         runs[:, :before] = self.work.runs
         registers = np.empty((2 * size + 1, self.work.registers.shape[1]), np.int64)
         for bank in range(2 if len(self.work.registers) > 1 else 0):

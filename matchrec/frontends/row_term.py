@@ -5,7 +5,7 @@ from __future__ import annotations
 from matchrec.errors import expression as errors
 from matchrec.errors import syntax as syntax_errors
 from matchrec.frontends.analysis import Analysis, Clause, unknown_variable
-from matchrec.frontends.row_argument import Operand, refuse_readings
+from matchrec.frontends.row_argument import Operand
 from matchrec.frontends.tokens import split_at_commas
 from matchrec.plan.expression import (
     Classifier,
@@ -23,8 +23,10 @@ SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 
 
 def row_term(analysis: Analysis, operand: Operand, semantics: Semantics) -> Term:
-    """What is evaluated on a row: text, with what it reads of the row as references."""
-    refuse_readings(analysis, operand)
+    """What is evaluated on a row: text, with what it reads of the row as references.
+
+    `read_row_argument` has refused before what may not be read.
+    """
     found = (_reading(analysis, index, semantics) for index in range(operand.start, operand.end))
     span = analysis.span(operand.start, operand.end)
     pieces: list[Piece] = []

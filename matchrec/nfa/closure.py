@@ -42,20 +42,22 @@ class Folding:
     states: tuple[StateId, ...]
 
 
-def fold(program: Program, most: int | None = None, *, every_way: bool = False) -> Folded | None:
+def fold(program: Program, most: int | None = None) -> Folded | None:
     """Choices of each state that a row can lead to; the starting state is number 0.
 
-    None when there are more than `most` choices. every_way: all matches are asked for, so what is
-    less preferred than an acceptance counts too.
+    None when there are more than `most` choices.
     """
-    found = fold_states(program, most, every_way=every_way)
+    found = fold_states(program, most)
     return None if found is None else found.choices
 
 
 def fold_states(
     program: Program, most: int | None = None, *, every_way: bool = False
 ) -> Folding | None:
-    """As `fold`, with the states that it numbers."""
+    """As `fold`, with the states that it numbers.
+
+    every_way: all matches are asked for, so what is less preferred than an acceptance counts too.
+    """
     numbers = {program.start: 0}
     order = [program.start]
     folded = []

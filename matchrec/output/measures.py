@@ -53,8 +53,7 @@ def mapped_index(mask: BoolArray, seen: Look, navigation: Navigation) -> IntArra
     mask: bool[k], which mapped rows belong to the navigation's variable.
     """
     positions = np.flatnonzero(mask)
-    before = np.zeros(len(mask) + 1, np.int64)
-    np.cumsum(mask, out=before[1:])
+    before = counts_before(mask)
     first, end = before[seen.base], before[seen.limit]
     if navigation.end is End.FIRST:
         nth = first + navigation.logical_offset
@@ -62,6 +61,13 @@ def mapped_index(mask: BoolArray, seen: Look, navigation: Navigation) -> IntArra
         nth = end - 1 - navigation.logical_offset
     found = (nth >= first) & (nth < end)
     return np.where(found, positions[np.where(found, nth, 0)] if len(positions) else -1, -1)
+
+
+def counts_before(mask: BoolArray) -> IntArray:
+    """int64[k + 1], how many are marked before each place, and before the end."""
+    before = np.zeros(len(mask) + 1, np.int64)
+    np.cumsum(mask, out=before[1:])
+    return before
 
 
 def row_of_mapped(matches: Matches, rows: OutputRows, mapped: IntArray) -> IntArray:
@@ -155,8 +161,7 @@ class Reader:
     def counts(self, variable: str | None, counted: BoolArray, semantics: Semantics) -> IntArray:
         """int64[r], number of mapped rows of the variable that are counted, by input row."""
         mask = self.mask(variable) & counted[self.mapped_rows()]
-        before = np.zeros(len(mask) + 1, np.int64)
-        np.cumsum(mask, out=before[1:])
+        before = counts_before(mask)
         seen = look(self.matches, self.rows, semantics)
         return np.asarray(before[seen.limit] - before[seen.base], np.int64)
 
@@ -191,8 +196,7 @@ class Reader:
         """
         rows = self.mapped_rows()
         mask = self.mask(variable) & counted[rows]
-        before = np.zeros(len(mask) + 1, np.int64)
-        np.cumsum(mask, out=before[1:])
+        before = counts_before(mask)
         seen = look(self.matches, self.rows, semantics)
         first, end = before[seen.base], before[seen.limit]
         offsets = np.concatenate([[0], np.cumsum(end - first)]).astype(np.int64)

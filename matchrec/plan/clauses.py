@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -82,6 +83,18 @@ class MatchOutput(Enum):
     ALL = "ALL MATCHES"
     NON_OVERLAPPING = "NON-OVERLAPPING MATCHES"
     GRAPH = "MATCH GRAPH"
+
+
+def goes_beyond_preferred(
+    selection: EventSelection, output: MatchOutput, absences: Sized, closing: object
+) -> bool:
+    """Whether more is asked for than the preferred matches of rows in a row."""
+    return (
+        selection is not EventSelection.STRICT_CONTIGUITY
+        or output is not MatchOutput.PREFERRED
+        or len(absences) > 0
+        or closing is not None
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from matchrec.plan.clauses import (
     SortItem,
     Subset,
     Within,
+    goes_beyond_preferred,
 )
 from matchrec.plan.pattern import RowPattern, variable_names
 
@@ -54,12 +55,7 @@ class MatchPlan:
     @property
     def selects(self) -> bool:
         """Whether more is asked for than the preferred matches of rows in a row."""
-        return (
-            self.selection is not EventSelection.STRICT_CONTIGUITY
-            or self.output is not MatchOutput.PREFERRED
-            or bool(self.absences)
-            or self.closing is not None
-        )
+        return goes_beyond_preferred(self.selection, self.output, self.absences, self.closing)
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -120,7 +120,8 @@ def explained(
     name = found[2].replace("`", "").rstrip(".") if found else written.text
     match found[1] if found else None:
         case "UNRESOLVED_COLUMN":
-            others = (one for one in plan.measures if not covers(one.value.span, written.span))
+            here = written.span
+            others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
             measures = tuple(measure.name for measure in others)
             names = Names(tuple(columns.names), plan.variables, measures)
             return unknown_column(name, written.clause, names, written.span)
@@ -130,11 +131,6 @@ def explained(
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(name, written.clause, written.span)
     return refused_by_spark(written.clause, first_line(refusal), written.span)
-
-
-def covers(outer: Span, inner: Span | None) -> bool:
-    """Whether one place holds another."""
-    return inner is not None and outer.start <= inner.start and inner.end <= outer.end
 
 
 def everything_written(plan: MatchPlan) -> Iterator[Written]:

@@ -38,7 +38,7 @@ from matchrec.engine.kernels.layout import (
 )
 from matchrec.engine.kernels.mapping import map_row
 from matchrec.engine.kernels.memo import has_failed, remember_failure
-from matchrec.engine.kernels.merging import has_twin
+from matchrec.engine.kernels.merging import NONE, find_twin
 from matchrec.engine.kernels.starts import is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
@@ -124,18 +124,20 @@ def expand(
                 continue
             if answer != HOLDS:
                 return wait(-(CONDITION_FAILED + answer), choice, row, runs, bank, progress)
-            if merge_runs and has_twin(
-                runs,
-                bank,
-                run,
-                registers,
-                bank * runs.shape[1],
-                live_first,
-                live,
-                table,
-                progress[STAMP],
-            ):
-                continue
+            if merge_runs:
+                twin = find_twin(
+                    runs,
+                    bank,
+                    run,
+                    registers,
+                    bank * runs.shape[1],
+                    live_first,
+                    live,
+                    table,
+                    progress[STAMP],
+                )
+                if twin != NONE:
+                    continue
         if progress[NODES] == nodes.shape[0]:
             return NODES_FULL
         remembered = bit < 0 or progress[BEST_START] < 0

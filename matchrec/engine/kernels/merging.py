@@ -8,11 +8,13 @@ Source: SASE+, "Merging equivalent runs".
 from matchrec.engine.kernels.layout import RUN_STATE
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.arithmetic import wrapped_product
-from matchrec.evaluate.jit import inner
+from matchrec.evaluate.jit import inlined
+
+NONE = -1
 
 
-@inner
-def has_twin(
+@inlined
+def find_twin(
     runs: IntArray,
     bank: int,
     run: int,
@@ -22,8 +24,8 @@ def has_twin(
     live: IntArray,
     table: IntArray,
     stamp: int,
-) -> bool:
-    """Whether a run before `run` in the bank is its equal; if not, `run` is noted.
+) -> int:
+    """The run before `run` in the bank that is its equal, or NONE; then `run` is noted.
 
     place: of the registers of run 0 of the bank. live: live_first[s] .. live_first[s + 1] are the
     live registers of state s. table: int64[t, 2], t a power of two, a hash table with open
@@ -45,8 +47,8 @@ def has_twin(
             ):
                 index += 1
             if index == end:
-                return True
+                return int(other)
         slot = (slot + 1) & (table.shape[0] - 1)
     table[slot, 0] = stamp
     table[slot, 1] = run
-    return False
+    return NONE

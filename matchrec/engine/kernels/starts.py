@@ -59,17 +59,26 @@ def finish_match(
     if skip_to == PAST_LAST_ROW:
         progress[START] = start + length
         return DONE
-    index = 0 if skip_to == TO_FIRST else length - 1
-    step = 1 if skip_to == TO_FIRST else -1
-    while 0 <= index < length and program[taken[mapped + index], SKIP_HERE] == 0:
-        index += step
     progress[ROW] = start
-    if index < 0 or index == length:
+    index = skip_target(program, skip_to, taken[mapped : mapped + length])
+    if index < 0:
         return SKIP_TO_NO_ROW
     if index == 0:
         return SKIP_TO_FIRST_ROW
     progress[START] = start + index
     return DONE
+
+
+@inner
+def skip_target(program: IntArray, skip_to: int, choices: ChoiceArray | IntArray) -> int:
+    """Which of a match's rows, mapped by `choices`, SKIP TO FIRST or LAST goes to; -1 for none."""
+    index = 0 if skip_to == TO_FIRST else choices.shape[0] - 1
+    step = 1 if skip_to == TO_FIRST else -1
+    while 0 <= index < choices.shape[0]:
+        if program[choices[index], SKIP_HERE] != 0:
+            return index
+        index += step
+    return -1
 
 
 @inlined

@@ -31,13 +31,13 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
     """The clause as a syntax node."""
     found = sections(clause)
     pattern = found[Part.PATTERN]
-    (selection, output), _ = words_after_pattern(clause, clause.pairs[pattern.start])
+    (selection, output), end = words_after_pattern(clause, clause.pairs[pattern.start])
 
     def items(part: Part) -> tuple[tuple[int, int], ...]:
         return _items(clause, found[part]) if part in found else ()
 
     return MatchRecognize(
-        pattern=_pattern(clause, pattern),
+        pattern=_pattern(clause, pattern, end),
         selection=selection,
         output=output,
         partition_by=tuple(_expression(clause, *item) for item in items(Part.PARTITION_BY)),
@@ -71,14 +71,14 @@ def _expression(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
     return ExpressionText(clause.text[span.start : span.end], span)
 
 
-def _pattern(clause: ClauseTokens, section: Section) -> RowPattern:
+def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
+    """The pattern of a section in which nothing may stand from token `end` on."""
     opening = section.start
     closing = clause.pairs[opening]
     for index in range(opening, closing):
         if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
             spans = clause.tokens[opening].span, clause.tokens[index].span
             raise errors.not_closed_before("(", "DEFINE", spans)
-    _, end = words_after_pattern(clause, closing)
     if end < section.end:
         token = clause.tokens[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON"):

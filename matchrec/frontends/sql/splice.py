@@ -61,21 +61,13 @@ def _cut_out(query: Query, span: Span) -> Template:
     replaced: list[tuple[Span, str | View]] = [(site.whole, site.view) for site in query.sites]
     replaced += [(frame.span, frame.view) for frame in query.frames]
     replaced += [(mark, f":{parameter_name(mark)}") for mark in query.markers]
-    inside = [
-        (hole, piece)
-        for hole, piece in replaced
-        if span.start <= hole.start and hole.end <= span.end
-    ]
+    inside = [(hole, piece) for hole, piece in replaced if span.holds(hole)]
     outermost = (
         (hole, piece)
         for hole, piece in sorted(inside, key=lambda item: item[0].start)
-        if not any(other != hole and _holds(other, hole) for other, _ in inside)
+        if not any(other != hole and other.holds(hole) for other, _ in inside)
     )
     return _joined(tuple(_pieces(query.source.text, span, outermost)))
-
-
-def _holds(outer: Span, inner: Span) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _pieces(

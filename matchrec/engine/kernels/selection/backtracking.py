@@ -27,13 +27,11 @@ from matchrec.engine.kernels.layout import (
     PAST_LAST_ROW,
     PATH_FULL,
     ROW,
-    SKIP_HERE,
     SKIP_TO_FIRST_ROW,
     SKIP_TO_NO_ROW,
     SOURCE,
     START,
     TARGET,
-    TO_FIRST,
     TO_NEXT_ROW,
 )
 from matchrec.engine.kernels.memo import has_failed, remember_failure
@@ -63,11 +61,12 @@ from matchrec.engine.kernels.selection.layout import (
 from matchrec.engine.kernels.selection.matches import (
     closes,
     comes_before,
+    copy,
     keep,
     lacks_absent,
     write_match,
 )
-from matchrec.engine.kernels.starts import is_anchored
+from matchrec.engine.kernels.starts import is_anchored, skip_target
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inlined, inner, kernel
 
@@ -85,8 +84,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
         while progress[START] < upper or progress[BEST_START] >= 0:
             start = progress[START]
             matches, mapped = progress[MATCHES], progress[MAPPED]
-            for counter in range(counters.shape[1]):
-                counters[1, counter] = counters[0, counter]
+            copy(counters[0], counters[1])
             if progress[BEST_START] >= 0 and start > min(progress[BEST_END], upper - 1):
                 status = finish_best(work, output)
             else:
@@ -103,8 +101,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             if status != DONE:
                 progress[MATCHES] = matches
                 progress[MAPPED] = mapped
-                for counter in range(counters.shape[1]):
-                    counters[0, counter] = counters[1, counter]
+                copy(counters[1], counters[0])
                 return status
             counters[0, MATCHES_FOUND] += progress[MATCHES] - matches
         progress[PARTITION] += 1
@@ -142,13 +139,9 @@ def skip(start: int, rules: Rules, work: Work) -> int:
     if rules.skip_to == PAST_LAST_ROW:
         progress[START] = path[ROWS, length - 1] + 1
         return DONE
-    index, onward = length - 1, -1
-    if rules.skip_to == TO_FIRST:
-        index, onward = 0, 1
-    while 0 <= index < length and rules.program[path[CHOICES, index], SKIP_HERE] == 0:
-        index += onward
     progress[ROW] = start
-    if index < 0 or index == length:
+    index = skip_target(rules.program, rules.skip_to, path[CHOICES, :length])
+    if index < 0:
         return SKIP_TO_NO_ROW
     if index == 0:
         return SKIP_TO_FIRST_ROW

@@ -22,12 +22,16 @@ from matchrec.engine.kernels.layout import (
     NODES,
     NODES_FULL,
     PARTITION,
+    RUN_NODE,
+    RUN_START,
+    RUN_STATE,
     RUNS,
     RUNS_FULL,
     STAMP,
     START,
     TARGET,
 )
+from matchrec.engine.kernels.merging import NONE
 from matchrec.engine.kernels.selection.buffer import add_node, compact
 from matchrec.engine.kernels.selection.choosing import failed, may_map
 from matchrec.engine.kernels.selection.layout import (
@@ -45,9 +49,6 @@ from matchrec.engine.kernels.selection.layout import (
     MOST_ALIVE,
     NODES_PRUNED,
     READS,
-    RUN_NODE,
-    RUN_START,
-    RUN_STATE,
     RUNS_CREATED,
     STRICT,
     TILL_ANY,
@@ -56,8 +57,8 @@ from matchrec.engine.kernels.selection.layout import (
     Rules,
     Work,
 )
-from matchrec.engine.kernels.selection.matches import closes, write_match
-from matchrec.engine.kernels.selection.merging import NONE, find_twin
+from matchrec.engine.kernels.selection.matches import closes, copy, write_match
+from matchrec.engine.kernels.selection.merging import twin_of
 from matchrec.engine.kernels.selection.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inlined, kernel
@@ -83,8 +84,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 if 4 * progress[NODES] > work.nodes.shape[0]:
                     return NODES_FULL
             nodes, matches, mapped = progress[NODES], progress[MATCHES], progress[MAPPED]
-            for counter in range(counters.shape[1]):
-                counters[1, counter] = counters[0, counter]
+            copy(counters[0], counters[1])
             status = step(row, lower, upper, rules, rows, work, output)
             if status == DONE and progress[BEST_START] >= 0:
                 status = write_match(BEST_ROWS, 0, progress[BEST_LENGTH], work, output)
@@ -94,8 +94,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 progress[NODES] = nodes
                 progress[MATCHES] = matches
                 progress[MAPPED] = mapped
-                for counter in range(counters.shape[1]):
-                    counters[0, counter] = counters[1, counter]
+                copy(counters[1], counters[0])
                 return status
             progress[BANK] = 1 - progress[BANK]
             progress[COUNT] = progress[RUNS]
@@ -209,7 +208,7 @@ def go_on(
     runs[bank, run, RUN_STATE] = state
     runs[bank, run, RUN_NODE] = node
     runs[bank, run, RUN_START] = start
-    twin = find_twin(bank, run, rules, work) if merges else NONE
+    twin = twin_of(bank, run, rules, work) if merges else NONE
     if twin == NONE:
         progress[RUNS] = run + 1
         return True

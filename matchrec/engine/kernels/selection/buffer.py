@@ -8,7 +8,7 @@ numbers themselves are made for the compressed output.
 Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "Memory management".
 """
 
-from matchrec.engine.kernels.layout import NODES
+from matchrec.engine.kernels.layout import NODES, RUN_NODE, RUN_STATE
 from matchrec.engine.kernels.selection.layout import (
     COMPLETES,
     COUNT,
@@ -20,8 +20,6 @@ from matchrec.engine.kernels.selection.layout import (
     NODE_START,
     NODES_CREATED,
     NODES_PRUNED,
-    RUN_NODE,
-    RUN_STATE,
     Work,
 )
 from matchrec.engine.partitions import IntArray

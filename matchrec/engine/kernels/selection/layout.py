@@ -18,7 +18,7 @@ class Rules(NamedTuple):
     selection, output: codes below. skip_to: AFTER MATCH SKIP. merge_runs: whether runs may merge.
     accepts: int64[s], the guard under which a run that arrives in a state is a match, or -1.
     goes_on: int64[s], whether a run in a state may map further rows.
-    absent: int64[a, 5], columns below. members: bool[a, 2, v], the variables in front of that part
+    absent: int64[a, 3], columns below. members: bool[a, 2, v], the variables in front of that part
     and behind it. closing: int64[0 or 1, 4], the condition of the match as a whole.
     instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`.
     """
@@ -66,7 +66,8 @@ class Work(NamedTuple):
     that goes back, whether the row at a depth may be skipped and how many matches were before it.
     memo: uint8[r, b], remembered failures of a search that goes back.
     runs: int64[2, r, 3], those before this row and those behind it, in turn, in the order in which
-    depth-first search would come to them. table: int64[t, 2], hash table of runs.
+    depth-first search would come to them; columns as in `kernels.layout`, and the start is the
+    latest first row of the runs that one stands for. table: int64[t, 2], hash table of runs.
     nodes: int64[n, 5], the shared buffer: a pointer from each selected row to the one before, for
     every run that selects it; a join where runs have merged leads to the ends of both. moved:
     int64[n], scratch. ways: int64[q, 2], joins whose other side is still to be unwound, and how
@@ -106,12 +107,6 @@ NODE_SIZE = 5
 JOIN = -1
 COMPLETES = -2  # in place of another side: a match ends here, which the graph of all matches keeps
 
-# Columns of `runs`.
-RUN_STATE = 0
-RUN_NODE = 1
-RUN_START = 2  # the latest first row of the runs that this one stands for
-RUN_SIZE = 3
-
 # Rows of `path`.
 ROWS = 0
 CHOICES = 1
@@ -122,11 +117,9 @@ PATH_SIZE = 5
 
 # Columns of `absent`.
 KIND = 0
-ABSENT_WORD = 1
-ABSENT_MASK = 2
-ABSENT_CODE = 3
-ABSENT_CODE_END = 4
-ABSENT_SIZE = 5
+ABSENT_CODE = 1
+ABSENT_CODE_END = 2
+ABSENT_SIZE = 3
 IN_THE_MIDDLE = 0
 AT_THE_BEGINNING = 1
 AT_THE_END = 2

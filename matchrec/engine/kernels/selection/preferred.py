@@ -8,12 +8,12 @@ future the first goes on. A condition that fails ends the search only where all 
 Source: SASE+, "Basic algorithm"; the preferment order of ISO/IEC 19075-5.
 """
 
+from matchrec.engine.kernels.expansion import CUTS_OFF, wait
 from matchrec.engine.kernels.layout import (
     ACCEPT,
     BEST_NODE,
     BEST_START,
     BLOCKS,
-    CHOICE,
     CONDITION_FAILED,
     DONE,
     GUARD,
@@ -21,13 +21,16 @@ from matchrec.engine.kernels.layout import (
     NODES_FULL,
     PARTITION,
     PATH_FULL,
-    ROW,
+    RUN_NODE,
+    RUN_START,
+    RUN_STATE,
     RUNS,
     RUNS_FULL,
     STAMP,
     START,
     TARGET,
 )
+from matchrec.engine.kernels.merging import NONE
 from matchrec.engine.kernels.selection.backtracking import skip
 from matchrec.engine.kernels.selection.buffer import add_node, compact
 from matchrec.engine.kernels.selection.choosing import may_map
@@ -46,9 +49,6 @@ from matchrec.engine.kernels.selection.layout import (
     NODE_ROW,
     READS,
     ROWS,
-    RUN_NODE,
-    RUN_START,
-    RUN_STATE,
     RUNS_CREATED,
     STRICT,
     TILL_ANY,
@@ -58,12 +58,10 @@ from matchrec.engine.kernels.selection.layout import (
     Work,
 )
 from matchrec.engine.kernels.selection.matches import write_match
-from matchrec.engine.kernels.selection.merging import NONE, find_twin
+from matchrec.engine.kernels.selection.merging import twin_of
 from matchrec.engine.kernels.starts import is_anchored
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inner, kernel
-
-CUTS_OFF = -1  # no run behind this one matters any more, beside a status
 
 
 @kernel
@@ -134,7 +132,7 @@ def step(row: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work)
             start, place = runs[bank, run, RUN_START], bank * runs.shape[1] + run
         work.counters[0, READS] += 1
         if state < 0:
-            status = fail_in_turn(state, node, start, work)
+            status = wait(state, node, start, runs, 1 - bank, progress)
         else:
             status = expand(state, node, start, place, row, lower, upper, rules, rows, work)
         if status != DONE:
@@ -178,7 +176,7 @@ def expand(
         if answer == HOLDS_NOT:
             continue
         if answer != HOLDS:
-            return fail_in_turn(-(CONDITION_FAILED + answer), choice, row, work)
+            return wait(-(CONDITION_FAILED + answer), choice, row, runs, bank, progress)
         blocked = blocked or program[choice, BLOCKS] != 0
         chosen = add_node(choice, row, node, -1, start, work)
         if chosen < 0:
@@ -205,7 +203,7 @@ def go_on(
     runs[bank, run, RUN_NODE] = node
     runs[bank, run, RUN_START] = start
     work.counters[0, RUNS_CREATED] += 1
-    twin = find_twin(bank, run, rules, work) if rules.merge_runs else NONE
+    twin = twin_of(bank, run, rules, work) if rules.merge_runs else NONE
     if twin != NONE:
         arrived = work.nodes[node, NODE_ROW] == work.nodes[runs[bank, twin, RUN_NODE], NODE_ROW]
         same_end = rows.window_end[start] == rows.window_end[runs[bank, twin, RUN_START]]
@@ -225,28 +223,6 @@ def keep_best(start: int, node: int, work: Work) -> None:
         nodes[node, NODE_OTHER] = COMPLETES
     progress[BEST_START] = start
     progress[BEST_NODE] = node
-
-
-@inner
-def fail_in_turn(state: int, choice: int, row: int, work: Work) -> int:
-    """Keep a failed condition behind the runs before it, or fail when there are none.
-
-    It stands as a run whose state is minus a status, whose node the choice, whose start the row.
-    """
-    progress, runs = work.progress, work.runs
-    run = progress[RUNS]
-    if run == 0:
-        progress[ROW] = row
-        progress[CHOICE] = choice
-        return -state
-    if run == runs.shape[1]:
-        return RUNS_FULL
-    bank = 1 - progress[BANK]
-    runs[bank, run, RUN_STATE] = state
-    runs[bank, run, RUN_NODE] = choice
-    runs[bank, run, RUN_START] = row
-    progress[RUNS] = run + 1
-    return CUTS_OFF
 
 
 @inner
