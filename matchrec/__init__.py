@@ -4,6 +4,8 @@
     matchrec.install(spark)                    spark.sql understands the clause from now on
     matchrec.match_recognize(df, clause)       the text between the parentheses, over a DataFrame
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
+    matchrec.Pattern.begin("a").next("b")...   an event pattern, built by calls
+    matchrec.AfterMatch.SKIP_TO_NEXT           which of its matches leave room for others
     matchrec.unwind(graph)                     the matches of its compressed form
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
     matchrec.explain_sase(df, text, ...)       the same of a SASE+ query
@@ -35,9 +37,11 @@ if TYPE_CHECKING:
         MatchRecognizeUnsupportedError,
     )
     from matchrec.explanation import Explanation
+    from matchrec.frontends.pattern import AfterMatch, Pattern
     from matchrec.spark.counters import Counters
 
 __all__ = [
+    "AfterMatch",
     "Counters",
     "Explanation",
     "MatchRecognizeError",
@@ -46,6 +50,7 @@ __all__ = [
     "MatchRecognizeRunError",
     "MatchRecognizeUnsupportedError",
     "Optimisations",
+    "Pattern",
     "explain",
     "explain_sase",
     "install",
@@ -62,6 +67,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name.startswith("MatchRecognize"):
         return getattr(import_module("matchrec.errors"), name)
+    if name in ("AfterMatch", "Pattern"):
+        return getattr(import_module("matchrec.frontends.pattern"), name)
     return getattr(import_module("matchrec.api"), name)
 
 

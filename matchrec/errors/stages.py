@@ -1,0 +1,310 @@
+"""Errors in how a Pattern is built. `stage` is what to call a stage, e.g. "stage `a`"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from matchrec.errors.kinds import (
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+    listed,
+    nearest,
+)
+
+# Names
+
+
+def not_a_name(given: object, call: str) -> MatchRecognizePlanError:
+    """Neither a name nor a pattern."""
+    return MatchRecognizePlanError(
+        f"{call} of a {type(given).__name__}: {given!r}",
+        hint=f'write {call}("name"), or for a group {call}(Pattern.begin(...)...)',
+    )
+
+
+def bad_name(name: str, call: str) -> MatchRecognizePlanError:
+    """A name that no stage can have."""
+    return MatchRecognizePlanError(
+        f"{call}: `{name}` cannot be the name of a stage",
+        notes=("a name is not empty, has no colon, and is not `$endState$`",),
+        hint=f'write e.g. {call}("a")',
+    )
+
+
+def duplicate_name(name: str, known: str) -> MatchRecognizePlanError:
+    """Two stages of one name; case does not count, as stages become columns."""
+    also = "" if name == known else f", as `{known}`"
+    return MatchRecognizePlanError(
+        f"stage `{name}` is in the pattern already{also}",
+        notes=("stages become columns, whose case does not count",),
+        hint="give one of them another name",
+    )
+
+
+def empty_group(call: str) -> MatchRecognizePlanError:
+    """A group without stages."""
+    return MatchRecognizePlanError(
+        f"{call} of a pattern without stages", hint=f"write {call}(Pattern.begin(...))"
+    )
+
+
+# NOT
+
+
+def group_forbidden(call: str) -> MatchRecognizeUnsupportedError:
+    """A NOT of a whole pattern."""
+    return MatchRecognizeUnsupportedError(
+        f"{call} of a group",
+        notes=("what must not be there is one event",),
+        hint=f'write {call}("name").where(...), once for each event that must not be there',
+    )
+
+
+def not_after_optional(before: str, name: str, call: str) -> MatchRecognizeUnsupportedError:
+    """A NOT directly behind what may be left out."""
+    return MatchRecognizeUnsupportedError(
+        f"{call}({name!r}) directly behind optional {before}",
+        notes=("a NOT counts from the event accepted before it, which may be missing",),
+        hint=f"leave out optional() of {before}, or append a stage before {call}",
+    )
+
+
+def quantified_not(stage: str, call: str) -> MatchRecognizePlanError:
+    """A NOT that is repeated, optional or greedy."""
+    return MatchRecognizePlanError(
+        f"{call}() of {stage}, which is a NOT",
+        notes=("no event is accepted for it, so there is nothing to repeat or to leave out",),
+        hint=f"call {call}() before not_next or not_followed_by, or behind the next stage",
+    )
+
+
+def open_end(stage: str) -> MatchRecognizePlanError:
+    """A pattern that ends with not_followed_by and has no window."""
+    return MatchRecognizePlanError(
+        f"the pattern ends with not_followed_by of {stage} and has no window",
+        notes=("that there is no such event is known only when the window has ended",),
+        hint='add .within("10 minutes"), or append a stage',
+    )
+
+
+# Conditions
+
+
+def condition_of_group(stage: str, call: str) -> MatchRecognizeUnsupportedError:
+    """A condition of a whole pattern."""
+    return MatchRecognizeUnsupportedError(
+        f"{call}() of {stage}",
+        notes=("a condition is about one event",),
+        hint=f"call {call}() on the stages inside of the group",
+    )
+
+
+def empty_condition(stage: str, call: str) -> MatchRecognizePlanError:
+    """A condition without text."""
+    return MatchRecognizePlanError(
+        f"{call}() of {stage} is empty", hint=f'write e.g. {call}("price > 10"), or leave it out'
+    )
+
+
+def not_a_condition(given: object, stage: str, call: str) -> MatchRecognizePlanError:
+    """Neither text nor a Column."""
+    return MatchRecognizePlanError(
+        f"{call}() of {stage} is a {type(given).__name__}: {given!r}",
+        hint=f'write SQL text, {call}("price > 10"), or a Column, {call}(col("price") > 10)',
+    )
+
+
+def until_without_loop(stage: str) -> MatchRecognizePlanError:
+    """A stop condition where there is no loop."""
+    return MatchRecognizePlanError(
+        f"until() of {stage}, which is no loop",
+        notes=("until ends what would go on without a bound",),
+        hint="call one_or_more() or times_or_more(n) before until()",
+    )
+
+
+def until_twice(stage: str) -> MatchRecognizePlanError:
+    """Two stop conditions."""
+    return MatchRecognizePlanError(
+        f"until() of {stage} for the second time",
+        hint="join the two conditions with OR in one until()",
+    )
+
+
+# Quantifiers
+
+
+def two_quantifiers(stage: str, call: str) -> MatchRecognizePlanError:
+    """A second quantifier."""
+    return MatchRecognizePlanError(
+        f"{call}() of {stage}, which has a quantifier already",
+        notes=("one of one_or_more(), times(n), times(m, n) and times_or_more(n)",),
+        hint="leave one of them out, or put the stage into a group and repeat that",
+    )
+
+
+def not_a_number_of_times(stage: str, given: Sequence[object]) -> MatchRecognizePlanError:
+    """`times("2")`."""
+    return MatchRecognizePlanError(
+        f"times of {stage} is {listed(repr(one) for one in given)}",
+        hint="write whole numbers: times(2), times(2, 4), times_or_more(2)",
+    )
+
+
+def too_few_times(stage: str, least: int, lowest: int) -> MatchRecognizePlanError:
+    """`times(0)`, `times(-1, 2)`."""
+    return MatchRecognizePlanError(
+        f"{stage} {least} times: the least is {lowest}",
+        hint="write times(n) with n from 1 on; times(0, n) or optional() for what may be missing",
+    )
+
+
+def most_below_least(stage: str, least: int, most: int) -> MatchRecognizePlanError:
+    """`times(3, 2)`, `times(0, 0)`."""
+    return MatchRecognizePlanError(
+        f"{stage} {least} to {most} times",
+        hint=f"write times({most}, {least})" if most > 0 else "leave the stage out",
+    )
+
+
+def needs_quantifier(stage: str, call: str) -> MatchRecognizePlanError:
+    """What only repeated stages can be."""
+    return MatchRecognizePlanError(
+        f"{call}() of {stage}, which is not repeated",
+        hint=f"call one_or_more(), times(n) or times_or_more(n) before {call}()",
+    )
+
+
+def optional_twice(stage: str) -> MatchRecognizePlanError:
+    """Optional for the second time; `times(0, n)` is optional."""
+    return MatchRecognizePlanError(
+        f"optional() of {stage}, which is optional already",
+        notes=("times(0, n) is optional",),
+        hint="leave optional() out",
+    )
+
+
+def optional_after_greedy(stage: str, before: str) -> MatchRecognizePlanError:
+    """An optional stage directly behind a greedy one."""
+    return MatchRecognizePlanError(
+        f"optional {stage} directly behind greedy {before}",
+        hint=f"leave out greedy() of {before}, or optional() of {stage}",
+    )
+
+
+def greedy_group(stage: str) -> MatchRecognizePlanError:
+    """A group that is greedy."""
+    return MatchRecognizePlanError(
+        f"greedy() of {stage}",
+        notes=("only a single stage can be greedy",),
+        hint="leave greedy() out, or call it on stages inside of the group",
+    )
+
+
+def greedy_combinations(stage: str) -> MatchRecognizePlanError:
+    """A greedy stage that allows combinations."""
+    return MatchRecognizePlanError(
+        f"greedy() and allow_combinations() of {stage}",
+        notes=("a greedy stage takes every event that it can, so it skips none of them",),
+        hint="leave one of them out",
+    )
+
+
+def two_contiguities(stage: str, before: str, call: str) -> MatchRecognizePlanError:
+    """Contiguity inside of a stage for the second time."""
+    return MatchRecognizePlanError(
+        f"{call}() of {stage} behind {before}()", hint="leave one of them out"
+    )
+
+
+# Windows
+
+
+def not_a_duration(given: object, call: str) -> MatchRecognizePlanError:
+    """No length of time."""
+    return MatchRecognizePlanError(
+        f"{call} of {given!r}, which is no length of time",
+        hint='write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in '
+        "the unit of the order column",
+    )
+
+
+def not_a_positive_duration(given: object, call: str) -> MatchRecognizePlanError:
+    """A window that holds nothing."""
+    return MatchRecognizePlanError(
+        f"{call} of {given!r}: no event lies less than that after another",
+        hint="write a length of more than 0",
+    )
+
+
+def unknown_unit(unit: str, known: Iterable[str], call: str) -> MatchRecognizePlanError:
+    """A word behind a number that is no unit of fixed length."""
+    known = list(known)
+    meant = nearest(unit, known)
+    return MatchRecognizePlanError(
+        f"{call}: unknown unit `{unit}`",
+        notes=(f"units: {listed(known)}",),
+        hint=f"write {meant}" if meant else 'write e.g. "10 minutes"',
+    )
+
+
+def unknown_kind(kind: object, known: Iterable[str]) -> MatchRecognizePlanError:
+    """A window of a kind that there is not."""
+    known = list(known)
+    meant = nearest(str(kind), known) or known[0]
+    return MatchRecognizePlanError(
+        f"within: unknown kind `{kind}`",
+        notes=(f"kinds: {listed(known)}",),
+        hint=f'write within("10 minutes", "{meant}")',
+    )
+
+
+def near_without_event(stage: str, *, is_group: bool) -> MatchRecognizePlanError:
+    """A distance to the event before, of what is no single event."""
+    why = "a group has several events" if is_group else "no event is accepted for a NOT"
+    where = "on a stage inside of it" if is_group else "on the next stage"
+    return MatchRecognizePlanError(
+        f"within previous_to_current of {stage}",
+        notes=(f"it is the distance from the event before to one of the stage; {why}",),
+        hint=f"call within(..., 'previous_to_current') {where}",
+    )
+
+
+def near_exceeds_whole(stage: str, near: str, whole: str) -> MatchRecognizePlanError:
+    """A window between neighbours that is larger than that of the match."""
+    return MatchRecognizePlanError(
+        f"within previous_to_current of {stage} is {near}, that of the whole pattern {whole}",
+        notes=("neighbours lie no further apart than the first and the last event",),
+        hint=f"write at most {whole}, or leave it out",
+    )
+
+
+def mixed_durations(one: str, other: str) -> MatchRecognizePlanError:
+    """A time and a number in one pattern."""
+    return MatchRecognizePlanError(
+        f"windows of {one} and of {other} in one pattern",
+        notes=("a number is in the unit of the order column, a time is not",),
+        hint="write all of them as times, or all of them as numbers",
+    )
+
+
+# Skip strategies
+
+
+def throws_without_stage(strategy: str) -> MatchRecognizePlanError:
+    """throw_on_miss of a strategy that goes to no stage."""
+    return MatchRecognizePlanError(
+        f"throw_on_miss() of {strategy}, which skips to no stage",
+        hint="leave it out, or write skip_to_first(stage) or skip_to_last(stage)",
+    )
+
+
+def unknown_skip_target(name: str, known: Iterable[str], call: str) -> MatchRecognizePlanError:
+    """A skip to a stage that the pattern has not, or to a NOT."""
+    known = list(known)
+    meant = nearest(name, known) or known[0]
+    return MatchRecognizePlanError(
+        f"{call}({name!r}): no stage of the pattern has events of that name",
+        notes=(f"stages: {listed(known)}",),
+        hint=f"write {call}({meant!r})",
+    )

@@ -1,0 +1,13 @@
+"""The Pattern API: calls go in, stages come out, and from them the same plan as of any query.
+
+    Pattern.begin("a").where("x > 1").followed_by("b").one_or_more()
+
+is two stages, of which the second is looped; a group is a stage of stages. `builder` has the calls,
+`tree` what they build, `checks` what is refused, `durations` how long a window may be.
+"""
+
+from matchrec.frontends.pattern.after_match import AfterMatch
+from matchrec.frontends.pattern.builder import Pattern
+from matchrec.frontends.pattern.tree import All, Condition, Contiguity, Either, Stage, Test
+
+__all__ = ["AfterMatch", "All", "Condition", "Contiguity", "Either", "Pattern", "Stage", "Test"]

@@ -1,0 +1,63 @@
+"""What a match that comes out makes of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from matchrec.errors import stages as errors
+from matchrec.plan.clauses import SkipTo
+
+
+@dataclass(frozen=True, slots=True)
+class AfterMatch:
+    """An after-match skip strategy; matches come out in the order of their first events.
+
+    NO_SKIP: all matches. SKIP_TO_NEXT: one for each first event. SKIP_PAST_LAST_EVENT: none that
+    starts before the last one has ended. skip_to_first(stage), skip_to_last(stage): none that
+    starts before the first, or last, event of that stage in the last one.
+
+    >>> AfterMatch.skip_to_last("b").throw_on_miss()
+    AfterMatch.skip_to_last('b').throw_on_miss()
+    """
+
+    to: SkipTo | None = None
+    stage: str | None = None
+    throws: bool = False
+
+    NO_SKIP: ClassVar[AfterMatch]
+    SKIP_TO_NEXT: ClassVar[AfterMatch]
+    SKIP_PAST_LAST_EVENT: ClassVar[AfterMatch]
+
+    @staticmethod
+    def skip_to_first(stage: str) -> AfterMatch:
+        """Nothing that starts before the first event of a stage; without one, as NO_SKIP."""
+        return AfterMatch(SkipTo.FIRST, stage)
+
+    @staticmethod
+    def skip_to_last(stage: str) -> AfterMatch:
+        """Nothing that starts before the last event of a stage; without one, as NO_SKIP."""
+        return AfterMatch(SkipTo.LAST, stage)
+
+    def throw_on_miss(self) -> AfterMatch:
+        """A match without an event of the stage, or that starts with that event, is an error."""
+        if self.stage is None:
+            raise errors.throws_without_stage(repr(self))
+        return replace(self, throws=True)
+
+    def __repr__(self) -> str:
+        if self.stage is None:
+            return f"AfterMatch.{NAMES[self.to]}"
+        function = "skip_to_first" if self.to is SkipTo.FIRST else "skip_to_last"
+        suffix = ".throw_on_miss()" if self.throws else ""
+        return f"AfterMatch.{function}({self.stage!r}){suffix}"
+
+
+NAMES = {
+    None: "NO_SKIP",
+    SkipTo.NEXT_ROW: "SKIP_TO_NEXT",
+    SkipTo.PAST_LAST_ROW: "SKIP_PAST_LAST_EVENT",
+}
+AfterMatch.NO_SKIP = AfterMatch()
+AfterMatch.SKIP_TO_NEXT = AfterMatch(SkipTo.NEXT_ROW)
+AfterMatch.SKIP_PAST_LAST_EVENT = AfterMatch(SkipTo.PAST_LAST_ROW)

@@ -1,0 +1,191 @@
+"""What a pattern must not be asked for, one function for each call.
+
+Source: Flink CEP, "The Pattern API", and what its builder and compiler refuse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matchrec.errors import stages as errors
+from matchrec.frontends.pattern.durations import Duration
+from matchrec.frontends.pattern.tree import Contiguity, Stage, Test, all_stages, named_stages
+
+KINDS = ("first_to_last", "previous_to_current")
+END_STATE = "$endState$"
+
+
+def new_content(stages: tuple[Stage, ...], content: str | tuple[Stage, ...], call: str) -> None:
+    """A stage has a name of its own; so has each stage of a group."""
+    if isinstance(content, str):
+        new_name(stages, content, call)
+        return
+    if not isinstance(content, tuple):
+        raise errors.not_a_name(content, call)
+    if not content:
+        raise errors.empty_group(call)
+    for stage in named_stages(content):
+        assert isinstance(stage.content, str)
+        new_name(stages, stage.content, call)
+
+
+def new_name(stages: tuple[Stage, ...], name: object, call: str) -> None:
+    """The name is one that a column can have, and no stage has it yet."""
+    if not isinstance(name, str):
+        raise errors.not_a_name(name, call)
+    if not name.strip() or ":" in name or name == END_STATE:
+        raise errors.bad_name(name, call)
+    for stage in named_stages(stages):
+        if str(stage.content).upper() == name.upper():
+            raise errors.duplicate_name(name, str(stage.content))
+
+
+def may_be_forbidden(stages: tuple[Stage, ...], name: object, call: str) -> None:
+    """A NOT is a single stage, and something is there before it in any case."""
+    if isinstance(name, str):
+        new_name(stages, name, call)
+    elif not isinstance(name, str):
+        raise (
+            errors.group_forbidden(call)
+            if hasattr(name, "stages")
+            else errors.not_a_name(name, call)
+        )
+    if stages[-1].optional:
+        raise errors.not_after_optional(stages[-1].label, str(name), call)
+
+
+def condition(given_condition: Any, stage: Stage, call: str) -> Test:
+    """A condition of a single stage."""
+    if stage.is_group:
+        raise errors.condition_of_group(stage.label, call)
+    return Test(given(given_condition, stage, call))
+
+
+def given(condition_given: Any, stage: Stage, call: str) -> Any:
+    """SQL text or a Column."""
+    is_text = isinstance(condition_given, str)
+    if is_text and not condition_given.strip():
+        raise errors.empty_condition(stage.label, call)
+    if not is_text and not hasattr(condition_given, "isNotNull"):
+        raise errors.not_a_condition(condition_given, stage.label, call)
+    return condition_given
+
+
+def may_have_until(stage: Stage) -> None:
+    """A condition that ends a loop needs one, and there is one of it."""
+    if stage.negated or not stage.is_loop:
+        raise errors.until_without_loop(stage.label)
+    if stage.until is not None:
+        raise errors.until_twice(stage.label)
+
+
+def bounds(stage: Stage, least: object, most: object) -> None:
+    """How often is a whole number, not less than none and not more than the most."""
+    numbers = [one for one in (least, most) if one is not None]
+    if not all(isinstance(one, int) and not isinstance(one, bool) for one in numbers):
+        raise errors.not_a_number_of_times(stage.label, numbers)
+    assert isinstance(least, int)
+    lowest = 1 if most is None else 0
+    if least < lowest:
+        raise errors.too_few_times(stage.label, least, lowest)
+    if isinstance(most, int) and (most < least or most < 1):
+        raise errors.most_below_least(stage.label, least, most)
+
+
+def may_be_quantified(stages: tuple[Stage, ...], call: str, *, optional: bool) -> None:
+    """A stage has one quantifier, a NOT none; `times(0, n)` is optional."""
+    stage = stages[-1]
+    if stage.negated:
+        raise errors.quantified_not(stage.label, call)
+    if stage.quantified:
+        raise errors.two_quantifiers(stage.label, call)
+    if optional:
+        may_be_optional(stages)
+
+
+def may_be_optional(stages: tuple[Stage, ...]) -> None:
+    """A stage is made optional once, is no NOT, and stands behind no greedy one."""
+    stage = stages[-1]
+    if stage.negated:
+        raise errors.quantified_not(stage.label, "optional")
+    if stage.optional:
+        raise errors.optional_twice(stage.label)
+    if len(stages) > 1 and stages[-2].greedy:
+        raise errors.optional_after_greedy(stage.label, stages[-2].label)
+
+
+def may_be_greedy(stage: Stage) -> None:
+    """What is greedy is a repeated single stage that allows no combinations."""
+    if stage.negated:
+        raise errors.quantified_not(stage.label, "greedy")
+    if stage.is_group:
+        raise errors.greedy_group(stage.label)
+    if not stage.quantified:
+        raise errors.needs_quantifier(stage.label, "greedy")
+    if stage.inner is Contiguity.ANY:
+        raise errors.greedy_combinations(stage.label)
+
+
+def may_have_inner(stage: Stage, call: str) -> None:
+    """Contiguity inside of a stage is said once, of a repeated one."""
+    if stage.negated:
+        raise errors.quantified_not(stage.label, call)
+    if not stage.quantified:
+        raise errors.needs_quantifier(stage.label, call)
+    if stage.inner is not None:
+        before = "consecutive" if stage.inner is Contiguity.STRICT else "allow_combinations"
+        raise errors.two_contiguities(stage.label, before, call)
+    if stage.greedy and call == "allow_combinations":
+        raise errors.greedy_combinations(stage.label)
+
+
+def known_kind(kind: object) -> None:
+    """A window is one of two kinds."""
+    if kind not in KINDS:
+        raise errors.unknown_kind(kind, KINDS)
+
+
+def may_be_near(stage: Stage) -> None:
+    """The distance to the event before is that of events that are accepted."""
+    if stage.negated or stage.is_group:
+        raise errors.near_without_event(stage.label, is_group=stage.is_group)
+
+
+def windows(stages: tuple[Stage, ...]) -> None:
+    """A window between neighbours fits into that of the whole match."""
+    whole = whole_window(stages)
+    for stage in all_stages(stages):
+        comparable(whole, stage.near)
+        comparable(whole, stage.gap)
+        if whole is not None and stage.near is not None and stage.near > whole:
+            raise errors.near_exceeds_whole(stage.label, str(stage.near), str(whole))
+
+
+def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
+    """The smallest of the windows from the first to the last event."""
+    found = [stage.within for stage in all_stages(stages) if stage.within is not None]
+    for one in found:
+        comparable(found[0], one)
+    return min(found, default=None)
+
+
+def comparable(one: Duration | None, other: Duration | None) -> None:
+    """Two windows of one pattern are both times or both numbers."""
+    if one is not None and other is not None and one.is_time != other.is_time:
+        raise errors.mixed_durations(str(one), str(other))
+
+
+def complete(stages: tuple[Stage, ...]) -> None:
+    """What can be said of a pattern only when all of it is known: how it ends."""
+    last = stages[-1]
+    while isinstance(last.content, tuple):
+        last = last.content[-1]
+    if last.negated and last.contiguity is Contiguity.RELAXED and whole_window(stages) is None:
+        raise errors.open_end(last.label)
+
+
+def skip_target(stages: tuple[Stage, ...], name: str, call: str) -> None:
+    """What is skipped to is a stage whose events are part of a match."""
+    known = [str(stage.content) for stage in named_stages(stages) if not stage.negated]
+    if name not in known:
+        raise errors.unknown_skip_target(name, known, call)

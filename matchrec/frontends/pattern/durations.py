@@ -1,0 +1,90 @@
+"""How long a window is: a time, or a number in the unit of the order column.
+
+10 minutes    1 hour 30 minutes    INTERVAL '10' SECONDS    500    timedelta(minutes=10)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+
+from matchrec.errors import stages as errors
+
+MICROSECONDS = {
+    "WEEK": 7 * 24 * 3600 * 10**6,
+    "DAY": 24 * 3600 * 10**6,
+    "HOUR": 3600 * 10**6,
+    "MINUTE": 60 * 10**6,
+    "SECOND": 10**6,
+    "MILLISECOND": 1000,
+    "MICROSECOND": 1,
+}
+NUMBER = r"\d+(?:\.\d+)?"
+AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")
+ALONE = re.compile(rf"\s*({NUMBER})\s*")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    """A distance along the order column.
+
+    is_time: whether `amount` is in microseconds, and not in the column's own unit.
+    """
+
+    is_time: bool
+    amount: Fraction
+
+    @property
+    def sql(self) -> str:
+        """The distance as Spark SQL."""
+        if not self.is_time:
+            whole = self.amount.denominator == 1
+            return str(self.amount.numerator) if whole else repr(float(self.amount))
+        units = (name for name in MICROSECONDS if name != "WEEK")
+        unit = next(name for name in units if self.amount % MICROSECONDS[name] == 0)
+        return f"INTERVAL {self.amount / MICROSECONDS[unit]} {unit}"
+
+    def __str__(self) -> str:
+        return self.sql.removeprefix("INTERVAL ").lower()
+
+
+def duration(given: object, call: str) -> Duration:
+    """The distance that a call was given. Raises MatchRecognizePlanError for what is none.
+
+    >>> duration("1 hour 30 minutes", "within").sql, duration(500, "within").sql
+    ('INTERVAL 90 MINUTE', '500')
+    """
+    found = read(given, call)
+    if found is None:
+        raise errors.not_a_duration(given, call)
+    if found.amount <= 0:
+        raise errors.not_a_positive_duration(given, call)
+    return found
+
+
+def read(given: object, call: str) -> Duration | None:
+    """The distance, or None where there is none to be read."""
+    if isinstance(given, timedelta):
+        return Duration(True, Fraction(given // timedelta(microseconds=1)))
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return Duration(False, Fraction(str(given)))
+    if not isinstance(given, str):
+        return None
+    if alone := ALONE.fullmatch(given):
+        return Duration(False, Fraction(alone[1]))
+    text = re.sub(r"^\s*INTERVAL\b", "", given, flags=re.IGNORECASE)
+    amounts = list(AMOUNT.finditer(text))
+    if not amounts or "".join(one[0] for one in amounts) != text:
+        return None
+    total = sum(Fraction(one[1]) * unit(one[2], call) for one in amounts)
+    return Duration(True, Fraction(total)) if Fraction(total).denominator == 1 else None
+
+
+def unit(name: str, call: str) -> int:
+    """How many microseconds a unit has."""
+    singular = name.upper().removesuffix("S")
+    if singular not in MICROSECONDS:
+        raise errors.unknown_unit(name, [f"{one.lower()}s" for one in MICROSECONDS], call)
+    return MICROSECONDS[singular]

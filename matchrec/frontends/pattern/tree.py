@@ -1,0 +1,122 @@
+"""The stages of a pattern, as its calls describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from matchrec.frontends.pattern.durations import Duration
+from matchrec.plan.stages import Contiguity
+
+__all__ = [
+    "All",
+    "Condition",
+    "Contiguity",
+    "Either",
+    "Stage",
+    "Test",
+    "all_conditions",
+    "named_stages",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One condition as it was given: SQL text, or a Spark Column."""
+
+    __test__ = False  # for pytest: no test
+
+    expression: Any
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Both must hold."""
+
+    left: Condition
+    right: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of them must hold."""
+
+    left: Condition
+    right: Condition
+
+
+Condition = Test | All | Either
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage: events that satisfy a condition, a whole pattern as a group, or a NOT.
+
+    content: the stage's name, or the stages of a group. contiguity: which events may be skipped
+    before its first one; of a NOT, STRICT is not_next and RELAXED not_followed_by; nothing is
+    skipped before the first stage of a whole pattern. condition: None is always true.
+    least, most: how often, most None without a bound; optional adds "not at all". inner: the
+    contiguity from the second repetition on. gap: the time between two repetitions. within: from
+    the first to the last event of the whole match; near: from the event before to each of this
+    stage. Both gap and near are less than, not equal.
+    """
+
+    content: str | tuple[Stage, ...]
+    contiguity: Contiguity
+    negated: bool = False
+    condition: Condition | None = None
+    quantified: bool = False
+    least: int = 1
+    most: int | None = 1
+    optional: bool = False
+    greedy: bool = False
+    inner: Contiguity | None = None
+    until: Condition | None = None
+    gap: Duration | None = None
+    within: Duration | None = None
+    near: Duration | None = None
+
+    @property
+    def is_group(self) -> bool:
+        """Whether it is a pattern of its own."""
+        return not isinstance(self.content, str)
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether there is no bound to its repetitions."""
+        return self.most is None
+
+    @property
+    def label(self) -> str:
+        """What to call it in a message."""
+        if isinstance(self.content, str):
+            return f"stage `{self.content}`"
+        return f"group ({', '.join(one.label for one in self.content)})"
+
+
+def named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
+    """All stages that are no groups, those inside of groups in their place."""
+    for stage in stages:
+        if isinstance(stage.content, str):
+            yield stage
+        else:
+            yield from named_stages(stage.content)
+
+
+def all_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
+    """All stages, a group before those inside of it."""
+    for stage in stages:
+        yield stage
+        if not isinstance(stage.content, str):
+            yield from all_stages(stage.content)
+
+
+def all_conditions(condition: Condition | None) -> Iterator[Test]:
+    """The conditions as they were given, from left to right."""
+    match condition:
+        case Test():
+            yield condition
+        case All(left, right) | Either(left, right):
+            yield from all_conditions(left)
+            yield from all_conditions(right)
