@@ -16,6 +16,7 @@ from matchrec.engine.interface import OPTIMISED, Absent, Condition, Engine, Opti
 from matchrec.errors.calls import engine_cannot, unconstrained_proceed, unknown_engine
 from matchrec.errors.conditions import not_measured_by
 from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.relevance import relevant_rows
 from matchrec.output.read_measures import MeasureReader
 from matchrec.output.reads import Read, ReadPointer
 from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput
@@ -57,7 +58,8 @@ class Executable:
     """A linked query. Picklable: Spark carries it to its workers.
 
     columns: what Spark computes for every row and sends, in order; indices below count in it.
-    conditions: what it computes and packs as one bit each. integers, floats: the columns that glue
+    conditions: what it computes and packs as one bit each. relevant: those of which a row must
+    satisfy one to be sent at all, or none. integers, floats: the columns that glue
     reads. ranked: those of them that are replaced by their rank. grouped: SQL of aggregates that
     are Spark's, over the rows of each match. keys: the partition's, by name, for messages. ansi:
     whether overflow is an error. window: the columns of the key along which a window is measured
@@ -71,6 +73,7 @@ class Executable:
     rows_per_match: RowsPerMatch
     columns: tuple[RowColumn, ...]
     conditions: tuple[RowColumn, ...]
+    relevant: tuple[RowColumn, ...]
     integers: tuple[int, ...]
     floats: tuple[int, ...]
     ranked: frozenset[int]
@@ -85,11 +88,12 @@ class Executable:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A resolved plan, split, before the types of its columns are known."""
+    """A resolved plan, split, before the types of its columns are known. relevant: see below."""
 
     plan: MatchPlan
     conditions: tuple[SplitCondition, ...]
     outputs: tuple[OutputColumn, ...]
+    relevant: tuple[RowColumn, ...]
 
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -110,7 +114,8 @@ class Draft:
 
 def draft(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> Draft:
     """Splits the conditions of a resolved plan."""
-    return Draft(plan, split(plan), outputs)
+    conditions = split(plan)
+    return Draft(plan, conditions, outputs, relevant_rows(plan, conditions))
 
 
 def link(
@@ -147,6 +152,7 @@ def link(
         rows_per_match=plan.rows_per_match,
         columns=columns,
         conditions=drafted.row_conditions,
+        relevant=drafted.relevant,
         integers=tuple(columns.index(column) for column in typer.columns.integers),
         floats=tuple(columns.index(column) for column in typer.columns.floats),
         ranked=frozenset(columns.index(column) for column in typer.columns.ranked),

@@ -88,9 +88,19 @@ class Prepared:
             bits |= truth.astype(np.int64) << (bit + 1)
         names = [*(f"__c{i}" for i in range(len(held))), "__bits0"]
         table = pa.table([*held, pa.array(bits)], names)
-        if partitions is None:
-            return table
-        return table.filter(pa.array(np.isin(np.cumsum(self.starts) - 1, partitions)))
+        partition = np.cumsum(self.starts) - 1
+        kept = np.isin(partition, np.arange(len(bits)) if partitions is None else partitions)
+        if executable.relevant:
+            tests = [executable.conditions.index(one) for one in executable.relevant]
+            kept &= bits & sum(2 << test for test in tests) != 0
+        return marked(table.filter(pa.array(kept)), partition[kept])
+
+
+def marked(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:
+    """The table with the first row of each partition marked, some rows having been left out."""
+    bits = table.column("__bits0").to_numpy() & ~np.int64(1)
+    bits |= np.diff(partition, prepend=-1) != 0
+    return table.set_column(table.num_columns - 1, "__bits0", pa.array(bits))
 
 
 class QueryBatch:

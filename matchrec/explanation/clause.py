@@ -132,6 +132,11 @@ def before_lines(executable: Executable) -> Iterator[str]:
         yield f"bit {index} = {show_column(condition)}"
     if not executable.columns and not executable.conditions:
         yield "nothing"
+    if executable.relevant:
+        tests = " or ".join(
+            f"bit {executable.conditions.index(one)}" for one in executable.relevant
+        )
+        yield f"only of rows with {tests}: without all others the matches are the same"
 
 
 def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:

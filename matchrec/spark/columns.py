@@ -1,6 +1,6 @@
 """What Spark computes before the match: sorted partitions with the columns and bits that cross.
 
-    SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation>
+    SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation> [WHERE ...]
     SELECT *, row_number() OVER w AS __n, lag(__x0, 1) OVER w AS __s0, ... FROM that
     SELECT __c0, ..., <bits> AS __bits0 FROM that
 
@@ -56,14 +56,20 @@ class Preparation:
     plan: MatchPlan
 
     def dataframe(
-        self, columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]
+        self,
+        columns: tuple[RowColumn, ...],
+        conditions: tuple[RowColumn, ...],
+        relevant: tuple[RowColumn, ...] = (),
     ) -> DataFrame:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
 
+        relevant: conditions of which every row satisfies one, or none; other rows are left out.
         Raises Spark's AnalysisException for what Spark cannot make sense of.
         """
         names = self.inner_names(columns, conditions)
         inner = self.relation.select(f"{text} AS {name}" for text, name in names.items())
+        if relevant:
+            inner = inner.filter(" OR ".join(names[one.text] for one in relevant))
         shifts = shift_names(columns, conditions)
         window = self.window(names)
         windowed = [

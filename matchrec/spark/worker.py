@@ -102,7 +102,8 @@ class Worker:
         keys = {
             name: table.column(f"__c{column}")[row].as_py() for name, column in self.executable.keys
         }
-        return Place(keys, row - int(partitions.starts[partition]) + 1)
+        number = row - int(partitions.starts[partition]) + 1
+        return Place(keys, number, bool(self.executable.relevant))
 
 
 def no_matches() -> Matches:

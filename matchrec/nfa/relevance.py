@@ -1,0 +1,122 @@
+"""Which rows of the input can matter: all others need not be sorted, nor cross to the engine.
+
+A row that satisfies no condition is skipped where rows may be skipped. Where they may not, it can
+only be mapped to a *filler*, a variable without a condition; in a funnel such as `A X*? B Y*? C`
+every such row is taken by the one loop over a filler that stands behind the run's last row, and
+without it the run is where it was. So matches are the same without these rows, as long as nothing
+reads or counts them: conditions and measures may look at other variables, and at the first and the
+last row of the match, neither of which is a filler's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matchrec.nfa.closure import Choice, Folded, fold
+from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.program import VariableId
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
+from matchrec.plan.expression import Aggregate, MatchNumber, Reference, references, terms
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.row_column import RowColumn
+from matchrec.plan.simplify import simplify
+from matchrec.plan.steps import SplitCondition
+
+NO_FILLERS: frozenset[VariableId] = frozenset()
+
+
+def relevant_rows(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> tuple[RowColumn, ...]:
+    """Conditions of which a row must satisfy one to matter; none where every row may matter.
+
+    conditions: of all variables that have one.
+    """
+    fillers = possible_fillers(plan, conditions)
+    if counts_rows(plan) or not all(sees_none(plan, fillers)):
+        return ()
+    tests = {one.variable: one.before for one in conditions}
+    found: dict[RowColumn, None] = {}
+    for number, variable in enumerate(plan.variables):
+        if number in fillers or variable == plan.closing:
+            continue
+        test = tests.get(variable)
+        if test is None or not test.looks_at_one_row:
+            return ()
+        found[test] = None
+    folded = fold(compile_pattern(simplify(plan.pattern), plan.variables))
+    assert folded is not None
+    return tuple(found) if can_do_without(plan, folded, fillers) else ()
+
+
+def possible_fillers(
+    plan: MatchPlan, conditions: tuple[SplitCondition, ...]
+) -> frozenset[VariableId]:
+    """The variables that may have to take a row which satisfies no condition."""
+    if plan.selection is not EventSelection.STRICT_CONTIGUITY:
+        return NO_FILLERS
+    conditional = {one.variable for one in conditions}
+    return frozenset(i for i, name in enumerate(plan.variables) if name not in conditional)
+
+
+def counts_rows(plan: MatchPlan) -> bool:
+    """Whether the result says or depends on where in its partition a row stands."""
+    return (
+        plan.within_rows is not None
+        or plan.output is MatchOutput.GRAPH
+        or plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+    )
+
+
+def can_do_without(plan: MatchPlan, folded: Folded, fillers: frozenset[VariableId]) -> bool:
+    """Whether the matches are the same without the rows that only fillers could take."""
+    if any(choice.guard for choices in folded for choice in choices):
+        return False
+    if any(choice.target is None for choice in folded[0]):
+        return False
+    if plan.selection is not EventSelection.STRICT_CONTIGUITY:
+        return True
+    whole = plan.rows_per_match is not RowsPerMatch.ONE_ROW
+    if plan.selects or whole or plan.after_match.to in (SkipTo.FIRST, SkipTo.LAST):
+        return False
+    return takes_any_row(folded, fillers)
+
+
+def takes_any_row(folded: Folded, free: frozenset[VariableId]) -> bool:
+    """Whether a run takes a row that only `free` variables can take, and is where it was.
+
+    Nor may a match begin with one, or end where it could go on: then it would be another match.
+    """
+    if any(choice.variable in free for choice in folded[0]):
+        return False
+    for choices in folded[1:]:
+        onward = [choice for choice in choices if choice.target is not None]
+        taken = [choice.target for choice in onward if choice.variable in free]
+        if onward and (len(onward) < len(choices) or len(taken) != 1):
+            return False
+        if any(ways(folded[target]) != ways(choices) for target in taken if target is not None):
+            return False
+    return True
+
+
+def ways(choices: tuple[Choice, ...]) -> list[tuple[VariableId | None, int | None]]:
+    return [(choice.variable, choice.target) for choice in choices]
+
+
+def sees_none(plan: MatchPlan, fillers: frozenset[VariableId]) -> Iterator[bool]:
+    """For each condition and measure, whether it reads and counts no row of a filler."""
+    scalars = [one.condition for one in plan.definitions] + [one.value for one in plan.measures]
+    for scalar in scalars:
+        yield all(sees_no_row(plan, one, fillers) for one in references(scalar))
+
+
+def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[VariableId]) -> bool:
+    if isinstance(reference, MatchNumber):
+        return True
+    if isinstance(reference, Aggregate):
+        inner = (one for term in terms(reference) for one in references(term))
+        others = not plan.members(reference.variable) & fillers
+        return others and all(sees_no_row(plan, one, fillers) for one in inner)
+    navigation = reference.navigation
+    if navigation.physical_offset:
+        return False
+    at_an_end = navigation.variable is None and navigation.logical_offset == 0
+    return at_an_end or not plan.members(navigation.variable) & fillers

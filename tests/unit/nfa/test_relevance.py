@@ -1,0 +1,139 @@
+"""Rows that satisfy no condition: where they may be left out, matches are the same without them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.executable import draft
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.lower import lower
+from matchrec.nfa.closure import fold
+from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.relevance import takes_any_row
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.pattern import RowPattern, show, variable_names
+from matchrec.plan.show import show_column
+from tests.reference import find_all
+
+FILLERS = frozenset("XY")
+
+
+def fillers_take_any_row(pattern: RowPattern) -> bool:
+    names = variable_names(pattern)
+    folded = fold(compile_pattern(pattern, names))
+    assert folded is not None
+    return takes_any_row(folded, frozenset(i for i, name in enumerate(names) if name in FILLERS))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A", "A X* B", "A X*? B", "A X*? B Y*? C", "(A | B) X* C", "(A X*)+ B", "A X* (B X*)? C"],
+)
+def test_a_filler_behind_every_row_takes_what_no_condition_wants(text: str) -> None:
+    assert fillers_take_any_row(parse_row_pattern(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A B",  # the rows must be neighbours
+        "A X B",  # exactly one row between them
+        "A X+ B",
+        "A X{0,3} B",
+        "A+ X* B",  # neighbours, as long as the loop goes on
+        "X* A",  # the match would begin with another row
+        "A X*",  # and end with another one
+        "A X* B?",
+        "A (X* B)?",
+    ],
+)
+def test_rows_without_a_part_in_a_match_count_all_the_same(text: str) -> None:
+    assert not fillers_take_any_row(parse_row_pattern(text))
+
+
+def found(pattern: RowPattern, rows: list[str], skip: AfterMatchSkip) -> list[object]:
+    """Matches as their numbers and what their rows are mapped to, those of fillers left out.
+
+    A row is its number and the variables that it may be mapped to, as in `7AB`; any row is X, Y.
+    """
+
+    def may(start: int, variables: tuple[str, ...]) -> bool:
+        name = variables[-1]
+        return name in FILLERS or name in rows[start + len(variables) - 1]
+
+    matches = []
+    for match in find_all(pattern, len(rows), may, skip, {}):
+        mapped = [(rows[match.start + i], v) for i, (v, _) in enumerate(match.word)]
+        matches.append((match.number, [pair for pair in mapped if pair[1] not in FILLERS]))
+    return list(matches)
+
+
+ROWS = st.lists(st.sampled_from(["", "A", "B", "AB", ""]), max_size=7)
+UNITS = st.recursive(
+    st.sampled_from(["A X*", "B X*?", "A Y*", "(A | B) X*", "A", "B", "X*", "X"]),
+    lambda parts: st.one_of(
+        st.tuples(parts, parts).map(" ".join),
+        st.tuples(parts, parts).map(lambda pair: f"({pair[0]} | {pair[1]})"),
+        st.tuples(parts, st.sampled_from(["*", "+", "?", "{2}", "*?"])).map(
+            lambda pair: f"({pair[0]}){pair[1]}"
+        ),
+    ),
+    max_leaves=3,
+)
+
+
+@settings(max_examples=300, deadline=None, database=None)
+@given(UNITS, st.sampled_from(["A", "B", "(A | B)"]), ROWS, st.booleans())
+def test_matches_are_the_same_without_them(
+    text: str, last: str, bits: list[str], past_last: bool
+) -> None:
+    pattern = parse_row_pattern(f"{text} {last}")
+    if not fillers_take_any_row(pattern):
+        return
+    skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
+    rows = [f"{i}{variables}" for i, variables in enumerate(bits)]
+    relevant = [row for row, variables in zip(rows, bits, strict=True) if variables]
+    assert found(pattern, relevant, skip) == found(pattern, rows, skip), show(pattern)
+
+
+FUNNEL = "PATTERN (A X*? B) DEFINE A AS e = 'a', B AS e = 'b'"
+
+
+@pytest.mark.parametrize(
+    ("text", "relevant"),
+    [
+        (f"MEASURES A.t AS s, LAST(t) AS e {FUNNEL}", ["`e` = 'a'", "`e` = 'b'"]),
+        (f"MEASURES count(A.t) AS n, MATCH_NUMBER() AS m {FUNNEL}", ["`e` = 'a'", "`e` = 'b'"]),
+        (f"MEASURES A.t AS s AFTER MATCH SKIP TO NEXT ROW {FUNNEL}", ["`e` = 'a'", "`e` = 'b'"]),
+        (f"MEASURES count(*) AS n {FUNNEL}", []),
+        (f"MEASURES X.t AS s {FUNNEL}", []),
+        (f"MEASURES PREV(A.t) AS s {FUNNEL}", []),
+        (f"MEASURES LAST(t, 1) AS s {FUNNEL}", []),
+        (f"MEASURES A.t AS s ALL ROWS PER MATCH {FUNNEL}", []),
+        (f"MEASURES A.t AS s AFTER MATCH SKIP TO LAST B {FUNNEL}", []),
+        (f"MEASURES A.t AS s {FUNNEL} AND t > PREV(t)", []),
+        (f"MEASURES A.t AS s {FUNNEL} AND t > 2 * A.t", ["`e` = 'a'", "`e` = 'b'"]),
+        (f"MEASURES A.t AS s {FUNNEL} AND t > max(t)", []),
+        (f"MEASURES A.t AS s {FUNNEL}, X AS t > A.t", []),
+        (
+            "MEASURES A.t AS s PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES"
+            " DEFINE A AS e = 'a', B AS e = 'b' AND t > 2 * A.t",
+            ["`e` = 'a'", "`e` = 'b'"],
+        ),
+        (
+            "MEASURES A.t AS s PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES DEFINE A AS e = 'a'",
+            [],
+        ),
+        ("MEASURES A.t AS s PATTERN (A) DEFINE A AS e = 'a'", ["`e` = 'a'"]),
+        ("MEASURES A.t AS s PATTERN (A?) DEFINE A AS e = 'a'", []),
+        ("MEASURES A.t AS s PATTERN (^ A) DEFINE A AS e = 'a'", []),
+    ],
+)
+def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
+    query = f"SELECT * FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})"
+    plan = lower(parse(query).sites[0].clause)
+    shown = [show_column(column).replace("`", "") for column in draft(plan, ()).relevant]
+    assert shown == [text.replace("`", "") for text in relevant]
