@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from matchrec.nfa.closure import Choice, Folded, fold
 from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.facts import targets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.expression import Aggregate, MatchNumber, Reference, references, terms
@@ -87,7 +88,8 @@ def takes_any_row(folded: Folded, free: frozenset[VariableId]) -> bool:
     """
     if any(choice.variable in free for choice in folded[0]):
         return False
-    for choices in folded[1:]:
+    waiting = {state for source in range(len(folded)) for state in targets(folded, source)}
+    for choices in (folded[state] for state in waiting):
         onward = [choice for choice in choices if choice.target is not None]
         taken = [choice.target for choice in onward if choice.variable in free]
         if onward and (len(onward) < len(choices) or len(taken) != 1):

@@ -43,6 +43,7 @@ def test_a_filler_behind_every_row_takes_what_no_condition_wants(text: str) -> N
         "A X B",  # exactly one row between them
         "A X+ B",
         "A X{0,3} B",
+        "A* A",
         "A+ X* B",  # neighbours, as long as the loop goes on
         "X* A",  # the match would begin with another row
         "A X*",  # and end with another one
@@ -100,6 +101,7 @@ def test_matches_are_the_same_without_them(
 
 
 FUNNEL = "PATTERN (A X*? B) DEFINE A AS e = 'a', B AS e = 'b'"
+SKIPPING = "PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES"
 
 
 @pytest.mark.parametrize(
@@ -119,14 +121,10 @@ FUNNEL = "PATTERN (A X*? B) DEFINE A AS e = 'a', B AS e = 'b'"
         (f"MEASURES A.t AS s {FUNNEL} AND t > max(t)", []),
         (f"MEASURES A.t AS s {FUNNEL}, X AS t > A.t", []),
         (
-            "MEASURES A.t AS s PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES"
-            " DEFINE A AS e = 'a', B AS e = 'b' AND t > 2 * A.t",
+            f"MEASURES A.t AS s {SKIPPING} DEFINE A AS e = 'a', B AS e = 'b' AND t > 2 * A.t",
             ["`e` = 'a'", "`e` = 'b'"],
         ),
-        (
-            "MEASURES A.t AS s PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES DEFINE A AS e = 'a'",
-            [],
-        ),
+        (f"MEASURES A.t AS s {SKIPPING} DEFINE A AS e = 'a'", []),
         ("MEASURES A.t AS s PATTERN (A) DEFINE A AS e = 'a'", ["`e` = 'a'"]),
         ("MEASURES A.t AS s PATTERN (A?) DEFINE A AS e = 'a'", []),
         ("MEASURES A.t AS s PATTERN (^ A) DEFINE A AS e = 'a'", []),
