@@ -16,6 +16,7 @@ from matchrec.engine.interface import OPTIMISED, Absent, Condition, Engine, Opti
 from matchrec.errors.calls import engine_cannot, unconstrained_proceed, unknown_engine
 from matchrec.errors.conditions import not_measured_by
 from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.neighbours import neighbours
 from matchrec.nfa.relevance import relevant_rows
 from matchrec.output.read_measures import MeasureReader
 from matchrec.output.reads import Read, ReadPointer
@@ -33,7 +34,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.glue import Glue
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
-from matchrec.plan.row_column import RowColumn, cast, row_column
+from matchrec.plan.row_column import Neighbours, RowColumn, cast, row_column
 from matchrec.plan.simplify import simplify
 from matchrec.plan.split import split
 from matchrec.plan.steps import Combined, Grown, SplitCondition, Step, Value, VariableAt
@@ -59,7 +60,8 @@ class Executable:
 
     columns: what Spark computes for every row and sends, in order; indices below count in it.
     conditions: what it computes and packs as one bit each. relevant: those of which a row must
-    satisfy one to be sent at all, or none. integers, floats: the columns that glue
+    satisfy one to be sent at all, or none. neighbours: what a row and those beside it must satisfy
+    for the row to be sent, or none. integers, floats: the columns that glue
     reads. ranked: those of them that are replaced by their rank. grouped: SQL of aggregates that
     are Spark's, over the rows of each match. keys: the partition's, by name, for messages. ansi:
     whether overflow is an error. window: the columns of the key along which a window is measured
@@ -74,6 +76,7 @@ class Executable:
     columns: tuple[RowColumn, ...]
     conditions: tuple[RowColumn, ...]
     relevant: tuple[RowColumn, ...]
+    neighbours: tuple[Neighbours, ...]
     integers: tuple[int, ...]
     floats: tuple[int, ...]
     ranked: frozenset[int]
@@ -88,17 +91,21 @@ class Executable:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A resolved plan, split, before the types of its columns are known. relevant: see below."""
+    """A resolved plan, split, before the types of its columns are known.
+
+    relevant, neighbours: as in `Executable`.
+    """
 
     plan: MatchPlan
     conditions: tuple[SplitCondition, ...]
     outputs: tuple[OutputColumn, ...]
     relevant: tuple[RowColumn, ...]
+    neighbours: tuple[Neighbours, ...]
 
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
         """The conditions that Spark evaluates before the match, each once."""
-        return tuple(dict.fromkeys(one.before for one in self.conditions if one.before is not None))
+        return row_conditions(self.conditions)
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Every column whose type the link needs, each once."""
@@ -115,7 +122,15 @@ class Draft:
 def draft(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> Draft:
     """Splits the conditions of a resolved plan."""
     conditions = split(plan)
-    return Draft(plan, conditions, outputs, relevant_rows(plan, conditions))
+    relevant = relevant_rows(plan, conditions)
+    bits = row_conditions(conditions)
+    beside = () if relevant else neighbours(plan, conditions, bits)
+    return Draft(plan, conditions, outputs, relevant, beside)
+
+
+def row_conditions(conditions: tuple[SplitCondition, ...]) -> tuple[RowColumn, ...]:
+    """What Spark evaluates of conditions before the match, each once."""
+    return tuple(dict.fromkeys(one.before for one in conditions if one.before is not None))
 
 
 def link(
@@ -153,6 +168,7 @@ def link(
         columns=columns,
         conditions=drafted.row_conditions,
         relevant=drafted.relevant,
+        neighbours=drafted.neighbours,
         integers=tuple(columns.index(column) for column in typer.columns.integers),
         floats=tuple(columns.index(column) for column in typer.columns.floats),
         ranked=frozenset(columns.index(column) for column in typer.columns.ranked),

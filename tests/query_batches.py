@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
+from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.executable import Draft, Executable, draft, link
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
+from matchrec.nfa import neighbours
 from matchrec.output.reads import ReadIsMatched
 from matchrec.output.schema import output_columns
 from matchrec.plan.match_plan import MatchPlan
@@ -93,14 +95,37 @@ class Prepared:
         if executable.relevant:
             tests = [executable.conditions.index(one) for one in executable.relevant]
             kept &= bits & sum(2 << test for test in tests) != 0
+        if executable.neighbours:
+            number = np.arange(len(bits)) - np.flatnonzero(self.starts)[partition] + 1
+            table = table.append_column("__n", pa.array(number))
+            kept &= self.starts | side_by_side(executable, bits, self.starts)
         return marked(table.filter(pa.array(kept)), partition[kept])
+
+
+def side_by_side(
+    executable: Executable, bits: npt.NDArray[np.int64], starts: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Which rows may be in a match, by their bits and those of the rows beside them."""
+    before = np.where(starts, 0, np.roll(bits, 1))
+    behind = np.where(np.roll(starts, -1), 0, np.roll(bits, -1))
+
+    def any_of(of: npt.NDArray[np.int64], tests: Iterable[int]) -> npt.NDArray[np.bool_]:
+        return of & sum(2 << test for test in tests) != 0
+
+    kept = np.zeros(len(bits), np.bool_)
+    for one in executable.neighbours:
+        way = any_of(bits, [one.here])
+        way &= True if one.before is None else any_of(before, one.before)
+        way &= True if one.behind is None else any_of(behind, one.behind)
+        kept |= way
+    return kept
 
 
 def marked(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:
     """The table with the first row of each partition marked, some rows having been left out."""
     bits = table.column("__bits0").to_numpy() & ~np.int64(1)
     bits |= np.diff(partition, prepend=-1) != 0
-    return table.set_column(table.num_columns - 1, "__bits0", pa.array(bits))
+    return table.set_column(table.column_names.index("__bits0"), "__bits0", pa.array(bits))
 
 
 class QueryBatch:
@@ -160,9 +185,11 @@ class QueryBatch:
 
 
 def drafted(plan: MatchPlan) -> Draft:
+    """The draft of a plan, rows being left out wherever they may be, whether that pays or not."""
     columns = InputColumns(NAMES)
     resolved = resolve(plan, columns)
-    return draft(resolved, output_columns(resolved, columns, str))
+    with mock.patch.object(neighbours, "PAYS_BELOW", 100.0):
+        return draft(resolved, output_columns(resolved, columns, str))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -40,6 +40,24 @@ class Matches:
     def count(self) -> int:
         """The number of matches m."""
         return len(self.start)
+
+
+class Numbering:
+    """Counts the matches of a partition over several chunks."""
+
+    def __init__(self) -> None:
+        self.partition = -1
+        self.last = 0
+
+    def numbered(self, matches: Matches) -> Matches:
+        """The matches with their numbers; they come in order of partition."""
+        if not matches.count:
+            return matches
+        first = np.searchsorted(matches.partition, matches.partition, side="left")
+        number = np.arange(matches.count) - first + 1
+        number[matches.partition == self.partition] += self.last
+        self.partition, self.last = int(matches.partition[-1]), int(number[-1])
+        return replace(matches, number=number)
 
 
 class FailureKind(Enum):

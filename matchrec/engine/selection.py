@@ -7,7 +7,7 @@ then row positions, then variables; equal ones once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.kernels.selection.matches import look_up
 from matchrec.engine.kernels.selection.order import repeated, settle_ties
-from matchrec.engine.match import Matches
+from matchrec.engine.match import Matches, Numbering
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.nfa.closure import GUARD_END
 from matchrec.plan.clauses import EventSelection, MatchOutput
@@ -189,24 +189,6 @@ def matches_of(output: own.Found, progress: IntArray, compiled: CompiledTask) ->
         excluded=excluded,
         rows=output.rows[:mapped],
     )
-
-
-class Numbering:
-    """Counts the matches of a partition over several chunks."""
-
-    def __init__(self) -> None:
-        self.partition = -1
-        self.last = 0
-
-    def numbered(self, matches: Matches) -> Matches:
-        """The matches with their numbers; they come in order of partition."""
-        if not matches.count:
-            return matches
-        first = np.searchsorted(matches.partition, matches.partition, side="left")
-        number = np.arange(matches.count) - first + 1
-        number[matches.partition == self.partition] += self.last
-        self.partition, self.last = int(matches.partition[-1]), int(number[-1])
-        return replace(matches, number=number)
 
 
 def in_order(matches: Matches) -> Matches:

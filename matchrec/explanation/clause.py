@@ -21,6 +21,7 @@ from matchrec.explanation.selection import (
 from matchrec.explanation.vector import vector_lines
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.row_column import Neighbours
 from matchrec.plan.show import show_column, show_scalar
 
 
@@ -137,6 +138,18 @@ def before_lines(executable: Executable) -> Iterator[str]:
             f"bit {executable.conditions.index(one)}" for one in executable.relevant
         )
         yield f"only of rows with {tests}: without all others the matches are the same"
+    if executable.neighbours:
+        yield "only of rows that may be in a match by their own bits and their neighbours':"
+        yield from (f"  {neighbour_line(one)}" for one in executable.neighbours)
+
+
+def neighbour_line(one: Neighbours) -> str:
+    """One way in which a row may be in a match."""
+    parts = [f"bit {one.here}"]
+    for where, bits in (("in front of", one.behind), ("behind", one.before)):
+        if bits is not None:
+            parts.append(f"{where} {' or '.join(f'bit {bit}' for bit in sorted(bits))}")
+    return ", ".join(parts)
 
 
 def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:

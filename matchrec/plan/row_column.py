@@ -1,4 +1,4 @@
-"""RowColumn: a column that Spark computes for every input row before the match."""
+"""RowColumn: a column that Spark computes for every input row before the match, and tests of it."""
 
 from __future__ import annotations
 
@@ -33,6 +33,18 @@ class RowColumn:
         """The SQL text, for a column that looks at one row."""
         assert self.looks_at_one_row
         return "".join(piece if isinstance(piece, str) else piece.argument for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """A row may be in a match if it satisfies `here` and its neighbours one of `before`, `behind`.
+
+    All of them are conditions by index; None where the row may be the match's first or last.
+    """
+
+    here: int
+    before: frozenset[int] | None
+    behind: frozenset[int] | None
 
 
 def row_column(text: str) -> RowColumn:

@@ -2,7 +2,7 @@
 
     SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation> [WHERE ...]
     SELECT *, row_number() OVER w AS __n, lag(__x0, 1) OVER w AS __s0, ... FROM that
-    SELECT __c0, ..., <bits> AS __bits0 FROM that
+    SELECT __c0, ..., <bits> AS __bits0 FROM that [without rows that no match contains]
 
 The inner query narrows the rows before the shuffle. The window's row_number makes Spark shuffle
 and sort by its own rules and marks where partitions start by its own notion of equal keys; lag and
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.row_column import RowColumn, Shifted
+from matchrec.plan.row_column import Neighbours, RowColumn, Shifted
 from matchrec.plan.template import Template
 from matchrec.spark.session import Runner
 
@@ -60,10 +60,13 @@ class Preparation:
         columns: tuple[RowColumn, ...],
         conditions: tuple[RowColumn, ...],
         relevant: tuple[RowColumn, ...] = (),
+        neighbours: tuple[Neighbours, ...] = (),
     ) -> DataFrame:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
 
-        relevant: conditions of which every row satisfies one, or none; other rows are left out.
+        relevant: conditions of which every row satisfies one, or none; other rows are left out
+        before the sort. neighbours: what a row and those beside it satisfy, or nothing; other rows
+        are left out behind the sort, and a last column __n has each row's number in its partition.
         Raises Spark's AnalysisException for what Spark cannot make sense of.
         """
         names = self.inner_names(columns, conditions)
@@ -81,7 +84,17 @@ class Preparation:
             for i, column in enumerate(columns)
         ]
         items += bit_columns([outer(condition, names, shifts) for condition in conditions])
-        return self.relation.runner.select(numbered, items)
+        if not neighbours:
+            return self.relation.runner.select(numbered, items)
+        kept = [name for name in ("__n", *names.values()) if name not in own_names(columns)]
+        packed_rows = self.relation.runner.select(numbered, [*items, *kept])
+        beside = packed_rows.selectExpr(
+            "*",
+            f"lag(__bits0, 1, 0) OVER ({window}) AS __before",
+            f"lead(__bits0, 1, 0) OVER ({window}) AS __behind",
+        )
+        sent = [item.rsplit(" AS ", 1)[-1] for item in items]
+        return beside.filter(side_by_side(neighbours)).select(*sent, "__n")
 
     def inner_names(
         self, columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]
@@ -110,6 +123,29 @@ class Preparation:
         ]
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {', '.join(orders) or '1'}"
+
+
+def own_names(columns: tuple[RowColumn, ...]) -> set[str]:
+    """The names of the columns that cross."""
+    return {f"__c{i}" for i in range(len(columns))}
+
+
+def side_by_side(neighbours: tuple[Neighbours, ...]) -> str:
+    """Whether a row may be in a match by its bits and its neighbours'; first rows always stay."""
+    ways = ["__n = 1"]
+    for one in neighbours:
+        tests = [f"__bits0 & {flags([one.here])} <> 0"]
+        if one.before is not None:
+            tests.append(f"__before & {flags(one.before)} <> 0")
+        if one.behind is not None:
+            tests.append(f"__behind & {flags(one.behind)} <> 0")
+        ways.append(f"({' AND '.join(tests)})")
+    return " OR ".join(ways)
+
+
+def flags(conditions: Iterable[int]) -> str:
+    """The bits of some conditions as a SQL literal."""
+    return f"{sum(2 << condition for condition in conditions)}L"
 
 
 def inner_parts(column: RowColumn) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ def executed(
     drafted = draft(resolved, output_columns(resolved, columns, relation.name_of))
     wanted, conditions = drafted.columns(), drafted.row_conditions
     preparation = Preparation(relation, resolved)
-    prepared = preparation.dataframe(wanted, conditions, drafted.relevant)
+    prepared = preparation.dataframe(wanted, conditions, drafted.relevant, drafted.neighbours)
     fields = fields_of(prepared, wanted)
     executable = link(
         drafted,
@@ -118,7 +118,9 @@ def executed(
         optimisations=options.optimisations,
     )
     if executable.columns != wanted:
-        prepared = preparation.dataframe(executable.columns, conditions, drafted.relevant)
+        prepared = preparation.dataframe(
+            executable.columns, conditions, drafted.relevant, drafted.neighbours
+        )
         fields = fields_of(prepared, executable.columns)
     schema = output_schema(executable, fields)
     matched = received(matched_rows(prepared, executable, crossing_schema(schema), options), schema)

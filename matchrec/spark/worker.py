@@ -26,6 +26,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark.batches import whole_partitions
 from matchrec.spark.encode import partitions_of
 from matchrec.spark.gather import Gatherer
+from matchrec.spark.stretches import stretches_of
 from matchrec.spark.tally import Tally
 
 WORDING = {
@@ -54,11 +55,13 @@ class Worker:
     def matched(self, table: pa.Table, starts: IntArray) -> Iterator[pa.RecordBatch]:
         """The output rows of whole partitions."""
         executable = self.executable
-        partitions = partitions_of(executable, table, starts)
+        stretches = stretches_of(table, starts) if executable.neighbours else None
+        partitions = partitions_of(executable, table, stretches.starts if stretches else starts)
         covered = np.zeros(table.num_rows, np.bool_)
         with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
         try:
-            for matches in self.found(partitions):
+            found = self.found(partitions)
+            for matches in stretches.numbered(found) if stretches else found:
                 if with_unmatched:
                     covered |= matched_rows(matches, table.num_rows)
                 rows = output_rows(matches, executable.rows_per_match)
@@ -98,11 +101,14 @@ class Worker:
 
     def place(self, row: int, table: pa.Table, partitions: Partitions) -> Place:
         """A row as its partition's keys and its number there."""
-        partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
         keys = {
             name: table.column(f"__c{column}")[row].as_py() for name, column in self.executable.keys
         }
-        number = row - int(partitions.starts[partition]) + 1
+        if self.executable.neighbours:
+            number = table.column("__n")[row].as_py()
+        else:
+            partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
+            number = row - int(partitions.starts[partition]) + 1
         return Place(keys, number, bool(self.executable.relevant))
 
 
