@@ -113,7 +113,34 @@ class ErrorRecord:
     message: str
 
 
-Record = DataRecord | QueryRecord | MatchRecord | ErrorRecord
+@dataclass(frozen=True, slots=True)
+class PatternRecord:
+    """`pattern CALLS`: the matches of a Pattern over some events; `cases/patterns/README.md`.
+
+    calls: Python text that builds the pattern. skip: the words behind `skip`, "" if there are none.
+    timeouts: whether timed-out partial matches are asked for. expected: a line for each match.
+    """
+
+    head: Head
+    calls: str
+    skip: str
+    timeouts: bool
+    events: tuple[str, ...]
+    expected: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRecord:
+    """`refused CALLS`: a Pattern that is an error, of that class, whose message has these words."""
+
+    head: Head
+    calls: str
+    skip: str
+    error: str
+    words: tuple[str, ...]
+
+
+Record = DataRecord | QueryRecord | MatchRecord | ErrorRecord | PatternRecord | RefusedRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +170,14 @@ class CaseFile:
     @property
     def errors(self) -> tuple[ErrorRecord, ...]:
         return tuple(r for r in self.records if isinstance(r, ErrorRecord))
+
+    @property
+    def patterns(self) -> tuple[PatternRecord, ...]:
+        return tuple(r for r in self.records if isinstance(r, PatternRecord))
+
+    @property
+    def refused(self) -> tuple[RefusedRecord, ...]:
+        return tuple(r for r in self.records if isinstance(r, RefusedRecord))
 
     def with_expected(self, expected: Mapping[int, Sequence[str]]) -> str:
         """The file's text with other lines below `----` in the records that start at these lines.
@@ -305,6 +340,12 @@ class _Reader:
             case "error":
                 sql = "\n".join(self.upto_separator())
                 return ErrorRecord(head, sql, "\n".join(self.expected(head)))
+            case "pattern":
+                return self.pattern(head)
+            case "refused":
+                calls, options, _ = self.calls(head)
+                error, *words = self.expected(head) or [""]
+                return RefusedRecord(head, calls, skip_of(options), error, tuple(words))
             case _:
                 raise CaseFileError(f"unknown kind of record {keyword!r}")
 
@@ -342,6 +383,24 @@ class _Reader:
         rows = tuple("" if word == "-" else word for word in words)
         return MatchRecord(head, head.rest, tuple(options), rows, tuple(self.expected(head)))
 
+    def pattern(self, head: Head) -> PatternRecord:
+        calls, options, events = self.calls(head)
+        expected = tuple(self.expected(head))
+        timeouts = "timeouts" in options
+        return PatternRecord(head, calls, skip_of(options), timeouts, tuple(events), expected)
+
+    def calls(self, head: Head) -> tuple[str, list[str], list[str]]:
+        """The calls, which go on in lines that start with a dot, the options and the events."""
+        calls, options, words = head.rest, [], []
+        for line in self.upto_separator():
+            if line.lstrip().startswith("."):
+                calls += line.strip()
+            elif line == "timeouts" or line.startswith("skip "):
+                options.append(line)
+            else:
+                words += line.split()
+        return calls, options, words
+
     def upto_separator(self) -> list[str]:
         start = self.at
         while self.at < len(self.lines):
@@ -361,6 +420,11 @@ class _Reader:
         lines = self.upto_blank()
         self.expected_lines[head.line] = (start, self.at)
         return lines
+
+
+def skip_of(options: Sequence[str]) -> str:
+    skips = (line for line in options if line.startswith("skip "))
+    return next((line.removeprefix("skip ") for line in skips), "")
 
 
 def _split_columns(text: str) -> list[str]:

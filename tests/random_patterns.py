@@ -1,0 +1,197 @@
+"""Random patterns and small streams of events, as hypothesis strategies.
+
+Everything is text in the notation of `cases/patterns`, so that an example that fails can be read,
+and pasted as a case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as st
+
+LETTERS = "abcd"
+EVENTS = (*"aaabbbccd", *("ab", "bc", "ac", "abc"), "z", "a?", "b?c")
+CALLS = ("next", "followed_by", "followed_by", "followed_by", "followed_by_any")
+Draw = Any
+
+
+@dataclass(frozen=True)
+class Question:
+    """A pattern, a skip strategy ("" for none), and whether timeouts are asked for."""
+
+    calls: str
+    skip: str
+    timeouts: bool
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        options = [f"skip {self.skip}"] if self.skip else []
+        options += ["timeouts"] if self.timeouts else []
+        return "\n".join([f"pattern {self.calls}", *options, " ".join(self.words), "----"])
+
+
+@dataclass
+class Writer:
+    """Writes the calls of one pattern. names: of the stages so far that accept events."""
+
+    draw: Draw
+    names: list[str] = field(default_factory=list)
+    stages: int = 0
+
+    def chance(self, percent: int) -> bool:
+        return self.draw(st.integers(0, 99)) >= 100 - percent
+
+    def choice(self, options: Any) -> Any:
+        return self.draw(st.sampled_from(options))
+
+    def chain(self, depth: int) -> str:
+        """`begin(...).next(...)` of some stages."""
+        count = self.choice((1, 2, 2, 3, 3, 4) if depth == 0 else (1, 2, 2))
+        calls, greedy, optional = "", False, False
+        for place in range(count):
+            call = "begin" if place == 0 else self.choice(CALLS)
+            if place and not optional and self.chance(15):
+                calls += self.negated()
+                if self.chance(20):
+                    calls += self.negated()
+                greedy = False
+            text, greedy, optional = self.stage(call, depth, may_be_optional=not greedy)
+            calls += text
+        return calls.removeprefix(".")
+
+    def negated(self) -> str:
+        call = self.choice(("not_next", "not_followed_by", "not_followed_by"))
+        return f".{call}({self.named(negated=True)}"
+
+    def named(self, *, negated: bool = False) -> str:
+        """The name of a new stage and its conditions, behind the opening parenthesis."""
+        self.stages += 1
+        letter = self.choice("acd" if negated else "abbcc" if self.names else "aab")
+        name = f"{letter}{self.stages}"
+        simple = self.chance(75)
+        condition = f"is_{letter}" if simple else self.condition(name, letter, negated)
+        if not negated:
+            self.names.append(name)
+        if simple:
+            return f"{name})"
+        if not condition:
+            return f'"{name}")'
+        return f'"{name}").where("{condition}")' + self.or_where()
+
+    def or_where(self) -> str:
+        if not self.chance(10):
+            return ""
+        return f'.or_where("is_{self.choice(LETTERS)}")'
+
+    def condition(self, name: str, letter: str, negated: bool) -> str:
+        """A condition on the event, perhaps on what has been accepted; empty is none."""
+        simple = (
+            "",
+            f"is_{letter} OR is_{self.choice(LETTERS)}",
+            f"NOT is_{letter}",
+            "x > 1",
+            f"is_{letter} AND x < 3",
+            "x IS NULL OR x = 2",
+        )
+        readable = self.names if negated else [*self.names, name]
+        if not readable or not self.chance(40):
+            return self.choice(simple)
+        read = self.choice(readable)
+        return self.choice(
+            (
+                f"count({read}) < 2",
+                f"is_{letter} AND sum({read}.x) + x < 4",
+                f"x >= last({read}.x)",
+                f"count({read}) = 0 OR x > last({read}.x)",
+                f"is_{letter} AND x <> first({read}.x)",
+                f"count({read}.x) = 1",
+                f"x > min({read}.x)",
+                f"max({read}.x) IS NULL OR x < max({read}.x)",
+                f"x >= avg({read}.x)",
+            )
+        )
+
+    def stage(self, call: str, depth: int, may_be_optional: bool) -> tuple[str, bool, bool]:
+        """The text of a stage, whether it is greedy, and whether it is optional."""
+        is_group = depth < 2 and self.chance(18)
+        if is_group:
+            text = f".{call}({self.chain(depth + 1)})"
+        else:
+            text = f".{call}({self.named()}"
+        text, greedy, optional = self.quantified(text, is_group, may_be_optional)
+        if not is_group and self.chance(8):
+            text += f'.within({self.draw(st.integers(1, 3))}, "previous_to_current")'
+        return text, greedy, optional
+
+    def quantified(
+        self, text: str, is_group: bool, may_be_optional: bool
+    ) -> tuple[str, bool, bool]:
+        kind = self.choice(("one", "one", "one", "one_or_more", "one_or_more", "times", "range"))
+        optional = may_be_optional and self.chance(20)
+        suffix = ".optional()" if optional else ""
+        if kind == "one":
+            return text + suffix, False, optional
+        gap = f"gap={self.draw(st.integers(1, 3))}" if not is_group and self.chance(8) else ""
+        loops, choices, call = self.counts(kind, gap)
+        inner = self.choice(("", "", ".consecutive()", ".allow_combinations()"))
+        greedy = not is_group and inner != ".allow_combinations()" and self.chance(30)
+        until = loops and self.chance(25)
+        text += f".{call}{inner}{suffix}"
+        text += ".greedy()" if greedy else ""
+        text += f'.until("{self.until()}")' if until else ""
+        return text, greedy and choices, optional
+
+    def counts(self, kind: str, gap: str) -> tuple[bool, bool, str]:
+        """Whether it is a loop, whether there is a choice, and the call."""
+        least = self.draw(st.integers(1, 2))
+        if kind == "one_or_more":
+            if self.chance(25):
+                return True, True, f"times_or_more({', '.join(filter(None, (str(least), gap)))})"
+            return True, True, f"one_or_more({gap})"
+        if kind == "times":
+            return False, False, f"times({', '.join(filter(None, (str(least), gap)))})"
+        most = self.draw(st.integers(least, 3))
+        bounds = ", ".join(filter(None, (f"{least}, {most}", gap)))
+        return False, least != most, f"times({bounds})"
+
+    def until(self) -> str:
+        """A condition that ends the loop of the stage that was written last."""
+        options = [f"is_{letter}" for letter in LETTERS]
+        if self.names:
+            options += [f"sum({self.names[-1]}.x) > 3", f"count({self.names[-1]}) >= 2"]
+        return self.choice(options)
+
+
+@st.composite
+def questions(draw: Draw) -> Question:
+    writer = Writer(draw)
+    calls = writer.chain(0)
+    ends_open = False
+    may_end = not calls.endswith(".optional()") and ".optional()" not in calls[calls.rfind(").") :]
+    if writer.chance(12) and may_end:
+        ends_open = True
+        calls += writer.negated()
+    window = draw(st.integers(3, 8)) if ends_open or writer.chance(40) else None
+    calls += f".within({window})" if window else ""
+    skip = ""
+    if writer.chance(40):
+        skip = draw(st.sampled_from(("to next", "past last event", "to first", "to last")))
+        if skip in ("to first", "to last"):
+            skip += f" {draw(st.sampled_from(writer.names))}"
+            skip += " throws" if writer.chance(20) else ""
+    timeouts = window is not None and writer.chance(50)
+    return Question(calls, skip, timeouts, tuple(draw(streams())))
+
+
+@st.composite
+def streams(draw: Draw) -> list[str]:
+    """Up to eight events; some of them at one time, some satisfy nothing or two conditions."""
+    words, time = [], 0
+    for number in range(1, draw(st.sampled_from((2, 4, 5, 6, 6, 7, 7, 8, 8))) + 1):
+        time += draw(st.sampled_from((1, 1, 1, 0, 2)))
+        letters = draw(st.sampled_from(EVENTS))
+        x = draw(st.sampled_from(("", "=0", "=1", "=2", "=3")))
+        words.append(f"{letters}{number}@{time}{x}")
+    return words
