@@ -61,7 +61,8 @@ class Counters:
     early. Over Connect, those of `sql` are there after `collect`, `toPandas` or `toArrow` of the
     result itself.
 
-    The most runs alive are those of one task at once; all else, also the seconds, is the sum over
+    Events are the rows that reach the engine: `explain` says which ones stay behind. The most runs
+    alive are those of one task at once; all else, also the seconds, is the sum over
     tasks. With the backtracking engine they are the most rows of the one run, each of which may
     have postponed another. Without event selection only events, matches and seconds are counted.
 
