@@ -85,7 +85,9 @@ def explain(
     options = Options(engine, counters=counters)
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
     executed = evaluation.all()
-    explanation = Explanation(tuple(ExplainedClause(one.plan, one.executable) for one in executed))
+    explanation = Explanation(
+        tuple(ExplainedClause(one.plan, one.executable, one.keys) for one in executed)
+    )
     if counters is None:
         return explanation
     counters.run(evaluation.outer())
@@ -302,7 +304,7 @@ class Evaluation:
             return in_scope(self.query, site, text)
 
         relation = Relation(replace(self.runner, in_scope=behind_with), select_list_from)
-        executed = execute(plan, relation, site.relation_alias, self.options)
+        executed = execute(plan, relation, site.relation_alias, self.options, site.use)
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})
         return executed
 

@@ -153,7 +153,7 @@ class QueryBatch:
     def link(self, engine: str) -> dict[str, Executable]:
         """The executables; a query that cannot be linked is refused."""
         wanted = dict.fromkeys(c for one in self.drafts.values() for c in one.columns())
-        fields = self.preparation().dataframe(tuple(wanted), ()).schema.fields
+        fields = self.columns(tuple(wanted)).schema.fields
         types = {c: value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
         linked = {}
         for query, one in self.drafts.items():
@@ -161,13 +161,15 @@ class QueryBatch:
                 linked[query] = link(one, types, engine, ansi=True)
         return linked
 
-    def preparation(self) -> Preparation:
-        return Preparation(self.relation, next(iter(self.drafts.values())).plan)
+    def columns(self, wanted: tuple[RowColumn, ...]) -> DataFrame:
+        """Columns of all rows; no condition, so no row stays behind."""
+        plan = next(iter(self.drafts.values())).plan
+        return Preparation(self.relation, plan).dataframe(wanted, Draft(plan, (), (), (), ()))
 
     def prepared(self, executables: Iterable[Executable]) -> Prepared:
         """One job for the columns and conditions of all executables."""
         wanted = tuple(dict.fromkeys(c for e in executables for c in (*e.columns, *e.conditions)))
-        frame = self.preparation().dataframe(wanted, ())
+        frame = self.columns(wanted)
         table = fetched(frame).combine_chunks()
         arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(wanted))]
         return Prepared(

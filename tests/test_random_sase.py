@@ -115,7 +115,7 @@ class Batch(QueryBatch):
     def linked(self, engine: str, random: Random) -> dict[Asked, Executable]:
         """The executables; optimisations, which must change nothing, are on or off."""
         wanted = dict.fromkeys(c for one in self.drafts.values() for c in one.columns())
-        fields = self.preparation().dataframe(tuple(wanted), ()).schema.fields
+        fields = self.columns(tuple(wanted)).schema.fields
         types = {c: value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
         return {
             one: link(drafted, types, engine, ansi=True, optimisations=optimisations(one, random))

@@ -27,10 +27,14 @@ from matchrec.plan.show import show_column, show_scalar
 
 @dataclass(frozen=True)
 class ExplainedClause:
-    """One clause or SASE+ query: its plan, resolved, and what runs it."""
+    """One clause or SASE+ query: its plan, resolved, and what runs it.
+
+    keys: tests that the query around it makes of partition columns.
+    """
 
     plan: MatchPlan
     executable: Executable
+    keys: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self.sections())
@@ -42,7 +46,7 @@ class ExplainedClause:
         task = executable.task
         program = task.program.text(formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
-        yield "partitions and order", partition_lines(plan)
+        yield "partitions and order", partition_lines(plan, self.keys)
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan, task)
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
@@ -111,12 +115,14 @@ class Explanation:
         return "".join(drawings) + f"<pre>{html.escape(str(self))}</pre>"
 
 
-def partition_lines(plan: MatchPlan) -> Iterator[str]:
+def partition_lines(plan: MatchPlan, tests: tuple[str, ...]) -> Iterator[str]:
     keys = ", ".join(part.text for part in plan.partition_by)
     yield f"partition by {keys}" if keys else "all rows form one partition"
     if plan.equal:
-        tests = ", ".join(part.text for part in plan.equal)
-        yield f"divided by equivalence tests: equal {tests}, which is not NULL"
+        equal = ", ".join(part.text for part in plan.equal)
+        yield f"divided by equivalence tests: equal {equal}, which is not NULL"
+    if tests:
+        yield f"only those that the query around the clause keeps: {' AND '.join(tests)}"
     orders = [
         item.expression.text
         + (" DESC" if item.descending else "")

@@ -26,6 +26,8 @@ from matchrec.spark.session import Runner
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from matchrec.executable import Draft
+
 BITS_A_COLUMN = 62
 NARROWEST = ((7, "TINYINT"), (15, "SMALLINT"), (31, "INT"), (BITS_A_COLUMN + 1, "BIGINT"))
 
@@ -50,29 +52,30 @@ class Relation:
 
 @dataclass(frozen=True)
 class Preparation:
-    """Computes columns and bits for one plan over one relation."""
+    """Computes columns and bits for one plan over one relation.
+
+    keys: SQL over one row that must hold of it; each decides on whole partitions.
+    """
 
     relation: Relation
     plan: MatchPlan
+    keys: tuple[str, ...] = ()
 
-    def dataframe(
-        self,
-        columns: tuple[RowColumn, ...],
-        conditions: tuple[RowColumn, ...],
-        relevant: tuple[RowColumn, ...] = (),
-        neighbours: tuple[Neighbours, ...] = (),
-    ) -> DataFrame:
+    def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
 
-        relevant: conditions of which every row satisfies one, or none; other rows are left out
-        before the sort. neighbours: what a row and those beside it satisfy, or nothing; other rows
-        are left out behind the sort, and a last column __n has each row's number in its partition.
+        What stays behind is as the draft says: irrelevant rows before the sort; rows that no match
+        contains, by their neighbours, behind the sort, and then a last column __n has each row's
+        number in its partition.
         Raises Spark's AnalysisException for what Spark cannot make sense of.
         """
+        conditions, neighbours = drafted.row_conditions, drafted.neighbours
         names = self.inner_names(columns, conditions)
         inner = self.relation.select(f"{text} AS {name}" for text, name in names.items())
-        if relevant:
-            inner = inner.filter(" OR ".join(names[one.text] for one in relevant))
+        for test in self.keys:
+            inner = inner.filter(names[test])
+        if drafted.relevant:
+            inner = inner.filter(" OR ".join(names[one.text] for one in drafted.relevant))
         shifts = shift_names(columns, conditions)
         window = self.window(names)
         windowed = [
@@ -104,7 +107,7 @@ class Preparation:
         keys = [part.text for part in self.plan.keys]
         keys += [item.expression.text for item in self.plan.order_by]
         parts = [text for column in (*columns, *conditions) for text in inner_parts(column)]
-        for text in (*keys, *parts):
+        for text in (*keys, *self.keys, *parts):
             names.setdefault(text, f"__x{len(names)}")
         return names or {"1": "__x0"}
 

@@ -5,7 +5,7 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
@@ -13,7 +13,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.executable import Executable, Output, draft, link
+from matchrec.executable import Draft, Executable, Output, draft, link
 from matchrec.output.reads import (
     PointerField,
     Read,
@@ -31,12 +31,13 @@ from matchrec.output.reads import (
     ReadRow,
     ReadSum,
 )
-from matchrec.output.schema import output_columns
+from matchrec.output.schema import OutputColumn, output_columns
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.row_column import RowColumn
 from matchrec.plan.sql_text import quoted
+from matchrec.plan.use import EVERYTHING, Use
 from matchrec.plan.within import bounded
 from matchrec.spark.columns import Preparation, Relation
 from matchrec.spark.counters import Counters, with_counters
@@ -76,17 +77,25 @@ class Options:
 
 @dataclass(frozen=True)
 class Executed:
-    """The DataFrame of a clause, and what explains it."""
+    """The DataFrame of a clause, and what explains it. keys: tests of whole partitions."""
 
     dataframe: DataFrame
     executable: Executable
     plan: MatchPlan
+    keys: tuple[str, ...]
 
 
-def execute(plan: MatchPlan, relation: Relation, alias: str | None, options: Options) -> Executed:
+def execute(
+    plan: MatchPlan,
+    relation: Relation,
+    alias: str | None,
+    options: Options,
+    use: Use = EVERYTHING,
+) -> Executed:
     """The result of a plan over a relation.
 
-    alias: the name that qualifies the relation's columns.
+    alias: the name that qualifies the relation's columns. use: what is used of the result; the
+    whole query is checked all the same.
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
     check_transport(options.transport)
@@ -94,21 +103,40 @@ def execute(plan: MatchPlan, relation: Relation, alias: str | None, options: Opt
     resolved = resolve(bounded(plan), columns)
     with quiet_analysis():
         try:
-            return executed(resolved, relation, columns, options)
+            outputs = output_columns(resolved, columns, relation.name_of)
+            preparation = Preparation(relation, resolved, key_tests(resolved, columns, use))
+            found = executed(preparation, draft(resolved, outputs), options)
+            used = tuple(output for output in outputs if use.reads(output.name)) or outputs[:1]
+            if used == outputs:
+                return found
+            narrowed = only_measured(resolved, used)
+            return executed(replace(preparation, plan=narrowed), draft(narrowed, used), options)
         except AnalysisException as error:
             raise diagnosed(error, plan, relation, columns) from error
         except MatchRecognizeUnsupportedError as error:
             raise mismatch_of_within(error, plan, relation) or error from None
 
 
-def executed(
-    resolved: MatchPlan, relation: Relation, columns: InputColumns, options: Options
-) -> Executed:
-    """The result of a resolved plan. Raises Spark's AnalysisException."""
-    drafted = draft(resolved, output_columns(resolved, columns, relation.name_of))
-    wanted, conditions = drafted.columns(), drafted.row_conditions
-    preparation = Preparation(relation, resolved)
-    prepared = preparation.dataframe(wanted, conditions, drafted.relevant, drafted.neighbours)
+def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ...]:
+    """Tests of partition columns that every row of the result passes, as SQL over one row."""
+    return tuple(
+        f"{key.text} {one.test}"
+        for one in use.keys
+        for key in plan.partition_by
+        if columns.same(columns.name(key.text) or "", one.column)
+    )
+
+
+def only_measured(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> MatchPlan:
+    """The plan with those measures that come out."""
+    return replace(plan, measures=tuple(one for one in plan.measures if one in outputs))
+
+
+def executed(preparation: Preparation, drafted: Draft, options: Options) -> Executed:
+    """The result of a draft. Raises Spark's AnalysisException."""
+    relation = preparation.relation
+    wanted = drafted.columns()
+    prepared = preparation.dataframe(wanted, drafted)
     fields = fields_of(prepared, wanted)
     executable = link(
         drafted,
@@ -118,14 +146,12 @@ def executed(
         optimisations=options.optimisations,
     )
     if executable.columns != wanted:
-        prepared = preparation.dataframe(
-            executable.columns, conditions, drafted.relevant, drafted.neighbours
-        )
+        prepared = preparation.dataframe(executable.columns, drafted)
         fields = fields_of(prepared, executable.columns)
     schema = output_schema(executable, fields)
     matched = received(matched_rows(prepared, executable, crossing_schema(schema), options), schema)
     result = relation.runner.analysed(projected(relation, executable, matched))
-    return Executed(result, executable, resolved)
+    return Executed(result, executable, drafted.plan, preparation.keys)
 
 
 def matched_rows(

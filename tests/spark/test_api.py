@@ -150,3 +150,28 @@ def test_mistakes_are_errors_with_a_place(
     assert message in text
     assert "  line 3, column" in text
     assert "^" in text
+
+
+def test_what_the_query_does_not_use_stays_behind(spark: SparkSession, steps: DataFrame) -> None:
+    clause = """{t} MATCH_RECOGNIZE (PARTITION BY k ORDER BY t
+        MEASURES LAST(v) AS high, count(*) AS days, CLASSIFIER() AS c
+        PATTERN (A B+) DEFINE B AS v > PREV(v))"""
+    steps = steps.selectExpr("'X' AS k", "*").union(steps.selectExpr("'Y' AS k", "t", "v % 7"))
+    everything = matchrec.sql(spark, f"SELECT * FROM {clause}", t=steps).collect()
+    narrow = f"SELECT days FROM {clause} AS m WHERE m.k = 'X'"
+    expected = [row.days for row in everything if row.k == "X"]
+    assert expected
+    assert [row.days for row in matchrec.sql(spark, narrow, t=steps).collect()] == expected
+    explained = str(matchrec.explain(spark, narrow, t=steps))
+    assert "keeps: `k` = 'X'" in explained
+    assert "high" not in explained
+    assert matchrec.sql(spark, f"SELECT count(*) FROM {clause}", t=steps).first() == (
+        len(everything),
+    )
+
+
+def test_an_unused_measure_is_checked_all_the_same(spark: SparkSession, steps: DataFrame) -> None:
+    query = """SELECT n FROM {t} MATCH_RECOGNIZE (ORDER BY t MEASURES count(*) AS n,
+        nothing(LAST(v)) AS wrong PATTERN (A) DEFINE A AS v > 1)"""
+    with pytest.raises(matchrec.MatchRecognizeError, match="nothing"):
+        matchrec.sql(spark, query, t=steps)

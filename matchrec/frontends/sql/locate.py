@@ -25,6 +25,7 @@ from matchrec.frontends.sql.outline import (
 from matchrec.frontends.sql.query import Frame, Query, Site
 from matchrec.frontends.sql.relation import relation_before
 from matchrec.frontends.sql.sections import clause_tokens
+from matchrec.frontends.sql.use import use_of
 from matchrec.frontends.sql.with_clauses import WithClause, visible, with_clauses
 from matchrec.frontends.stock import frame_at
 from matchrec.frontends.tokens import closings, own_tokens, stock_tokens
@@ -152,4 +153,5 @@ def _site(
         relation,
         whole,
         visible(outline, withs, start),
+        use_of(outline, start, cut.closing),
     )

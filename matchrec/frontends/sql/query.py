@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.template import View
+from matchrec.plan.use import EVERYTHING, Use
 from matchrec.source import Source, Span
 
 
@@ -17,6 +18,7 @@ class Site:
     qualified, or None. view: what stands for the clause's rows once it is evaluated.
     relation: the input's text, its alias included. whole: relation and clause, without the alias
     after it. with_clauses: of every WITH in reach, outermost first, the part that is visible here.
+    use: what the query around the clause uses of its rows.
     """
 
     index: int
@@ -26,6 +28,7 @@ class Site:
     relation: Span
     whole: Span
     with_clauses: tuple[Span, ...]
+    use: Use = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
