@@ -116,6 +116,7 @@ class Draft:
             if condition.during is not None:
                 found.update(dict.fromkeys(step_columns(condition.during)))
         found.update(dict.fromkeys(window_columns(self.plan)))
+        found.update(dict.fromkeys(key_columns(self.plan)))
         return tuple(found)
 
 
@@ -158,7 +159,7 @@ def link(
     measures = MeasureReader(plan, types)
     outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
     window = typed_window(plan, types)
-    columns = all_columns(measures.columns, typer.columns, window)
+    columns = all_columns(measures.columns, typer.columns, (*window, *key_columns(plan)))
     return Executable(
         pattern=show(plan.pattern),
         task=task,
@@ -175,7 +176,7 @@ def link(
         reads=measures.all_reads(plan.rows_per_match),
         grouped=tuple(measures.grouped),
         outputs=outputs,
-        keys=tuple((key.text, columns.index(row_column(key.text))) for key in plan.partition_by),
+        keys=tuple((column.text, columns.index(column)) for column in key_columns(plan)),
         ansi=ansi,
         window=tuple(columns.index(column) for column in window),
         window_rows=plan.within_rows,
@@ -267,11 +268,16 @@ def linked_output(output: OutputColumn, measures: MeasureReader) -> Output:
     return Output(output.name, measures.pieces(output.value), is_measure=True)
 
 
+def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """The columns by whose values a message names a partition."""
+    return tuple(row_column(key.text) for key in plan.partition_by)
+
+
 def all_columns(
-    measured: Iterable[RowColumn], glue: GlueColumns, window: Iterable[RowColumn]
+    measured: Iterable[RowColumn], glue: GlueColumns, others: Iterable[RowColumn]
 ) -> tuple[RowColumn, ...]:
     """Every column that crosses, each once."""
-    return tuple(dict.fromkeys((*measured, *glue.integers, *glue.floats, *window)))
+    return tuple(dict.fromkeys((*measured, *glue.integers, *glue.floats, *others)))
 
 
 def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
