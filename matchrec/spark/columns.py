@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_column import Neighbours, RowColumn, Shifted
-from matchrec.plan.template import Template
-from matchrec.spark.session import Runner
+from matchrec.plan.template import Template, template
+from matchrec.spark.session import SUBQUERY, Runner
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,9 +41,20 @@ class Relation:
     runner: Runner
     select_from: SelectFrom
 
+    def query(self, items: Iterable[str]) -> Template:
+        """The query of a select list over the input."""
+        return self.select_from(self.runner.written(", ".join(items)))
+
     def select(self, items: Iterable[str]) -> DataFrame:
         """The DataFrame of a select list over the input."""
-        return self.runner.sql(self.select_from(self.runner.written(", ".join(items))))
+        return self.runner.sql(self.query(items))
+
+    def over(self, query: Template, items: Iterable[str], where: str = "") -> DataFrame:
+        """The DataFrame of a select list over a query; one text, which Spark analyses once."""
+        text = ", ".join(items)
+        behind = f") AS __rows WHERE {where}" if where else ")"
+        whole = template("SELECT ", self.runner.written(text), " FROM (", query, behind)
+        return self.runner.sql(self.runner.in_scope(whole) if SUBQUERY.search(text) else whole)
 
     def name_of(self, text: str) -> str:
         """The name that Spark gives to an expression over the input."""
@@ -69,35 +80,42 @@ class Preparation:
         number in its partition.
         Raises Spark's AnalysisException for what Spark cannot make sense of.
         """
-        conditions, neighbours = drafted.row_conditions, drafted.neighbours
+        conditions = drafted.row_conditions
         names = self.inner_names(columns, conditions)
-        inner = self.relation.select(f"{text} AS {name}" for text, name in names.items())
-        for test in self.keys:
-            inner = inner.filter(names[test])
-        if drafted.relevant:
-            inner = inner.filter(" OR ".join(names[one.text] for one in drafted.relevant))
         shifts = shift_names(columns, conditions)
         window = self.window(names)
-        windowed = [
-            f"{shifted(names, one)} OVER ({window}) AS {name}" for one, name in shifts.items()
-        ]
-        numbered = inner.selectExpr("*", f"row_number() OVER ({window}) AS __n", *windowed)
         items = [
             f"__c{i}" if column.looks_at_one_row else f"{outer(column, names, shifts)} AS __c{i}"
             for i, column in enumerate(columns)
         ]
         items += bit_columns([outer(condition, names, shifts) for condition in conditions])
-        if not neighbours:
-            return self.relation.runner.select(numbered, items)
-        kept = [name for name in ("__n", *names.values()) if name not in own_names(columns)]
-        packed_rows = self.relation.runner.select(numbered, [*items, *kept])
-        beside = packed_rows.selectExpr(
-            "*",
-            f"lag(__bits0, 1, 0) OVER ({window}) AS __before",
-            f"lead(__bits0, 1, 0) OVER ({window}) AS __behind",
+        moved = [f"{shifted(names, one)} OVER ({window}) AS {name}" for one, name in shifts.items()]
+        numbered = template(
+            ", ".join(["SELECT *", f"row_number() OVER ({window}) AS __n", *moved]),
+            " FROM (",
+            self.relation.query(f"{text} AS {name}" for text, name in names.items()),
+            f") AS __rows {self.kept_rows(names, drafted)}",
         )
-        sent = [item.rsplit(" AS ", 1)[-1] for item in items]
-        return beside.filter(side_by_side(neighbours)).select(*sent, "__n")
+        if not drafted.neighbours:
+            return self.relation.over(numbered, items)
+        kept = [name for name in ("__n", *names.values()) if name not in own_names(columns)]
+        beside = template(
+            f"SELECT *, lag(__bits0, 1, 0) OVER ({window}) AS __before, "
+            f"lead(__bits0, 1, 0) OVER ({window}) AS __behind FROM (SELECT ",
+            self.relation.runner.written(", ".join([*items, *kept])),
+            " FROM (",
+            numbered,
+            "))",
+        )
+        sent = [*(item.rsplit(" AS ", 1)[-1] for item in items), "__n"]
+        return self.relation.over(beside, sent, side_by_side(drafted.neighbours))
+
+    def kept_rows(self, names: dict[str, str], drafted: Draft) -> str:
+        """The WHERE that leaves irrelevant rows and unused partitions out, if any are."""
+        tests = [names[test] for test in self.keys]
+        if drafted.relevant:
+            tests.append(f"({' OR '.join(names[one.text] for one in drafted.relevant)})")
+        return f"WHERE {' AND '.join(tests)}" if tests else ""
 
     def inner_names(
         self, columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]

@@ -166,7 +166,7 @@ def matched_rows(
 
 def input_columns(relation: Relation, alias: str | None) -> InputColumns:
     """The columns of the relation, as Spark names them."""
-    names = tuple(relation.select(["*"]).columns)
+    names = tuple(relation.select(["*"]).schema.names)
     case_sensitive = relation.runner.setting("spark.sql.caseSensitive") == "true"
     return InputColumns(names, alias, case_sensitive)
 
