@@ -202,6 +202,7 @@ def linked_task(drafted: Draft, glue: Mapping[str, Glue], optimisations: Optimis
         tuple(absent(plan, absence) for absence in plan.absences),
         None if plan.closing is None else plan.variables.index(plan.closing),
         optimisations,
+        plan.within is not None or plan.within_rows is not None,
     )
 
 

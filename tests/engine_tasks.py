@@ -5,9 +5,11 @@ Rows are words of the variables whose row condition they satisfy: "A AB -" is th
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.match import Matches, RunFailure
@@ -55,12 +57,20 @@ class Query:
 
 @dataclass(frozen=True)
 class Rows:
-    """Partitions of rows: the variables that each may be mapped to, and columns of values."""
+    """Partitions of rows: the variables that each may be mapped to, and columns of values.
+
+    window_end: for each row of each partition the first row there that is outside of its window.
+    """
 
     words: tuple[tuple[frozenset[str], ...], ...]
     columns: dict[Kind, tuple[tuple[Value, ...], ...]] = field(
         default_factory=lambda: {Kind.INTEGER: (), Kind.FLOATING: ()}
     )
+    window_end: tuple[tuple[int, ...], ...] | None = None
+
+    @property
+    def offsets(self) -> list[int]:
+        return [0, *itertools.accumulate(map(len, self.words))]
 
     def partitions(self, variables: tuple[str, ...]) -> Partitions:
         rows = [row for partition in self.words for row in partition]
@@ -71,13 +81,20 @@ class Rows:
             return len(columns), len(rows)
 
         return Partitions(
-            np.cumsum([0, *map(len, self.words)]).astype(np.int64),
+            np.array(self.offsets, np.int64),
             np.array(bits, np.uint64).reshape(-1, 1),
             np.array([[v or 0 for v in c] for c in integers], np.int64).reshape(shape(integers)),
             np.array([[v or 0 for v in c] for c in floats], np.float64).reshape(shape(floats)),
             np.array([[v is not None for v in c] for c in integers], bool).reshape(shape(integers)),
             np.array([[v is not None for v in c] for c in floats], bool).reshape(shape(floats)),
+            self.window_ends(),
         )
+
+    def window_ends(self) -> npt.NDArray[np.int64] | None:
+        if self.window_end is None:
+            return None
+        ends = zip(self.offsets, self.window_end, strict=False)
+        return np.array([offset + end for offset, part in ends for end in part], np.int64)
 
 
 def words(text: str) -> Rows:
@@ -127,7 +144,10 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
 
         def may(start: int, variables: tuple[str, ...]) -> bool:
             name = variables[-1]
-            if name not in partition[start + len(variables) - 1]:  # noqa: B023
+            row = start + len(variables) - 1
+            if rows.window_end is not None and row >= rows.window_end[number][start]:  # noqa: B023
+                return False
+            if name not in partition[row]:  # noqa: B023
                 return False
             if name not in query.glue:
                 return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -141,6 +142,9 @@ def skips(draw: st.DrawFn, names: tuple[str, ...]) -> AfterMatchSkip:
     return AfterMatchSkip(to, draw(st.sampled_from(names)))
 
 
+LONGER = st.lists(
+    st.sets(st.sampled_from(VARIABLES), min_size=1).map(frozenset), min_size=4, max_size=12
+).map(tuple)
 ROWS = st.lists(
     st.lists(st.sets(st.sampled_from(VARIABLES)).map(frozenset), min_size=0, max_size=6).map(tuple),
     min_size=1,
@@ -158,6 +162,34 @@ def queries(draw: st.DrawFn) -> Query:
     targets = (*names, *subsets)
     skip = draw(skips(targets)) if targets else AfterMatchSkip()
     return Query(pattern, skip, subsets)
+
+
+@st.composite
+def windows(draw: st.DrawFn, length: int) -> tuple[int, ...]:
+    """Where the window of each of so many rows ends: in order, none before its row."""
+    ends: list[int] = []
+    for row in range(length):
+        ends.append(draw(st.integers(max([row, *ends[-1:]]), length)))
+    return tuple(ends)
+
+
+@st.composite
+def windowed(draw: st.DrawFn, rows: Rows) -> Rows:
+    return replace(rows, window_end=tuple(draw(windows(len(words))) for words in rows.words))
+
+
+@random_examples
+@given(st.data())
+def test_random_patterns_in_windows(data: st.DataObject) -> None:
+    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
+    assert_agreement(data.draw(queries()), data.draw(windowed(rows)))
+
+
+@random_examples
+@given(st.data())
+def test_random_conditions_that_depend_on_the_run_in_windows(data: st.DataObject) -> None:
+    query, rows = data.draw(run_dependent())
+    assert_agreement(query, data.draw(windowed(rows)))
 
 
 @random_examples

@@ -25,7 +25,6 @@ from matchrec.output.schema import output_columns
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, resolve
-from matchrec.plan.within import bounded
 from matchrec.spark.types import value_type
 from random_sase import NAMES, SCHEMA, random_query, random_stream
 from sase_brute_force import Selected, matches, non_overlapping
@@ -108,7 +107,7 @@ class Batch(QueryBatch):
     def __init__(self, spark: SparkSession, asked: Sequence[Asked]) -> None:
         super().__init__(spark, "random_events", ())
         for one in asked:
-            resolved = resolve(bounded(one.plan()), InputColumns(NAMES))
+            resolved = resolve(one.plan(), InputColumns(NAMES))
             names = output_columns(resolved, InputColumns(NAMES), str)
             self.drafts[one] = draft(resolved, names)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matchrec.engine import selection_backtracking
-from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of
+from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of, window_end_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import backtracking as kernel
 from matchrec.engine.kernels import layout
@@ -16,6 +16,7 @@ from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.search import Room, larger, new_progress, run
+from matchrec.engine.windowed import WindowedSearch
 from matchrec.plan.clauses import MatchOutput
 
 
@@ -40,6 +41,8 @@ class Backtracking:
         """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
         if task.selects:
             return selection_backtracking.search(task, partitions, self.room, counters)
+        if partitions.window_end is not None and task.looks_only_at_data:
+            return run(WindowedSearch(task, partitions, self.room.memory), task, self.room)
         return run(_BacktrackingSearch(task, partitions, self.room.memory), task, self.room)
 
 
@@ -53,6 +56,7 @@ class _BacktrackingSearch:
         self.skip_to = compiled.skip_to
         self.starts = plain(partitions.starts, np.int64)
         self.satisfied = satisfied_of(partitions)
+        self.window_end = window_end_of(partitions)
         self.progress = new_progress(partitions)
         self.path = np.empty(memory, np.int32)
         self.memo: ByteArray = np.zeros((memory, compiled.memo_bytes), np.uint8)
@@ -76,6 +80,7 @@ class _BacktrackingSearch:
                 self.program,
                 self.starts,
                 self.satisfied,
+                self.window_end,
                 self.skip_to,
                 self.path,
                 self.memo,

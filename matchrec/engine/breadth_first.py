@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matchrec.engine import selection, selection_breadth_first
-from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of
+from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of, window_end_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import breadth_first as kernel
 from matchrec.engine.kernels import layout
@@ -59,10 +59,11 @@ class _BreadthFirstSearch:
         self.merge_runs = merge_runs
         self.starts = plain(partitions.starts, np.int64)
         self.satisfied = satisfied_of(partitions)
+        self.window_end = window_end_of(partitions)
         self.progress = new_progress(partitions)
         self.runs = np.empty((2, memory, layout.RUN_SIZE), np.int64)
         self.nodes = np.empty((_NODES_OF_A_ROW * memory, layout.NODE_SIZE), np.int32)
-        self.seen = np.zeros(len(self.tables.first) - 1, np.int64)
+        self.seen = np.zeros((len(self.tables.first) - 1, layout.SEEN_SIZE), np.int64)
         self.memo: ByteArray = np.zeros((memory, compiled.memo_bytes), np.uint8)
         self.linked = compiled.linked
         self.columns: RunArray = None
@@ -82,6 +83,7 @@ class _BreadthFirstSearch:
                 self.program,
                 self.starts,
                 self.satisfied,
+                self.window_end,
                 self.skip_to,
                 self.merge_runs,
                 self.runs,

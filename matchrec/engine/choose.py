@@ -29,6 +29,11 @@ def choose(task: Task, name: str = "auto") -> tuple[Engine, str]:
             "all matches are asked for: runs share their rows and merge where their computation "
             "states are equal"
         )
+    if task.looks_only_at_data and task.windowed:
+        return ENGINES["backtracking"], (
+            "conditions look only at the data: how far the end of a match is, is found out once "
+            "for each state and row, so that no way is tried in vain; the cost is linear in rows"
+        )
     if task.looks_only_at_data:
         return ENGINES["backtracking"], (
             "conditions look only at the data: failures are remembered, the cost is linear in rows"
@@ -36,7 +41,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Engine, str]:
     if compile_task(task, 0).remembers_all:
         return ENGINES["backtracking"], (
             "where ways meet, no later condition looks at the run: failures are remembered, "
-            "the cost is linear in rows"
+            f"the cost is linear in rows{' times the rows of a window' * task.windowed}"
         )
     folded = fold(task.program)
     assert folded is not None

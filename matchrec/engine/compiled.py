@@ -165,6 +165,13 @@ def satisfied_of(partitions: Partitions) -> IntArray:
     return plain(partitions.satisfied, np.uint64).view(np.int64)
 
 
+def window_end_of(partitions: Partitions) -> IntArray:
+    """Where windows end as a kernel reads it; nothing where there are none."""
+    if partitions.window_end is None:
+        return np.empty(0, np.int64)
+    return plain(partitions.window_end, np.int64)
+
+
 def columns_of(partitions: Partitions) -> tuple[IntArray, BoolArray]:
     """All columns as bits, and their validity: the integer ones, then the floating ones."""
     integers = plain(partitions.integers, np.int64)

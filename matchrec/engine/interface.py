@@ -72,7 +72,7 @@ class Task:
     variables: names by id; conditions: by id. members: variable ids of every union variable and of
     every primary one, by name. absent: what must not be. closing: the id whose condition must hold
     of a match as a whole, when its last row has been mapped. optimisations: those of event
-    selection. Picklable.
+    selection. windowed: whether matches keep to windows, `Partitions.window_end`. Picklable.
     """
 
     program: Program
@@ -85,6 +85,7 @@ class Task:
     absent: tuple[Absent, ...] = ()
     closing: int | None = None
     optimisations: Optimisations = OPTIMISED
+    windowed: bool = False
 
     @property
     def selects(self) -> bool:

@@ -104,6 +104,7 @@ def new_progress(partitions: Partitions) -> IntArray:
     """The progress of a search that has not begun."""
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
     progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = partitions.starts[0]
+    progress[layout.MEMO_WINDOW] = -1
     return progress
 
 

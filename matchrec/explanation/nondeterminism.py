@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.engine.compiled import compile_task
+from matchrec.engine.interface import Task
 from matchrec.executable import Executable
 from matchrec.explanation.selection import merges_runs
 from matchrec.nfa.ambiguity import exponentially_ambiguous
@@ -55,7 +56,8 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
     if task.selects:
         yield cost(executable, len({state for states in found.values() for state in states}))
     elif found:
-        yield "W: the rows of a partition; only the preferred match of a starting row is sought"
+        rows = rows_in_reach(task)
+        yield f"W: {rows}; only the preferred match of a starting row is sought"
 
 
 def sources(
@@ -81,12 +83,16 @@ def sources(
         yield BEGIN_BEGIN
 
 
+def rows_in_reach(task: Task) -> str:
+    """What W is."""
+    return "the rows of a window" if task.windowed else "the rows of a partition"
+
+
 def cost(executable: Executable, states: int) -> str:
     """How many runs there may be at once. states: how many have a source."""
     task = executable.task
     folded = compile_task(task, len(executable.integers)).folding.choices
-    windowed = executable.window or executable.window_rows is not None
-    rows = f"W, the rows of a {'window' if windowed else 'partition'}"
+    rows = f"W, {rows_in_reach(task)}"
     skips_any = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
     if (skips_any and most_rows(folded) is None) or exponentially_ambiguous(folded):
         merging = "unless runs merge" if merges_runs(executable) else "and runs do not merge here"

@@ -78,7 +78,7 @@ def diagnosed(
 def mismatch_of_within(
     error: MatchRecognizeError, plan: MatchPlan, relation: Relation
 ) -> MatchRecognizeError | None:
-    """An error in the condition that WITHIN became, in the words of WITHIN; None for others."""
+    """An error at the interval of WITHIN with the types that do not fit; None for others."""
     if plan.within is None or error.span != plan.within.interval.span:
         return None
     return other_window(plan, relation)
@@ -86,7 +86,7 @@ def mismatch_of_within(
 
 def is_refused_window(plan: MatchPlan, relation: Relation) -> bool:
     """Whether Spark cannot add the window to the key along which it is measured."""
-    texts = (column.text for column in window_columns(plan)) if plan.selects else ()
+    texts = (column.text for column in window_columns(plan))
     return any(refusal_of(Written("WITHIN", text, None), relation) for text in texts)
 
 

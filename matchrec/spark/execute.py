@@ -38,7 +38,7 @@ from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.row_column import RowColumn
 from matchrec.plan.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
-from matchrec.plan.within import bounded
+from matchrec.plan.within import check_order
 from matchrec.spark.columns import Preparation, Relation
 from matchrec.spark.counters import Counters, with_counters
 from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
@@ -100,7 +100,8 @@ def execute(
     """
     check_transport(options.transport)
     columns = input_columns(relation, alias)
-    resolved = resolve(bounded(plan), columns)
+    check_order(plan)
+    resolved = resolve(plan, columns)
     with quiet_analysis():
         try:
             outputs = output_columns(resolved, columns, relation.name_of)

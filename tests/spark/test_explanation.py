@@ -1,4 +1,4 @@
-"""What an explanation says of event selection, in the words of the paper."""
+"""What an explanation says of event selection, in the words of the paper, and of windows."""
 
 from __future__ import annotations
 
@@ -21,11 +21,8 @@ def stock(spark: SparkSession) -> DataFrame:
     )
 
 
-def explained(
-    stock: DataFrame, text: str = RISING, **options: object
-) -> tuple[dict[str, list[str]], matchrec.Explanation]:
-    """The lines of each section, and all."""
-    explanation = matchrec.explain_sase(stock, text, order_by="ts", **options)
+def sections_of(explanation: matchrec.Explanation) -> dict[str, list[str]]:
+    """The lines of each section."""
     sections: dict[str, list[str]] = {}
     title = ""
     for line in str(explanation).splitlines():
@@ -34,7 +31,15 @@ def explained(
         else:
             title = line.partition(" (")[0].partition(",")[0]
             sections[title] = []
-    return sections, explanation
+    return sections
+
+
+def explained(
+    stock: DataFrame, text: str = RISING, **options: object
+) -> tuple[dict[str, list[str]], matchrec.Explanation]:
+    """The lines of each section, and all."""
+    explanation = matchrec.explain_sase(stock, text, order_by="ts", **options)
+    return sections_of(explanation), explanation
 
 
 def edges(sections: dict[str, list[str]]) -> dict[str, str]:
@@ -143,3 +148,16 @@ def test_counters_of_a_run(stock: DataFrame) -> None:
     matchrec.sase(stock, RISING, order_by="ts", counters=counters).collect()
     text = str(explained(stock)[1].with_counters(counters))
     assert "\ncounters of the last run\n  events" in text
+
+
+def test_a_window_of_plain_sql_is_no_condition(spark: SparkSession, stock: DataFrame) -> None:
+    stock.createOrReplaceTempView("stock")
+    query = """SELECT * FROM stock MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts
+        MEASURES count(*) AS n PATTERN (A B+) WITHIN 60 DEFINE B AS price > PREV(price))"""
+    sections = sections_of(matchrec.explain(spark, query))
+    assert sections["window"][0] == (
+        "the last row lies less than 60 after the first one, along `ts`"
+    )
+    assert sections["conditions"][-1] == "they look only at the data"
+    assert edges(sections)["1 begin B -> 2"] == "`price` > PREV(`price`) and in the window"
+    assert "the cost is linear in rows" in sections["engine"][0]

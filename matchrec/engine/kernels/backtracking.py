@@ -4,7 +4,8 @@
 the choices after the one in the path. registers[d] is the computation state after d rows, so going
 back restores it. A pair of state and row whose choices are all exhausted has failed for every
 starting row, unless what comes depends on the registers; where it can be reached again, that is
-remembered.
+remembered, with windows for the starting rows whose windows end together. Where there are windows
+and conditions look only at the data, `windowed` takes the place of this kernel.
 
 Cost: rows x choices where conditions look only at the data; exponential at worst where they depend
 on the run. Source: SASE+, "Backtracking algorithm"; failures are remembered as in RE2's BitState.
@@ -22,6 +23,7 @@ from matchrec.engine.kernels.layout import (
     MEMO_FROM,
     MEMO_FULL,
     MEMO_TO,
+    MEMO_WINDOW,
     NEEDED,
     NUMBER,
     OUTPUT_FULL,
@@ -38,7 +40,7 @@ from matchrec.engine.kernels.layout import (
 )
 from matchrec.engine.kernels.mapping import map_row
 from matchrec.engine.kernels.memo import has_failed, remember_failure
-from matchrec.engine.kernels.starts import finish_match, has_room, is_anchored
+from matchrec.engine.kernels.starts import end_of_window, finish_match, has_room, is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inlined, kernel
@@ -52,6 +54,7 @@ def search(
     program: IntArray,
     starts: IntArray,
     satisfied: IntArray,
+    window_end: IntArray,
     skip_to: int,
     path: ChoiceArray,
     memo: ByteArray,
@@ -70,6 +73,11 @@ def search(
         upper = starts[progress[PARTITION] + 1]
         while progress[START] < upper:
             start = progress[START]
+            bound = end_of_window(window_end, start, upper)
+            if bound != progress[MEMO_WINDOW]:  # what failed was in another one
+                progress[MEMO_FROM] = start
+                progress[MEMO_TO] = start
+                progress[MEMO_WINDOW] = bound
             length = find_match(
                 first,
                 program,
@@ -77,6 +85,7 @@ def search(
                 path,
                 memo,
                 progress,
+                bound,
                 lower,
                 upper,
                 instructions,
@@ -115,6 +124,7 @@ def find_match(
     path: ChoiceArray,
     memo: ByteArray,
     progress: IntArray,
+    bound: int,
     lower: int,
     upper: int,
     instructions: RunArray,
@@ -140,7 +150,7 @@ def find_match(
                 if program[choice, TARGET] == ACCEPT:
                     return int(row - start)
                 mask = program[choice, MASK]
-                if row < upper and satisfied[row, program[choice, WORD]] & mask == mask:
+                if row < bound and satisfied[row, program[choice, WORD]] & mask == mask:
                     bit = program[choice, MEMO]
                     if bit < 0 or not has_failed(memo, progress, bit, row + 1):
                         if registers is None:

@@ -6,11 +6,13 @@ has accepted, each row starts a run of its own, the least preferred one.
 
 What was reached behind the best match and died has failed; that is remembered, because the next
 search comes there again. A failing condition ends the search only when all runs before it died:
-depth-first search would not have met it earlier.
+depth-first search would not have met it earlier. With windows, whose ends never go back, a run that
+began later lives longer: runs merge where their windows end together, and nothing is remembered.
 
-Cost: rows x choices where conditions look only at the data, else rows x runs; runs of equal
-computation states merge. Sources: SASE+, "Basic algorithm" and "Merging equivalent runs"; with
-nothing that depends on the run, it is the machine of Pike and Thompson.
+Cost: rows x choices where conditions look only at the data, in windows times the rows of a window,
+else rows x runs; runs of equal computation states merge. Sources: SASE+, "Basic algorithm" and
+"Merging equivalent runs"; with nothing that depends on the run, it is the machine of Pike and
+Thompson.
 """
 
 import numpy as np
@@ -52,6 +54,7 @@ def search(
     program: IntArray,
     starts: IntArray,
     satisfied: IntArray,
+    window_end: IntArray,
     skip_to: int,
     merge_runs: bool,
     runs: IntArray,
@@ -80,6 +83,7 @@ def search(
                 first,
                 program,
                 satisfied,
+                window_end,
                 merge_runs,
                 runs,
                 nodes,
@@ -125,6 +129,7 @@ def find_match(
     first: IntArray,
     program: IntArray,
     satisfied: IntArray,
+    window_end: IntArray,
     merge_runs: bool,
     runs: IntArray,
     nodes: ChoiceArray,
@@ -178,6 +183,7 @@ def find_match(
                 first,
                 program,
                 satisfied,
+                window_end,
                 merge_runs,
                 runs,
                 1 - bank,

@@ -22,12 +22,15 @@ from matchrec.engine.kernels.layout import (
     NODE_PREDECESSOR,
     NODES,
     NODES_FULL,
+    NOT_REMEMBERED,
     ROW,
     RUN_NODE,
     RUN_START,
     RUN_STATE,
     RUNS,
     RUNS_FULL,
+    SEEN_AT,
+    SEEN_WINDOW,
     STAMP,
     START,
     TARGET,
@@ -38,8 +41,8 @@ from matchrec.engine.kernels.layout import (
 )
 from matchrec.engine.kernels.mapping import map_row
 from matchrec.engine.kernels.memo import has_failed, remember_failure
-from matchrec.engine.kernels.merging import NONE, find_twin
-from matchrec.engine.kernels.starts import is_anchored
+from matchrec.engine.kernels.merging import NONE, find_twin_in_window
+from matchrec.engine.kernels.starts import end_of_window, is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inner
@@ -59,6 +62,7 @@ def expand(
     first: IntArray,
     program: IntArray,
     satisfied: IntArray,
+    window_end: IntArray,
     merge_runs: bool,
     runs: IntArray,
     bank: int,
@@ -80,6 +84,7 @@ def expand(
     """Add what follows from a run at `row` to the runs in `bank`; GOES_ON, CUTS_OFF or a status."""
     if state < 0:
         return wait(state, node, start, runs, bank, progress)
+    bound = end_of_window(window_end, start, upper)
     for choice in range(first[state], first[state + 1]):
         guard = program[choice, GUARD]
         if guard != 0 and not is_anchored(guard, row, lower, upper):
@@ -92,19 +97,22 @@ def expand(
             progress[MEMO_FROM] = max(progress[MEMO_FROM], row + 1)
             return CUTS_OFF
         mask = program[choice, MASK]
-        if row == upper or satisfied[row, program[choice, WORD]] & mask != mask:
+        if row >= bound or satisfied[row, program[choice, WORD]] & mask != mask:
             continue
-        bit = program[choice, MEMO]
+        bit = program[choice, MEMO] if window_end.shape[0] == 0 else NOT_REMEMBERED
         if bit >= 0 and has_failed(memo, progress, bit, row + 1):
             continue
         run = progress[RUNS]
         if run == runs.shape[1]:
             return RUNS_FULL
         runs[bank, run, RUN_STATE] = target
+        runs[bank, run, RUN_START] = start
         if registers is None:
-            if merge_runs and seen[target] == progress[STAMP]:
+            same_row = seen[target, SEEN_AT] == progress[STAMP]
+            if merge_runs and same_row and seen[target, SEEN_WINDOW] == bound:
                 continue
-            seen[target] = progress[STAMP]
+            seen[target, SEEN_AT] = progress[STAMP]
+            seen[target, SEEN_WINDOW] = bound
         else:
             answer = map_row(
                 program,
@@ -125,7 +133,7 @@ def expand(
             if answer != HOLDS:
                 return wait(-(CONDITION_FAILED + answer), choice, row, runs, bank, progress)
             if merge_runs:
-                twin = find_twin(
+                twin = find_twin_in_window(
                     runs,
                     bank,
                     run,
@@ -135,6 +143,7 @@ def expand(
                     live,
                     table,
                     progress[STAMP],
+                    window_end,
                 )
                 if twin != NONE:
                     continue
@@ -147,7 +156,6 @@ def expand(
         nodes[progress[NODES], NODE_CHOICE] = choice
         nodes[progress[NODES], NODE_PREDECESSOR] = node
         runs[bank, run, RUN_NODE] = progress[NODES]
-        runs[bank, run, RUN_START] = start
         progress[NODES] += 1
         progress[RUNS] += 1
     return GOES_ON

@@ -6,6 +6,7 @@ more than a step of the search.
 first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
 program: int64[c, 13], columns as below.
 satisfied: int64[n, w], the row conditions of `Partitions`, bit for bit.
+window_end: int64[n], see `Partitions`, or int64[0] without a window.
 found: int64[4, m + 1], what is known of each match, rows as below.
 taken: int32[k], the choice taken at each mapped row, match after match.
 runs: int64[2, r, 3], those at this row and those at the next, in turn.
@@ -79,7 +80,9 @@ BEST_NODE = 12
 RUNS = 13  # runs that go on to the next row
 NODES = 14  # nodes in the buffer
 STAMP = 15  # a number of its own for each row of each search
-PROGRESS_SIZE = 16
+HORIZON = 16  # up to which row it is known where acceptances are
+MEMO_WINDOW = 17  # the end of the window for which failures are remembered
+PROGRESS_SIZE = 18
 
 # Columns of `runs`, in preferment order. A run whose condition failed waits for what is preferred
 # to it: its state is minus a status, its node a choice, its start the row.
@@ -87,6 +90,11 @@ RUN_STATE = 0
 RUN_NODE = 1
 RUN_START = 2
 RUN_SIZE = 3
+
+# Columns of `seen`, by state: the stamp of the last run that came there, the end of its window.
+SEEN_AT = 0
+SEEN_WINDOW = 1
+SEEN_SIZE = 2
 
 # Columns of `nodes`: the choice by which a row was mapped, and the node of the row before, or -1.
 NODE_CHOICE = 0

@@ -82,6 +82,12 @@ def skip_target(program: IntArray, skip_to: int, choices: ChoiceArray | IntArray
 
 
 @inlined
+def end_of_window(window_end: IntArray, start: int, upper: int) -> int:
+    """The row before which a match ends that starts at `start`."""
+    return upper if window_end.shape[0] == 0 else window_end[start]
+
+
+@inlined
 def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
     """Whether the anchors in `guard` hold before `row`."""
     if guard & GUARD_START and row != lower:
