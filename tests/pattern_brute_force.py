@@ -193,9 +193,10 @@ class Search:
     def completed(self, run: Run) -> Iterator[Match]:
         """The match that a run through the whole chain is, if it is one."""
         if not self.trailing:
-            if not any(one.direct and self.hit(one, run, run.last) for one in run.forbidden):
-                # as computed (25, step 4): what can be empty behind a `not_next` is passed with the
-                # event that was just accepted
+            # as computed (25, step 4): what can be empty behind a `not_next` is passed with the
+            # event that is being accepted, whatever comes next
+            before = replace(run, accepted=run.accepted[:-1])
+            if not any(one.direct and self.hit(one, before, run.last) for one in run.forbidden):
                 yield Match(self.mapped(run), run.last)
             return
         if run.closed:

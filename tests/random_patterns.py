@@ -1,4 +1,4 @@
-"""Random patterns and small streams of events, as hypothesis strategies.
+"""Random patterns and small streams of events, as a hypothesis strategy or from a seed.
 
 Everything is text in the notation of `cases/patterns`, so that an example that fails can be read,
 and pasted as a case.
@@ -6,15 +6,35 @@ and pasted as a case.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from hypothesis import strategies as st
 
 LETTERS = "abcd"
 EVENTS = (*"aaabbbccd", *("ab", "bc", "ac", "abc"), "z", "a?", "b?c")
 CALLS = ("next", "followed_by", "followed_by", "followed_by", "followed_by_any")
-Draw = Any
+
+
+class Chooser(Protocol):
+    """What `random.Random` has, and hypothesis can do too."""
+
+    def choice(self, options: Sequence[Any]) -> Any: ...
+    def randint(self, least: int, most: int) -> int: ...
+
+
+@dataclass
+class Drawn:
+    """Choices that hypothesis makes, and makes smaller."""
+
+    draw: Any
+
+    def choice(self, options: Sequence[Any]) -> Any:
+        return self.draw(st.sampled_from(options))
+
+    def randint(self, least: int, most: int) -> int:
+        return self.draw(st.integers(least, most))
 
 
 @dataclass(frozen=True)
@@ -34,17 +54,22 @@ class Question:
 
 @dataclass
 class Writer:
-    """Writes the calls of one pattern. names: of the stages so far that accept events."""
+    """Writes the calls of one pattern.
 
-    draw: Draw
+    names: of the stages so far that accept events. ends_optional: whether the chain written last
+    ends with an optional stage.
+    """
+
+    chooser: Chooser
     names: list[str] = field(default_factory=list)
     stages: int = 0
+    ends_optional: bool = False
 
     def chance(self, percent: int) -> bool:
-        return self.draw(st.integers(0, 99)) >= 100 - percent
+        return self.chooser.randint(0, 99) >= 100 - percent
 
-    def choice(self, options: Any) -> Any:
-        return self.draw(st.sampled_from(options))
+    def choice(self, options: Sequence[Any]) -> Any:
+        return self.chooser.choice(options)
 
     def chain(self, depth: int) -> str:
         """`begin(...).next(...)` of some stages."""
@@ -59,6 +84,7 @@ class Writer:
                 greedy = False
             text, greedy, optional = self.stage(call, depth, may_be_optional=not greedy)
             calls += text
+        self.ends_optional = optional
         return calls.removeprefix(".")
 
     def negated(self) -> str:
@@ -122,7 +148,7 @@ class Writer:
             text = f".{call}({self.named()}"
         text, greedy, optional = self.quantified(text, is_group, may_be_optional)
         if not is_group and self.chance(8):
-            text += f'.within({self.draw(st.integers(1, 3))}, "previous_to_current")'
+            text += f'.within({self.chooser.randint(1, 3)}, "previous_to_current")'
         return text, greedy, optional
 
     def quantified(
@@ -133,28 +159,28 @@ class Writer:
         suffix = ".optional()" if optional else ""
         if kind == "one":
             return text + suffix, False, optional
-        gap = f"gap={self.draw(st.integers(1, 3))}" if not is_group and self.chance(8) else ""
-        loops, choices, call = self.counts(kind, gap)
+        gap = f"gap={self.chooser.randint(1, 3)}" if not is_group and self.chance(8) else ""
+        loops, call = self.counts(kind, gap)
         inner = self.choice(("", "", ".consecutive()", ".allow_combinations()"))
         greedy = not is_group and inner != ".allow_combinations()" and self.chance(30)
         until = loops and self.chance(25)
         text += f".{call}{inner}{suffix}"
         text += ".greedy()" if greedy else ""
         text += f'.until("{self.until()}")' if until else ""
-        return text, greedy and choices, optional
+        return text, greedy, optional
 
-    def counts(self, kind: str, gap: str) -> tuple[bool, bool, str]:
-        """Whether it is a loop, whether there is a choice, and the call."""
-        least = self.draw(st.integers(1, 2))
+    def counts(self, kind: str, gap: str) -> tuple[bool, str]:
+        """Whether it is a loop, and the call."""
+        least = self.chooser.randint(1, 2)
         if kind == "one_or_more":
             if self.chance(25):
-                return True, True, f"times_or_more({', '.join(filter(None, (str(least), gap)))})"
-            return True, True, f"one_or_more({gap})"
+                return True, f"times_or_more({', '.join(filter(None, (str(least), gap)))})"
+            return True, f"one_or_more({gap})"
         if kind == "times":
-            return False, False, f"times({', '.join(filter(None, (str(least), gap)))})"
-        most = self.draw(st.integers(least, 3))
+            return False, f"times({', '.join(filter(None, (str(least), gap)))})"
+        most = self.chooser.randint(least, 3)
         bounds = ", ".join(filter(None, (f"{least}, {most}", gap)))
-        return False, least != most, f"times({bounds})"
+        return False, f"times({bounds})"
 
     def until(self) -> str:
         """A condition that ends the loop of the stage that was written last."""
@@ -165,33 +191,36 @@ class Writer:
 
 
 @st.composite
-def questions(draw: Draw) -> Question:
-    writer = Writer(draw)
+def questions(draw: Any) -> Question:
+    return random_question(Drawn(draw))
+
+
+def random_question(chooser: Chooser) -> Question:
+    writer = Writer(chooser)
     calls = writer.chain(0)
-    ends_open = False
-    may_end = not calls.endswith(".optional()") and ".optional()" not in calls[calls.rfind(").") :]
-    if writer.chance(12) and may_end:
-        ends_open = True
+    ends_open = not writer.ends_optional and writer.chance(12)
+    if ends_open:
         calls += writer.negated()
-    window = draw(st.integers(3, 8)) if ends_open or writer.chance(40) else None
+    window = chooser.randint(3, 8) if ends_open or writer.chance(40) else None
     calls += f".within({window})" if window else ""
-    skip = ""
-    if writer.chance(40):
-        skip = draw(st.sampled_from(("to next", "past last event", "to first", "to last")))
-        if skip in ("to first", "to last"):
-            skip += f" {draw(st.sampled_from(writer.names))}"
-            skip += " throws" if writer.chance(20) else ""
     timeouts = window is not None and writer.chance(50)
-    return Question(calls, skip, timeouts, tuple(draw(streams())))
+    skip = random_skip(writer) if writer.chance(40) else ""
+    return Question(calls, skip, timeouts, tuple(random_stream(chooser)))
 
 
-@st.composite
-def streams(draw: Draw) -> list[str]:
+def random_skip(writer: Writer) -> str:
+    skip = writer.choice(("to next", "past last event", "to first", "to last"))
+    if skip not in ("to first", "to last"):
+        return skip
+    return f"{skip} {writer.choice(writer.names)}{' throws' if writer.chance(20) else ''}"
+
+
+def random_stream(chooser: Chooser) -> list[str]:
     """Up to eight events; some of them at one time, some satisfy nothing or two conditions."""
     words, time = [], 0
-    for number in range(1, draw(st.sampled_from((2, 4, 5, 6, 6, 7, 7, 8, 8))) + 1):
-        time += draw(st.sampled_from((1, 1, 1, 0, 2)))
-        letters = draw(st.sampled_from(EVENTS))
-        x = draw(st.sampled_from(("", "=0", "=1", "=2", "=3")))
+    for number in range(1, chooser.choice((2, 4, 5, 6, 6, 7, 7, 8, 8)) + 1):
+        time += chooser.choice((1, 1, 1, 0, 2))
+        letters = chooser.choice(EVENTS)
+        x = chooser.choice(("", "=0", "=1", "=2", "=3"))
         words.append(f"{letters}{number}@{time}{x}")
     return words
