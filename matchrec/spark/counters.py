@@ -18,7 +18,17 @@ from pyspark.sql import types as spark_types
 from matchrec.engine.kernels.selection import layout
 from matchrec.errors.calls import nothing_counted
 from matchrec.spark.session import is_connect
-from matchrec.spark.tally import COLUMN, EVENTS, MATCHES, NANOSECONDS, OF_KERNELS
+from matchrec.spark.tally import (
+    COLUMN,
+    ENCODING,
+    EVENTS,
+    GATHERING,
+    MATCHES,
+    MATCHING,
+    OF_KERNELS,
+    PARTITIONS,
+    WAITING,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -47,10 +57,15 @@ OF_SELECTION = (
 )
 COUNTED = (
     Counted("events", "events", EVENTS),
+    Counted("partitions", "partitions", PARTITIONS),
     *OF_SELECTION,
     Counted("matches", "matches", MATCHES),
-    Counted("seconds", "seconds of matching", NANOSECONDS),
+    Counted("waiting", "seconds of waiting", WAITING),
+    Counted("encoding", "seconds of encoding", ENCODING),
+    Counted("seconds", "seconds of matching", MATCHING),
+    Counted("gathering", "seconds of gathering", GATHERING),
 )
+SECONDS = ("waiting", "encoding", "seconds", "gathering")
 
 
 class Counters:
@@ -64,7 +79,10 @@ class Counters:
     Events are the rows that reach the engine: `explain` says which ones stay behind. The most runs
     alive are those of one task at once; all else, also the seconds, is the sum over
     tasks. With the backtracking engine they are the most rows of the one run, each of which may
-    have postponed another. Without event selection only events, matches and seconds are counted.
+    have postponed another. Without event selection runs and buffer are not counted.
+
+    Seconds are those of the Python workers: of waiting for rows from Spark, which reads, shuffles
+    and sorts meanwhile; of making arrays of them; of matching; of gathering what comes out.
 
         counters = matchrec.Counters()
         matchrec.sase(df, text, order_by="ts", counters=counters).collect()
@@ -89,8 +107,7 @@ class Counters:
             if selects or one not in OF_SELECTION:
                 numbers = [clause[one.name] for clause in clauses]
                 found[one.name] = max(numbers) if one.aggregate == "max" else sum(numbers)
-        found["seconds"] /= 1e9
-        return found
+        return found | {name: found[name] / 1e9 for name in SECONDS}
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -101,7 +118,7 @@ class Counters:
             if one.name in values:
                 value = values[one.name]
                 number = f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
-                yield f"{one.text:<20}{number:>15}"
+                yield f"{one.text:<21}{number:>15}"
         if len(values) < len(COUNTED):
             yield "without event selection, runs and buffer are not counted"
 

@@ -7,8 +7,10 @@ NULL of arrays.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter_ns
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,9 +24,15 @@ KIND = pa.list_(pa.int64())
 
 # What comes before the counters of the kernels, in their order: those of `layout`.
 EVENTS = 0
-MATCHES = 1
-NANOSECONDS = 2
-OF_KERNELS = 3
+PARTITIONS = 1
+MATCHES = 2
+WAITING = 3  # the first of the stages, in nanoseconds: for rows from Spark
+ENCODING = 4  # Arrow columns to the arrays of the engine
+MATCHING = 5
+GATHERING = 6  # positions to Arrow columns
+OF_KERNELS = 7
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -35,15 +43,27 @@ class Tally:
     numbers: list[int] = field(default_factory=lambda: [0] * OF_KERNELS)
     of_kernels: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
 
-    def timed(self, found: Iterator[Matches], events: int) -> Iterator[Matches]:
-        """The same matches, counted, with the time that it took to find them."""
-        self.numbers[EVENTS] += events
+    @contextmanager
+    def spent_on(self, stage: int) -> Iterator[None]:
+        """Add the time that is spent inside to a stage."""
+        begin = perf_counter_ns()
+        yield
+        self.numbers[stage] += perf_counter_ns() - begin
+
+    def timed(self, stage: int, items: Iterator[T]) -> Iterator[T]:
+        """The same items; the time that each takes to come is that of a stage."""
         while True:
-            begin = perf_counter_ns()
-            matches = next(found, None)
-            self.numbers[NANOSECONDS] += perf_counter_ns() - begin
-            if matches is None:
+            with self.spent_on(stage):
+                found = next(items, None)
+            if found is None:
                 return
+            yield found
+
+    def counted(self, found: Iterator[Matches], rows: int, partitions: int) -> Iterator[Matches]:
+        """The matches of some partitions, counted."""
+        self.numbers[EVENTS] += rows
+        self.numbers[PARTITIONS] += partitions
+        for matches in self.timed(MATCHING, found):
             self.numbers[MATCHES] += number_of(matches)
             yield matches
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +29,9 @@ from matchrec.spark.batches import whole_partitions
 from matchrec.spark.encode import partitions_of
 from matchrec.spark.gather import Gatherer
 from matchrec.spark.stretches import stretches_of
-from matchrec.spark.tally import Tally
+from matchrec.spark.tally import ENCODING, GATHERING, WAITING, Tally
+
+T = TypeVar("T")
 
 WORDING = {
     FailureKind.SKIP_TO_NO_ROW: skip_to_no_row,
@@ -46,7 +50,7 @@ class Worker:
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
-        for table, starts in whole_partitions(batches):
+        for table, starts in self.timed(WAITING, whole_partitions(batches)):
             for batch in self.matched(table, starts):
                 yield batch if self.tally is None else self.tally.beside(batch)
         if self.tally is not None:
@@ -55,16 +59,18 @@ class Worker:
     def matched(self, table: pa.Table, starts: IntArray) -> Iterator[pa.RecordBatch]:
         """The output rows of whole partitions."""
         executable = self.executable
-        stretches = stretches_of(table, starts) if executable.neighbours else None
-        partitions = partitions_of(executable, table, stretches.starts if stretches else starts)
+        with self.spent_on(ENCODING):
+            stretches = stretches_of(table, starts) if executable.neighbours else None
+            partitions = partitions_of(executable, table, stretches.starts if stretches else starts)
         covered = np.zeros(table.num_rows, np.bool_)
         with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
         try:
-            found = self.found(partitions)
+            found = self.found(partitions, len(starts) - 1)
             for matches in stretches.numbered(found) if stretches else found:
                 if with_unmatched:
                     covered |= matched_rows(matches, table.num_rows)
-                rows = output_rows(matches, executable.rows_per_match)
+                with self.spent_on(GATHERING):
+                    rows = output_rows(matches, executable.rows_per_match)
                 yield from self.gathered(table, partitions, matches, rows)
         except RunFailure as failure:
             place = self.place(failure.row, table, partitions)
@@ -72,12 +78,21 @@ class Worker:
         if with_unmatched:
             yield from self.unmatched(table, partitions, covered)
 
-    def found(self, partitions: Partitions) -> Iterator[Matches]:
-        """The matches of whole partitions, in chunks."""
+    def found(self, partitions: Partitions, count: int) -> Iterator[Matches]:
+        """The matches of `count` whole partitions, in chunks."""
         engine, task, tally = self.executable.engine, self.executable.task, self.tally
         if tally is None:
             return engine.search(task, partitions)
-        return tally.timed(engine.search(task, partitions, tally.of_kernels), partitions.rows)
+        found = engine.search(task, partitions, tally.of_kernels)
+        return tally.counted(found, partitions.rows, count)
+
+    def timed(self, stage: int, items: Iterator[T]) -> Iterator[T]:
+        """The same items, timed if anyone asks."""
+        return items if self.tally is None else self.tally.timed(stage, items)
+
+    def spent_on(self, stage: int) -> AbstractContextManager[None]:
+        """Times what is done inside, if anyone asks."""
+        return nullcontext() if self.tally is None else self.tally.spent_on(stage)
 
     def unmatched(
         self, table: pa.Table, partitions: Partitions, covered: BoolArray
@@ -95,7 +110,9 @@ class Worker:
         task = self.executable.task
         reader = Reader(matches, rows, partitions, task.members, len(task.variables))
         try:
-            yield Gatherer(self.executable, table, reader).batch()
+            with self.spent_on(GATHERING):
+                batch = Gatherer(self.executable, table, reader).batch()
+            yield batch
         except SumOverflow as overflow:
             raise sum_too_large(self.place(overflow.row, table, partitions)) from overflow
 

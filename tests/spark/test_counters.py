@@ -11,7 +11,8 @@ import matchrec
 
 CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
 SEQUENCE = "PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match RETURN a.LEN AS n"
-NAMES = ["events", "reads", "runs", "most_alive", "forks", "merges", "nodes", "pruned", "matches"]
+OF_RUNS = ["reads", "runs", "most_alive", "forks", "merges", "nodes", "pruned"]
+STAGES = ["waiting", "encoding", "seconds", "gathering"]
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +33,13 @@ def test_event_selection_counts_runs_and_buffer(events: DataFrame, transport: st
     assert found.columns == plain.columns
     assert sorted(found.collect()) == sorted(plain.collect())
     values = counters.values()
-    assert list(values) == [*NAMES, "seconds"]
+    assert list(values) == ["events", "partitions", *OF_RUNS, "matches", *STAGES]
+    assert values["partitions"] == 3
     assert values["events"] == 12  # a C is no event of the query
     assert values["matches"] == 3 * 7  # every non-empty set of the three
     assert values["runs"] > values["most_alive"] > 0
     assert values["merges"] > 0
-    assert values["seconds"] > 0
+    assert all(values[stage] > 0 for stage in STAGES)
     found.collect()
     assert counters.values() == values  # those of the first action
 
@@ -67,7 +69,7 @@ def test_without_event_selection_runs_are_not_counted(events: DataFrame) -> None
     found = matchrec.match_recognize(events, CLAUSE, counters=counters)
     assert found.count() == 6
     values = counters.values()
-    assert list(values) == ["events", "matches", "seconds"]
+    assert list(values) == ["events", "partitions", "matches", *STAGES]
     assert (values["events"], values["matches"]) == (15, 6)
     assert "not counted" in str(counters)
 
@@ -103,7 +105,7 @@ def test_printed(events: DataFrame) -> None:
     all_of(events, counters=counters).collect()
     lines = str(counters).splitlines()
     assert re.fullmatch(r"events +12", lines[0])
-    assert re.fullmatch(r"seconds of matching +\d+\.\d{3}", lines[-1])
+    assert re.fullmatch(r"seconds of gathering +\d+\.\d{3}", lines[-1])
     assert len({len(line) for line in lines}) == 1
 
 
@@ -158,6 +160,6 @@ def test_explain_analyze_runs_the_query_and_shows_what_it_counted(
     query = f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({CLAUSE})"
     explained = matchrec.explain(spark, query, analyze=True, events=events)
     text = str(explained)
-    assert re.search(r"counters of the last run\n +events +15\n +matches +[1-9]", text), text
+    assert re.search(r"last run\n +events +15\n +partitions +3\n +matches +[1-9]", text), text
     assert "counters" not in str(matchrec.explain(spark, query, events=events))
     assert "counters" not in str(matchrec.explain(spark, "SELECT 1", analyze=True))
