@@ -30,7 +30,22 @@ from case_file import (
 
 ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
 FILES = case_files()
+SETTINGS = {  # a thousand queries over a few rows: compiling each takes Spark longer than running it
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
 registered: list[Path] = []  # the one file whose tables the session has now
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_compiling(spark: SparkSession) -> Iterator[None]:
+    before = {name: spark.conf.get(name) for name in SETTINGS}
+    for name, value in SETTINGS.items():
+        spark.conf.set(name, value)
+    yield
+    for name, value in before.items():
+        spark.conf.set(name, value)
 
 
 def place(file: CaseFile, record: QueryRecord | ErrorRecord) -> str:
