@@ -30,7 +30,7 @@ from case_file import (
 
 ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
 FILES = case_files()
-SETTINGS = {  # a thousand queries over a few rows: compiling each takes Spark longer than running it
+SETTINGS = {  # over a few rows, compiling a query takes Spark longer than running it
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
