@@ -5,10 +5,12 @@
     matchrec.match_recognize(df, clause)       the text between the parentheses, over a DataFrame
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
     matchrec.Pattern.begin("a").next("b")...   an event pattern, built by calls
+    matchrec.detect(df, pattern, order_by=...) its matches over a DataFrame of events
     matchrec.AfterMatch.SKIP_TO_NEXT           which of its matches leave room for others
     matchrec.unwind(graph)                     the matches of its compressed form
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
     matchrec.explain_sase(df, text, ...)       the same of a SASE+ query
+    matchrec.explain_pattern(df, pattern, ...) the same of a pattern
     matchrec.Counters()                        what a query's matching costs, once it has run
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         uninstall,
         unwind,
     )
+    from matchrec.detecting import detect, explain_pattern
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
@@ -51,7 +54,9 @@ __all__ = [
     "MatchRecognizeUnsupportedError",
     "Optimisations",
     "Pattern",
+    "detect",
     "explain",
+    "explain_pattern",
     "explain_sase",
     "install",
     "match_recognize",
@@ -69,6 +74,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("matchrec.errors"), name)
     if name in ("AfterMatch", "Pattern"):
         return getattr(import_module("matchrec.frontends.pattern"), name)
+    if name in ("detect", "explain_pattern"):
+        return getattr(import_module("matchrec.detecting"), name)
     return getattr(import_module("matchrec.api"), name)
 
 

@@ -12,12 +12,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from matchrec.engine.choose import ENGINES, choose
-from matchrec.engine.interface import OPTIMISED, Absent, Condition, Engine, Optimisations, Task
+from matchrec.engine.interface import (
+    OPTIMISED,
+    Absent,
+    Condition,
+    Engine,
+    Optimisations,
+    Staged,
+    Task,
+)
 from matchrec.errors.calls import engine_cannot, unconstrained_proceed, unknown_engine
 from matchrec.errors.conditions import not_measured_by
 from matchrec.nfa.compile import compile_pattern
 from matchrec.nfa.neighbours import neighbours
+from matchrec.nfa.places import Windows
+from matchrec.nfa.program import Program
 from matchrec.nfa.relevance import relevant_rows
+from matchrec.nfa.stages import compile_stages
 from matchrec.output.read_measures import MeasureReader
 from matchrec.output.reads import Read, ReadPointer
 from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput
@@ -37,6 +48,7 @@ from matchrec.plan.pattern import show
 from matchrec.plan.row_column import Neighbours, RowColumn, cast, row_column
 from matchrec.plan.simplify import simplify
 from matchrec.plan.split import split
+from matchrec.plan.stages import Staging
 from matchrec.plan.steps import Combined, Grown, SplitCondition, Step, Value, VariableAt
 from matchrec.plan.typed import TRUE_COLUMN, GlueColumns, Typer
 from matchrec.plan.types import NUMBERS, Family, ValueType
@@ -186,13 +198,8 @@ def link(
 def linked_task(drafted: Draft, glue: Mapping[str, Glue], optimisations: Optimisations) -> Task:
     """What an engine is asked. glue: by variable."""
     plan = drafted.plan
-    constrained = optimisations.constrain_proceed
-    if not constrained and plan.selection is EventSelection.SKIP_TILL_NEXT_MATCH:
-        raise unconstrained_proceed()
     return Task(
-        compile_pattern(
-            simplify(plan.pattern), plan.variables, plan.selection, constrain_proceed=constrained
-        ),
+        compiled_program(plan, optimisations),
         plan.variables,
         tuple(task_conditions(plan, drafted.conditions, drafted.row_conditions, glue)),
         {name: plan.members(name) for name in names(plan)},
@@ -203,7 +210,27 @@ def linked_task(drafted: Draft, glue: Mapping[str, Glue], optimisations: Optimis
         None if plan.closing is None else plan.variables.index(plan.closing),
         optimisations,
         plan.within is not None or plan.within_rows is not None,
+        None if plan.staging is None else staged(plan, plan.staging),
     )
+
+
+def compiled_program(plan: MatchPlan, optimisations: Optimisations) -> Program:
+    """The program of a plan's pattern."""
+    if plan.staging is not None:
+        return compile_stages(plan.staging.steps, plan.variables)
+    constrained = optimisations.constrain_proceed
+    if not constrained and plan.selection is EventSelection.SKIP_TILL_NEXT_MATCH:
+        raise unconstrained_proceed()
+    return compile_pattern(
+        simplify(plan.pattern), plan.variables, plan.selection, constrain_proceed=constrained
+    )
+
+
+def staged(plan: MatchPlan, staging: Staging) -> Staged:
+    """What an engine is told of stages."""
+    near = tuple(plan.variables.index(test) for test in staging.near)
+    windows = Windows(plan.within is not None, near)
+    return Staged(staging.steps, windows, staging.skip, staging.timeouts)
 
 
 def absent(plan: MatchPlan, absence: Absence) -> Absent:

@@ -35,7 +35,7 @@ THIRD_PARTIES = {
     "numpy": {"nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},
     "pandas": {"spark", "cli"},
-    "pyspark": {"spark", "api", "cli", "environment", "__main__"},
+    "pyspark": {"spark", "api", "detecting", "cli", "environment", "__main__"},
     "matplotlib": {"cli"},
     "graphviz": {"explanation"},
 }
@@ -73,7 +73,7 @@ def test_third_parties_stay_where_they_belong(module: Path) -> None:
 
 
 def test_every_layer_is_known() -> None:
-    known = {*MAY_IMPORT, "api", "__init__", "__main__"}
+    known = {*MAY_IMPORT, "api", "detecting", "__init__", "__main__"}
     assert {layer(module) for module in MODULES} <= known
 
 

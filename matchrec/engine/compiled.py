@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.engine.interface import Condition, Task
+from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.evaluate.link import LinkedConditions, Ways, link_conditions
 from matchrec.evaluate.liveness import Move
 from matchrec.nfa.cloning import clone_at_proceed
 from matchrec.nfa.closure import Folding, fold_states
+from matchrec.nfa.places import TIMED_OUT, composed, fold_places
 from matchrec.nfa.program import Program
 from matchrec.nfa.tables import ProgramTables, program_tables
-from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 
 _SKIP_TO = {
     SkipTo.NEXT_ROW: layout.TO_NEXT_ROW,
@@ -33,7 +34,8 @@ _SKIP_TO = {
 class CompiledTask:
     """A task without its names. linked: what depends on the run, None where nothing does.
 
-    folding: the states between two rows.
+    folding: the states between two rows. waits: int64[s], the state in which a run waits that skips
+    a row, -1 where it may not. ends: int64[s], see `Folding`, of what must come out.
     """
 
     folding: Folding
@@ -41,6 +43,8 @@ class CompiledTask:
     program: IntArray
     skip_to: int
     linked: LinkedConditions | None
+    waits: IntArray
+    ends: IntArray
 
     @property
     def remembers_all(self) -> bool:
@@ -66,6 +70,8 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
         task.output is not MatchOutput.PREFERRED,
         task.optimisations.constrain_proceed or not task.selects,
         last,
+        task.selection,
+        task.stages,
     )
     return _compile(parts, integers)
 
@@ -82,10 +88,15 @@ class _Parts:
     every_way: bool
     constrain_proceed: bool
     last: tuple[int, ...]
+    selection: EventSelection
+    stages: Staged | None
 
 
 def folded_states(parts: _Parts) -> Folding:
     """The states between two rows, with their choices."""
+    if parts.stages is not None:
+        tests = composed(parts.stages.steps, parts.program.variables)
+        return fold_places(parts.program, tests, parts.stages.windows)
     if parts.constrain_proceed:
         folded = fold_states(parts.program, every_way=parts.every_way)
         assert folded is not None
@@ -99,21 +110,44 @@ def _compile(parts: _Parts, integers: int) -> CompiledTask:
     folding = folded_states(parts)
     folded = folding.choices
     tables = program_tables(folded, selects=parts.selects)
-    choices = _choices(tables, parts.conditions)
+    choices = _choices(tables, parts)
     members = dict(parts.members)
     skip_to = members.get(parts.after_match.variable or "", frozenset())
     choices[:, layout.SKIP_HERE] = np.isin(tables.variable, list(skip_to))
     linked = None
     if any(condition.glue is not None for condition in parts.conditions):
         glue = [condition.glue for condition in parts.conditions]
-        ends = tuple(s for s, ways in enumerate(folded) if any(c.target is None for c in ways))
-        ways = Ways(_moves(tables), len(folded), parts.last, ends)
+        ends = tuple(s for s, ways in enumerate(folded) if any(c.accepts for c in ways))
+        asked = _asked_before(tables, folding)
+        ways = Ways(_moves(tables), len(folded), parts.last, ends, asked)
         linked = link_conditions(glue, members, integers, ways)
         _add_links(choices, tables, linked)
-    return CompiledTask(folding, tables, choices, _SKIP_TO[parts.after_match.to], linked)
+    skip = _SKIP_TO[parts.after_match.to]
+    return CompiledTask(folding, tables, choices, skip, linked, *_waiting(parts, folding))
 
 
-def _choices(tables: ProgramTables, conditions: tuple[Condition, ...]) -> IntArray:
+def _waiting(parts: _Parts, folding: Folding) -> tuple[IntArray, IntArray]:
+    """`waits` and `ends` of a compiled task."""
+    states = len(folding.choices)
+    if parts.stages is None:
+        strict = parts.selection is EventSelection.STRICT_CONTIGUITY
+        waits = np.full(states, -1) if strict else np.arange(states)
+        return waits.astype(np.int64), np.zeros(states, np.int64)
+    ends = np.array(folding.ends, np.int64)
+    if not parts.stages.timeouts:
+        ends[ends >= TIMED_OUT] = 0
+    return np.array([-1 if one is None else one for one in folding.waits], np.int64), ends
+
+
+def _asked_before(tables: ProgramTables, folding: Folding) -> tuple[tuple[int, int], ...]:
+    """Of stages, each state with the variables whose conditions are asked in it."""
+    if not folding.waits:
+        return ()
+    asked = tables.test >= 0
+    return tuple(zip(tables.source[asked].tolist(), tables.test[asked].tolist(), strict=True))
+
+
+def _choices(tables: ProgramTables, parts: _Parts) -> IntArray:
     """The program with its row conditions."""
     choices = np.zeros((len(tables.target), layout.CHOICE_SIZE), np.int64)
     choices[:, layout.SOURCE] = tables.source
@@ -122,10 +156,13 @@ def _choices(tables: ProgramTables, conditions: tuple[Condition, ...]) -> IntArr
     choices[:, layout.GUARD] = tables.guard
     choices[:, layout.MEMO] = tables.memo
     loops = np.isin(tables.source, tables.source[tables.again])
-    choices[:, layout.BLOCKS] = tables.again | ~loops
-    for choice, variable in zip(choices, tables.variable, strict=True):
-        if variable >= 0:
-            choice[[layout.WORD, layout.MASK]] = word_and_mask(conditions[variable])
+    if parts.stages is not None:
+        choices[:, layout.BLOCKS] = tables.blocks
+    elif parts.selection is not EventSelection.SKIP_TILL_ANY_MATCH:
+        choices[:, layout.BLOCKS] = tables.again | ~loops
+    for choice, test in zip(choices, tables.test, strict=True):
+        if test >= 0:
+            choice[[layout.WORD, layout.MASK]] = word_and_mask(parts.conditions[test])
     return choices
 
 
@@ -153,9 +190,11 @@ def _add_links(choices: IntArray, tables: ProgramTables, linked: LinkedCondition
     mapping = tables.target >= 0
     choices[mapping, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
     code = np.reshape(linked.code, (-1, 2))
-    choices[mapping, layout.CODE : layout.CODE_END + 1] = code[tables.variable[mapping]]
+    asked = tables.test >= 0
+    choices[asked, layout.CODE : layout.CODE_END + 1] = code[tables.test[asked]]
     live = np.diff(linked.live_first) > 0
-    choices[mapping & live[tables.target], layout.MEMO] = layout.NOT_REMEMBERED
+    forgotten = np.flatnonzero(mapping)[live[tables.target[mapping]]]
+    choices[forgotten, layout.MEMO] = layout.NOT_REMEMBERED
 
 
 def satisfied_of(partitions: Partitions) -> IntArray:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.nfa.places import Windows
 from matchrec.nfa.program import Program
 from matchrec.plan.clauses import (
     AfterMatchSkip,
@@ -16,6 +17,7 @@ from matchrec.plan.clauses import (
     goes_beyond_preferred,
 )
 from matchrec.plan.glue import Glue
+from matchrec.plan.stages import Skip, Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +68,25 @@ OPTIMISED = Optimisations()
 
 
 @dataclass(frozen=True, slots=True)
+class Staged:
+    """What a task over stages has beside its program: see `plan.stages.Staging`."""
+
+    steps: Steps
+    windows: Windows
+    skip: Skip | None = None
+    timeouts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One compiled query, as an engine sees it.
 
     variables: names by id; conditions: by id. members: variable ids of every union variable and of
     every primary one, by name. absent: what must not be. closing: the id whose condition must hold
     of a match as a whole, when its last row has been mapped. optimisations: those of event
-    selection. windowed: whether matches keep to windows, `Partitions.window_end`. Picklable.
+    selection. windowed: whether matches keep to windows, `Partitions.window_end`. stages: of a
+    pattern of stages, which say themselves what may be skipped; conditions are then asked before a
+    row is mapped. Picklable.
     """
 
     program: Program
@@ -86,6 +100,7 @@ class Task:
     closing: int | None = None
     optimisations: Optimisations = OPTIMISED
     windowed: bool = False
+    stages: Staged | None = None
 
     @property
     def selects(self) -> bool:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from matchrec.engine.graph import Pointers
 from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.nfa.places import A_MATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Matches:
     excluded: bool[k], true for rows matched inside an exclusion.
     rows: int64[k], position of each mapped row; None where every match is its first row and those
     that follow it. pointers: of the graph of all matches, in which each pointer stands as a match
-    of one row.
+    of one row. completed: int64[m], with event selection the row at which each match is complete.
+    kind: int64[m], whether it is one, or a run whose window has ended: see `nfa.places`.
     """
 
     partition: IntArray
@@ -35,6 +37,8 @@ class Matches:
     excluded: BoolArray
     rows: IntArray | None = None
     pointers: Pointers | None = None
+    completed: IntArray | None = None
+    kind: IntArray | None = None
 
     @property
     def count(self) -> int:
@@ -50,14 +54,22 @@ class Numbering:
         self.last = 0
 
     def numbered(self, matches: Matches) -> Matches:
-        """The matches with their numbers; they come in order of partition."""
+        """The matches with their numbers; they come in order of partition.
+
+        What is no match, but a run whose window has ended, has number -1.
+        """
         if not matches.count:
             return matches
+        is_match = np.ones(matches.count, np.bool_)
+        if matches.kind is not None:
+            is_match = matches.kind == A_MATCH
         first = np.searchsorted(matches.partition, matches.partition, side="left")
-        number = np.arange(matches.count) - first + 1
+        counted = is_match.astype(np.int64)
+        before: IntArray = np.cumsum(counted) - counted
+        number: IntArray = before + counted - before[first]
         number[matches.partition == self.partition] += self.last
         self.partition, self.last = int(matches.partition[-1]), int(number[-1])
-        return replace(matches, number=number)
+        return replace(matches, number=np.where(is_match, number, -1))
 
 
 class FailureKind(Enum):
@@ -65,6 +77,8 @@ class FailureKind(Enum):
 
     SKIP_TO_NO_ROW = "AFTER MATCH SKIP TO a variable that has no row in the match"
     SKIP_TO_FIRST_ROW = "AFTER MATCH SKIP TO the first row of the match"
+    STAGE_MISSED = "a match has no event of the stage that is skipped to"
+    STAGE_IS_FIRST = "a match begins with the event that is skipped to"
     OVERFLOW = "a number in a condition is too large for its type"
     DIVISION_BY_ZERO = "a condition divides by zero"
 

@@ -82,7 +82,7 @@ def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: 
         return
     detail = task.after_match.variable or ""
     if kind in (FailureKind.OVERFLOW, FailureKind.DIVISION_BY_ZERO):
-        detail = task.variables[tables.variable[progress[layout.CHOICE]]]
+        detail = task.variables[tables.test[progress[layout.CHOICE]]]
     partition, row = progress[[layout.PARTITION, layout.ROW]]
     raise RunFailure(kind, int(partition), int(row), detail)
 

@@ -23,17 +23,15 @@ from matchrec.engine.interface import Absent, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.kernels.selection.matches import look_up
-from matchrec.engine.kernels.selection.order import repeated, settle_ties
-from matchrec.engine.match import Matches, Numbering
+from matchrec.engine.match import Matches
+from matchrec.engine.ordering import in_order, numbered_chunks
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.skipping import coming_out
 from matchrec.nfa.closure import GUARD_END
-from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.tables import ProgramTables
+from matchrec.plan.clauses import MatchOutput
 
-SELECTIONS = {
-    EventSelection.STRICT_CONTIGUITY: own.STRICT,
-    EventSelection.SKIP_TILL_NEXT_MATCH: own.TILL_NEXT,
-    EventSelection.SKIP_TILL_ANY_MATCH: own.TILL_ANY,
-}
 OUTPUTS = {
     MatchOutput.PREFERRED: own.PREFERRED,
     MatchOutput.ALL: own.ALL,
@@ -54,20 +52,28 @@ class Given:
 def given(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> Given:
     """The arrays of a task and its partitions."""
     compiled = compile_task(task, len(partitions.integers))
+    return Given(compiled, rules_of(task, compiled, merge_runs), rows_of(task, partitions))
+
+
+def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
+    """The query as its kernels read it."""
     linked, tables = compiled.linked, compiled.tables
-    satisfied = satisfied_of(partitions)
-    starts = plain(partitions.starts, np.int64)
     states = len(tables.first) - 1
     absent = [absent_row(one, compiled) for one in task.absent]
-    rules = own.Rules(
+    flushes = bool(compiled.ends.any())
+    return own.Rules(
         first=tables.first,
         program=compiled.program,
-        selection=SELECTIONS[task.selection],
         output=OUTPUTS[task.output],
         skip_to=compiled.skip_to,
-        merge_runs=merge_runs and task.optimisations.merge_runs,
+        merge_runs=merge_runs and task.optimisations.merge_runs and not flushes,
+        starts=compiled.folding.starts,
+        asks_first=task.stages is not None,
         accepts=accepting_guards(compiled),
-        goes_on=np.isin(np.arange(states), tables.source[tables.target >= 0]).astype(np.int64),
+        goes_on=is_waited_in(tables, states),
+        waits=compiled.waits,
+        ends=compiled.ends,
+        flushes=flushes,
         absent=np.array(absent, np.int64).reshape(-1, own.ABSENT_SIZE),
         members=membership(task),
         closing=closing_row(task, compiled),
@@ -75,11 +81,17 @@ def given(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> Gi
         live_first=linked.live_first if linked else np.zeros(states + 1, np.int64),
         live=linked.live_registers if linked else np.empty(0, np.int64),
     )
+
+
+def rows_of(task: Task, partitions: Partitions) -> own.Rows:
+    """The partitions as the kernels read them."""
+    satisfied = satisfied_of(partitions)
+    starts = plain(partitions.starts, np.int64)
     columns, valid = columns_of(partitions)
     window_end = partitions.window_end
     partition_end = np.repeat(starts[1:], np.diff(starts))
     window_end = partition_end if window_end is None else plain(window_end, np.int64)
-    rows = own.Rows(
+    return own.Rows(
         starts,
         satisfied,
         window_end,
@@ -88,10 +100,15 @@ def given(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> Gi
         columns,
         valid,
     )
-    return Given(compiled, rules, rows)
 
 
-def first_work(given: Given, memory: int) -> own.Work:
+def is_waited_in(tables: ProgramTables, states: int) -> IntArray:
+    """int64[s], whether a run in a state looks at further rows: all but those that only accept."""
+    looking = tables.source[tables.target != layout.ACCEPT]
+    return np.isin(np.arange(states), looking).astype(np.int64)
+
+
+def first_work(task: Task, given: Given, memory: int) -> own.Work:
     """What a search works in, each part as small as it can be."""
     linked = given.compiled.linked
     registers = np.empty((1, len(linked.initial) if linked else 0), np.int64)
@@ -107,7 +124,13 @@ def first_work(given: Given, memory: int) -> own.Work:
         nodes=np.empty((1, own.NODE_SIZE), np.int64),
         moved=np.empty(1, np.int64),
         ways=np.empty((memory, 2), np.int64),
+        alive=np.full(given.rows.starts[-1] if matters_when(task) else 0, -1, np.int64),
     )
+
+
+def matters_when(task: Task) -> bool:
+    """Whether it matters when a match comes out: runs that end before it come out too."""
+    return task.stages is not None and task.stages.timeouts and task.stages.skip is not None
 
 
 def absent_row(absent: Absent, compiled: CompiledTask) -> list[int]:
@@ -156,7 +179,7 @@ def following_rows(task: Task, satisfied: IntArray) -> IntArray:
 
 def new_output(matches: int, rows: int) -> own.Found:
     """Room for so many matches and mapped rows."""
-    found = np.empty((4, matches + 1), np.int64)
+    found = np.empty((own.FOUND_SIZE, matches + 1), np.int64)
     found[layout.FOUND_OFFSET, 0] = 0
     return own.Found(found, np.empty(rows, np.int32), np.empty(rows, np.int64))
 
@@ -188,44 +211,8 @@ def matches_of(output: own.Found, progress: IntArray, compiled: CompiledTask) ->
         classifiers=classifiers,
         excluded=excluded,
         rows=output.rows[:mapped],
-    )
-
-
-def in_order(matches: Matches) -> Matches:
-    """The matches by partition, last row, first row, positions and variables; equal ones once."""
-    assert matches.rows is not None
-    if matches.count < 2:
-        return matches
-    last = matches.rows[matches.offsets[1:] - 1]
-    order = np.lexsort((matches.start, last, matches.partition)).astype(np.int64)
-    keys = np.stack([matches.partition, last, matches.start])[:, order]
-    new = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
-    groups = np.concatenate([[0], new, [matches.count]]).astype(np.int64)
-    if len(groups) <= matches.count:
-        spare = np.empty_like(order)
-        settle_ties(groups, order, spare, matches.offsets, matches.rows, matches.classifiers)
-        again = np.zeros(matches.count, np.bool_)
-        repeated(groups, order, again, matches.offsets, matches.rows, matches.classifiers)
-        order = order[~again]
-    return picked(matches, order)
-
-
-def picked(matches: Matches, order: IntArray) -> Matches:
-    """Some of the matches in a given order."""
-    assert matches.rows is not None
-    if len(order) == matches.count and bool(np.all(order[1:] > order[:-1])):
-        return matches
-    lengths = np.diff(matches.offsets)[order]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    places = np.arange(offsets[-1]) + np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
-    return Matches(
-        matches.partition[order],
-        matches.number[order],
-        matches.start[order],
-        offsets,
-        matches.classifiers[places],
-        matches.excluded[places],
-        matches.rows[places],
+        completed=output.found[own.FOUND_COMPLETED, :count],
+        kind=output.found[own.FOUND_KIND, :count],
     )
 
 
@@ -234,13 +221,14 @@ def new_progress(starts: IntArray) -> IntArray:
     progress = np.zeros(own.PROGRESS_SIZE, np.int64)
     progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = starts[0]
     progress[[layout.BEST_START, own.WINDOW]] = -1
+    progress[own.MATCH_KIND] = A_MATCH
     return progress
 
 
 def accepting_guards(compiled: CompiledTask) -> IntArray:
     """int64[s]: the weakest guard under which a run that arrives in a state accepts, or -1."""
     guards = np.full(len(compiled.tables.first) - 1, -1, np.int64)
-    accepting = compiled.tables.target < 0
+    accepting = compiled.tables.target == layout.ACCEPT
     for state, guard in zip(
         compiled.tables.source[accepting], compiled.tables.guard[accepting], strict=True
     ):
@@ -257,9 +245,10 @@ def add_counters(counters: IntArray | None, work: own.Work) -> None:
         counters[own.MOST_ALIVE] = most
 
 
-def chunks(found: Iterator[Matches], output: MatchOutput) -> Iterator[Matches]:
-    """Numbered chunks of matches, each in order."""
-    numbering = Numbering()
-    for matches in found:
-        ordered = matches if output is MatchOutput.PREFERRED else in_order(matches)
-        yield numbering.numbered(ordered)
+def chunks(task: Task, found: Iterator[Matches], given: Given, work: own.Work) -> Iterator[Matches]:
+    """Numbered chunks of matches, each in order. Raises RunFailure."""
+    if task.output is MatchOutput.PREFERRED:
+        return numbered_chunks(found)
+    if task.stages is not None and task.stages.skip is not None:
+        return numbered_chunks(coming_out(task, found, given.rows.starts, work.alive))
+    return numbered_chunks(in_order(matches) for matches in found)

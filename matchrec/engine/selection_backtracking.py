@@ -20,6 +20,7 @@ from matchrec.engine.selection import (
     given,
     larger_output,
     matches_of,
+    matters_when,
     new_output,
 )
 
@@ -33,7 +34,7 @@ def search(
     order. counters: see `Engine.search`; most alive is then the most rows of a run.
     """
     search = Search(task, partitions, room)
-    return chunks(search.found(counters), task.output)
+    return chunks(task, search.found(counters), search.given, search.work)
 
 
 class Search:
@@ -45,12 +46,12 @@ class Search:
         self.given = given(task, partitions)
         compiled = self.given.compiled
         self.rules = self.given.rules
-        if task.absent:  # whether a way ends in a match depends on the whole of it
+        if task.absent or matters_when(task):  # a way that ends in no match is not in vain
             program = compiled.program.copy()
             program[:, layout.MEMO] = layout.NOT_REMEMBERED
             self.rules = self.rules._replace(program=program)
         memo = np.zeros((room.memory, compiled.memo_bytes), np.uint8)
-        self.work = first_work(self.given, room.memory)._replace(memo=memo)
+        self.work = first_work(task, self.given, room.memory)._replace(memo=memo)
         self.give_path(room.memory)
 
     def found(self, counters: IntArray | None) -> Iterator[Matches]:

@@ -38,7 +38,7 @@ def search(
     search = Search(task, given, room, counters)
     if task.output is MatchOutput.GRAPH:
         return search.graph()
-    return chunks(search.found(), task.output)
+    return chunks(task, search.found(), given, search.work)
 
 
 class Search:
@@ -51,7 +51,7 @@ class Search:
         self.counters = counters
         one_match = task.output is MatchOutput.PREFERRED
         self.kernel = preferred.search if one_match else breadth_first.search
-        self.work = first_work(self.given, room.memory)
+        self.work = first_work(task, self.given, room.memory)
         self.give_runs(room.memory)
         self.give_nodes(_NODES_OF_A_RUN * room.memory)
 

@@ -44,6 +44,24 @@ def skip_to_first_row(variable: str, place: Place) -> MatchRecognizeRunError:
     )
 
 
+def stage_missed(stage: str, place: Place) -> MatchRecognizeRunError:
+    """throw_on_miss, and a match has no event of the stage."""
+    return MatchRecognizeRunError(
+        f"skip to stage `{stage}`: the match has no event of it",
+        notes=(f"the match starts {place}",),
+        hint="leave out throw_on_miss(), or make the stage mandatory",
+    )
+
+
+def stage_is_first(stage: str, place: Place) -> MatchRecognizeRunError:
+    """throw_on_miss, and the stage's event is the first one of the match."""
+    return MatchRecognizeRunError(
+        f"skip to stage `{stage}` goes to the first event of the match, and would not go on",
+        notes=(f"the match starts {place}",),
+        hint="leave out throw_on_miss(), or skip to a later stage",
+    )
+
+
 def overflow_in_condition(variable: str, place: Place) -> MatchRecognizeRunError:
     """Integer arithmetic in a condition left its type."""
     return MatchRecognizeRunError(

@@ -10,6 +10,7 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
+from matchrec.source import Span
 
 # Names
 
@@ -307,4 +308,37 @@ def unknown_skip_target(name: str, known: Iterable[str], call: str) -> MatchReco
         f"{call}({name!r}): no stage of the pattern has events of that name",
         notes=(f"stages: {listed(known)}",),
         hint=f"write {call}({meant!r})",
+    )
+
+
+# What a condition reads
+
+
+def not_of_an_event(function: str, span: Span | None) -> MatchRecognizePlanError:
+    """CLASSIFIER or MATCH_NUMBER in a condition."""
+    return MatchRecognizePlanError(
+        f"{function} in a condition of a stage",
+        span,
+        notes=("a condition is about one event that is not accepted yet",),
+        hint="leave it out; to read events accepted before, write last(stage.x)",
+    )
+
+
+def reads_neighbour(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """PREV or NEXT."""
+    return MatchRecognizeUnsupportedError(
+        "PREV and NEXT in a condition of a stage",
+        span,
+        notes=("neighbours in the stream need not be events of the pattern",),
+        hint="write last(stage.x) for the event accepted last, or a strict stage before this one",
+    )
+
+
+def of_no_stage(function: str, span: Span | None) -> MatchRecognizePlanError:
+    """An aggregate over columns without a stage."""
+    return MatchRecognizePlanError(
+        f"{function} in a condition of a stage is over no stage",
+        span,
+        notes=("a column alone is that of the event which the condition is about",),
+        hint=f"write {function}(stage.x)" + (", or count(stage)" if function == "count" else ""),
     )

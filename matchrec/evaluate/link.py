@@ -46,13 +46,15 @@ class Ways:
     """How runs go from state to state.
 
     last: variables whose conditions are evaluated on a run that arrives in one of the states
-    `ends`, as it may be a match.
+    `ends`, as it may be a match. asked: states with variables whose conditions are evaluated on a
+    run in them before a row is mapped; those that move a run are otherwise evaluated after it.
     """
 
     moves: tuple[Move, ...]
     states: int
     last: tuple[int, ...]
     ends: tuple[int, ...]
+    asked: tuple[tuple[int, int], ...] = ()
 
 
 def link_conditions(
@@ -71,7 +73,10 @@ def link_conditions(
     reads = [frozenset(coder.reads) for coder in coders]
     steps = [registers.steps(variable) for variable in range(len(glue))]
     at_last = frozenset().union(*(reads[variable] for variable in ways.last))
-    live = live_registers(moves, ways.states, steps, reads, dict.fromkeys(ways.ends, at_last))
+    kept = dict.fromkeys(ways.ends, at_last)
+    for state, variable in ways.asked:
+        kept[state] = kept.get(state, frozenset()) | reads[variable]
+    live = live_registers(moves, ways.states, steps, reads, kept)
     instructions, step_ranges = _steps_of_moves(moves, steps, reads, live)
     code_ranges = []
     for coder in coders:

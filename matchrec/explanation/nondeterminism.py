@@ -68,7 +68,7 @@ def sources(
     begins = {
         choice.variable for choice in choices if choice.target is not None and not choice.again
     }
-    accepts = any(choice.target is None for choice in choices)
+    accepts = any(choice.accepts for choice in choices)
     skips = waits and selection is not EventSelection.STRICT_CONTIGUITY
     skips_any = waits and selection is EventSelection.SKIP_TILL_ANY_MATCH
     if takes and (begins or accepts):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 from matchrec.nfa.program import Action, Anchor, Edge, Program, StateId, VariableId
 
@@ -16,12 +17,30 @@ GUARD_END = 2
 GUARDS = {Anchor.PARTITION_START: GUARD_START, Anchor.PARTITION_END: GUARD_END}
 
 
+class Effect(IntEnum):
+    """What a row does to a run that it is not mapped in; in place of a choice's target.
+
+    ENDS: the run ends. STOPS: it ends, unless this row completes it. BLOCKS: it may not skip the
+    row. COMPLETES: it is a match, without the row. TIMES_OUT: it ends, as its window has. CUTS: no
+    choice behind it counts.
+    """
+
+    ENDS = -2
+    STOPS = -3
+    BLOCKS = -4
+    COMPLETES = -5
+    TIMES_OUT = -6
+    CUTS = -7
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Map the next row to `variable` and go on in `target`, or accept (both None).
 
     guard: bits GUARD_START and GUARD_END, anchors that must hold before the row. again: one more
-    row of the loop over one variable that the state is in.
+    row of the loop over one variable that the state is in. test: the variable whose condition must
+    hold, where it is another one. effect: instead of a target. blocks: of stages, whether a row
+    that is mapped by it may not be skipped as well.
     """
 
     guard: int
@@ -29,6 +48,14 @@ class Choice:
     target: int | None
     excluded: bool = False
     again: bool = False
+    test: VariableId | None = None
+    effect: Effect | None = None
+    blocks: bool = False
+
+    @property
+    def accepts(self) -> bool:
+        """Whether it accepts without reading a row."""
+        return self.target is None and self.effect is None
 
 
 Folded = tuple[tuple[Choice, ...], ...]
@@ -36,10 +63,18 @@ Folded = tuple[tuple[Choice, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """The choices of each folded state, and the state of the program that it is."""
+    """The choices of each folded state, and the state of the program that it is.
+
+    The first `starts` states are those in which runs begin. waits: of a program of stages, the
+    state in which a run waits that skips a row, None where it may not; ends: what a run is whose
+    window or partition ends in a state, see `places`.
+    """
 
     choices: Folded
     states: tuple[StateId, ...]
+    starts: int = 1
+    waits: tuple[int | None, ...] = ()
+    ends: tuple[int, ...] = ()
 
 
 def fold(program: Program, most: int | None = None) -> Folded | None:

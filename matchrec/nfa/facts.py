@@ -7,14 +7,14 @@ from matchrec.nfa.closure import Folded
 
 def nullable(folded: Folded) -> bool:
     """Whether a match may be empty, at least at some place of a partition."""
-    return any(choice.target is None for choice in folded[0])
+    return any(choice.accepts for choice in folded[0])
 
 
 def least_rows(folded: Folded) -> int:
     """The number of rows of the shortest match."""
     distance = {0: 0}
     for state in (order := [0]):  # grows while it is read
-        if any(choice.target is None for choice in folded[state]):
+        if any(choice.accepts for choice in folded[state]):
             return distance[state]
         for target in targets(folded, state):
             if target not in distance:

@@ -36,7 +36,8 @@ class Anchor(Enum):
 @dataclass(frozen=True, slots=True)
 class Edge:
     """One way on from a state. `variable` names the condition of BEGIN and TAKE, `anchor` that of
-    PROCEED; excluded: the row is matched inside an exclusion.
+    PROCEED; excluded: the row is matched inside an exclusion. needs, forbids: in a program of
+    stages, conditions that must hold for the next row and that must not, whatever the action.
     """
 
     action: Action
@@ -44,6 +45,8 @@ class Edge:
     variable: VariableId | None = None
     anchor: Anchor | None = None
     excluded: bool = False
+    needs: tuple[VariableId, ...] = ()
+    forbids: tuple[VariableId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +58,35 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The automaton of a row pattern. variables: names by id."""
+    """The automaton of a row pattern. variables: names by id.
+
+    Of stages, whose states have names: stop, where runs end that a NOT forbids; pending, the states
+    in which a run is a match when its window has ended.
+    """
 
     states: tuple[State, ...]
     start: StateId
     final: StateId
     variables: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    stop: StateId | None = None
+    pending: frozenset[StateId] = frozenset()
 
     def check(self) -> Program:
         """Itself, after asserting what every later stage relies on.
 
         Edges lead to states; a mapped row has a variable and nothing else has; TAKE and IGNORE stay
-        and BEGIN may not claim to; only the final state is a dead end; proceed edges form no cycle.
+        but in a program of stages; only the final state and that of stopped runs are dead ends;
+        proceed edges form no cycle.
         """
         for number, state in enumerate(self.states):
-            assert bool(state.edges) != (number == self.final), number
+            assert bool(state.edges) != (number in (self.final, self.stop)), number
             for edge in state.edges:
                 assert 0 <= edge.target < len(self.states), edge
                 assert (edge.variable is not None) == (edge.action in (Action.BEGIN, Action.TAKE))
                 assert edge.anchor is None or edge.action is Action.PROCEED, edge
-                assert edge.action not in (Action.TAKE, Action.IGNORE) or edge.target == number
+                stays = edge.action in (Action.TAKE, Action.IGNORE)
+                assert not stays or edge.target == number or self.names, edge
         assert self._proceed_graph_is_acyclic()
         return self
 
@@ -104,12 +116,16 @@ class Program:
         """The states and their edges, a line each, with what is known of their formulas."""
         lines = []
         for number, state in enumerate(self.states):
-            lines.append(f"{number}{self._role(number)}")
+            lines.append(f"{self.named(number)}{self._role(number)}")
             for order, edge in enumerate(state.edges):
                 formula = formulas.get((number, order))
                 condition = "" if formula is None else f" if {formula}"
-                lines.append(f"    {self.label(edge)} -> {edge.target}{condition}")
+                lines.append(f"    {self.label(edge)} -> {self.named(edge.target)}{condition}")
         return "\n".join(lines)
+
+    def named(self, state: StateId) -> str:
+        """The name of a state, or its number."""
+        return self.names[state] if self.names else str(state)
 
     def label(self, edge: Edge) -> str:
         """What stands on an edge: its action, then its condition."""
@@ -127,6 +143,7 @@ class Program:
         lines = ["digraph program {", "  rankdir=LR; node [shape=circle];"]
         lines += ['  start [shape=point, label=""];', f"  start -> {self.start};"]
         lines.append(f"  {self.final} [shape=doublecircle];")
+        lines += [f'  {n} [label="{escaped(name)}"];' for n, name in enumerate(self.names)]
         for number, state in enumerate(self.states):
             for order, edge in enumerate(state.edges, 1):
                 label = escaped(self.label(edge))

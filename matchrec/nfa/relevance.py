@@ -29,8 +29,10 @@ NO_FILLERS: frozenset[VariableId] = frozenset()
 def relevant_rows(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> tuple[RowColumn, ...]:
     """Conditions of which a row must satisfy one to matter; none where every row may matter.
 
-    conditions: of all variables that have one.
+    conditions: of all variables that have one. Stages say by themselves what may be skipped.
     """
+    if plan.staging is not None:
+        return ()
     fillers = possible_fillers(plan, conditions)
     if counts_rows(plan) or not all(sees_none(plan, fillers)):
         return ()

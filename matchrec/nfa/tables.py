@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.nfa.closure import Folded
+from matchrec.nfa.closure import Choice, Folded
 from matchrec.nfa.facts import reached_twice
 
 
@@ -15,9 +15,10 @@ class ProgramTables(NamedTuple):
     """Choices of all states one after the other, in preferment order within a state.
 
     first: int64[s + 1], the choices of state s are first[s] .. first[s + 1]; state 0 starts.
-    source, target: int32[c], states; target -1 accepts.
+    source, target: int32[c], states; target -1 accepts, below that it is an `Effect`.
     variable: int16[c], -1 where the choice accepts. guard: uint8[c], see `closure`.
-    excluded, again: bool[c].
+    test: int16[c], the variable whose condition is asked, -1 for none. excluded, again, blocks:
+    bool[c].
     memo: int32[c], a number for the target where its failures are worth remembering, else -1.
     """
 
@@ -29,6 +30,8 @@ class ProgramTables(NamedTuple):
     excluded: npt.NDArray[np.bool_]
     again: npt.NDArray[np.bool_]
     memo: npt.NDArray[np.int32]
+    test: npt.NDArray[np.int16]
+    blocks: npt.NDArray[np.bool_]
 
 
 def program_tables(folded: Folded, *, selects: bool = False) -> ProgramTables:
@@ -43,10 +46,23 @@ def program_tables(folded: Folded, *, selects: bool = False) -> ProgramTables:
     return ProgramTables(
         first=first.astype(np.int64),
         source=np.repeat(np.arange(len(folded)), np.diff(first)).astype(np.int32),
-        target=np.array([-1 if c.target is None else c.target for c in choices], np.int32),
+        target=np.array([_target(c) for c in choices], np.int32),
         variable=np.array([-1 if c.variable is None else c.variable for c in choices], np.int16),
         guard=np.array([c.guard for c in choices], np.uint8),
         excluded=np.array([c.excluded for c in choices], np.bool_),
         again=np.array([c.again for c in choices], np.bool_),
         memo=np.array([-1 if c.target is None else memo[c.target] for c in choices], np.int32),
+        test=np.array([_test(c) for c in choices], np.int16),
+        blocks=np.array([c.blocks for c in choices], np.bool_),
     )
+
+
+def _target(choice: Choice) -> int:
+    if choice.effect is not None:
+        return int(choice.effect)
+    return -1 if choice.target is None else choice.target
+
+
+def _test(choice: Choice) -> int:
+    asked = choice.variable if choice.test is None else choice.test
+    return -1 if asked is None else asked

@@ -19,6 +19,7 @@ from matchrec.plan.clauses import (
     goes_beyond_preferred,
 )
 from matchrec.plan.pattern import RowPattern, variable_names
+from matchrec.plan.stages import Staging
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class MatchPlan:
     Every name of a variable is normalized; every expression is SQL text with its references taken
     out; defaults are filled in. within_rows: the match's first and last row lie within so many rows
     of the partition. equal: on what all rows of a match agree; it divides the partitions but does
-    not come out.
+    not come out. staging: of a pattern of stages, whose rows `pattern` has as a row pattern.
     """
 
     pattern: RowPattern
@@ -46,6 +47,7 @@ class MatchPlan:
     output: MatchOutput = MatchOutput.PREFERRED
     absences: tuple[Absence, ...] = ()
     closing: str | None = None
+    staging: Staging | None = None
 
     @property
     def keys(self) -> tuple[RowExpression, ...]:
@@ -62,12 +64,13 @@ class MatchPlan:
         """Primary variables in order of first appearance; a variable's id is its index.
 
         Behind those of the pattern stand names to which no row is mapped: those of absences, whose
-        conditions are about rows that must not be there, and `closing`, whose condition must hold
-        of a whole match.
+        conditions are about rows that must not be there, `closing`, whose condition must hold of a
+        whole match, and the tests of stages.
         """
         absent = tuple(absence.variable for absence in self.absences)
         closing = () if self.closing is None else (self.closing,)
-        return (*variable_names(self.pattern), *absent, *closing)
+        tests = () if self.staging is None else self.staging.tests
+        return (*variable_names(self.pattern), *absent, *closing, *tests)
 
     def members(self, name: str | None) -> frozenset[int]:
         """Ids of the primary variables that `name` stands for; None is the universal variable."""

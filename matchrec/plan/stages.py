@@ -1,11 +1,19 @@
 """Stages: the form of a pattern in which every step says which events may be skipped before it.
 
+A test is the name of a condition: of a variable to which no row is mapped. Where a test is asked,
+the row that it is about is not mapped yet, so a reference to a stage reads the rows before it.
+
 Source: Flink CEP, "The Pattern API", contiguity of individual and of looping patterns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
+
+from matchrec.plan.clauses import SkipTo
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
 
 
 class Contiguity(Enum):
@@ -17,3 +25,127 @@ class Contiguity(Enum):
     STRICT = "next"
     RELAXED = "followed_by"
     ANY = "followed_by_any"
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """One row, mapped to the variable `name` where `test` holds."""
+
+    name: str
+    test: str
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """What ends a loop: `test`; its complement; and of a single stage its own test without it."""
+
+    test: str
+    complement: str
+    take: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A single stage or a group, `least` to `most` times; most None has no bound.
+
+    contiguity: before its first row; inner: before each further repetition. near, gap: tests that
+    say that the row mapped before is too far away, for each row of a single stage and for each
+    further repetition.
+    """
+
+    content: Single | Steps
+    contiguity: Contiguity
+    least: int = 1
+    most: int | None = 1
+    optional: bool = False
+    greedy: bool = False
+    inner: Contiguity = Contiguity.RELAXED
+    until: Until | None = None
+    near: str | None = None
+    gap: str | None = None
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether it may go on or leave after some repetition."""
+        return self.least != self.most
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """No row for which `test` holds: directly behind, or up to the next mapped one.
+
+    near: at the end of the pattern, the test that says that a row is too far away to matter.
+    """
+
+    name: str
+    test: str
+    only_next: bool
+    near: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A sequence, or the content of a group."""
+
+    steps: tuple[Part | Not, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Matches that come out leave no room for those that start earlier than this.
+
+    to: NEXT_ROW is behind the match's first row, PAST_LAST_ROW behind its last, FIRST and LAST are
+    the first and the last row of `variable`. throws: a match without such a row, or whose first row
+    it is, is an error; otherwise such a match leaves room for all.
+    """
+
+    to: SkipTo
+    variable: str | None = None
+    throws: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """What a plan of stages asks for beside its steps.
+
+    tests: names of all conditions. near: those of them that say that the row before is too far
+    away, the smallest window first. skip: None where all matches come out. timeouts: whether runs
+    come out whose window has ended.
+    """
+
+    steps: Steps
+    tests: tuple[str, ...]
+    near: tuple[str, ...] = ()
+    skip: Skip | None = None
+    timeouts: bool = False
+
+
+def parts(steps: Steps) -> Iterator[Part]:
+    """All parts, a group before those inside of it."""
+    for step in steps.steps:
+        if isinstance(step, Part):
+            yield step
+            if isinstance(step.content, Steps):
+                yield from parts(step.content)
+
+
+def nots(steps: Steps) -> Iterator[Not]:
+    """All NOTs, those inside of groups too."""
+    for step in steps.steps:
+        if isinstance(step, Not):
+            yield step
+        elif isinstance(step.content, Steps):
+            yield from nots(step.content)
+
+
+def words(steps: Steps) -> RowPattern:
+    """The rows of matches as a row pattern: what follows what, whatever is skipped between."""
+    return concatenation(_word(step) for step in steps.steps if isinstance(step, Part))
+
+
+def _word(part: Part) -> RowPattern:
+    content = part.content
+    inner = Variable(content.name) if isinstance(content, Single) else words(content)
+    if (part.least, part.most) != (1, 1):
+        inner = Quantified(inner, part.least, part.most)
+    return Quantified(inner, 0, 1) if part.optional else inner

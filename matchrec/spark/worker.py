@@ -18,6 +18,8 @@ from matchrec.errors.running import (
     overflow_in_condition,
     skip_to_first_row,
     skip_to_no_row,
+    stage_is_first,
+    stage_missed,
     sum_too_large,
 )
 from matchrec.executable import Executable
@@ -36,6 +38,8 @@ T = TypeVar("T")
 WORDING = {
     FailureKind.SKIP_TO_NO_ROW: skip_to_no_row,
     FailureKind.SKIP_TO_FIRST_ROW: skip_to_first_row,
+    FailureKind.STAGE_MISSED: stage_missed,
+    FailureKind.STAGE_IS_FIRST: stage_is_first,
     FailureKind.OVERFLOW: overflow_in_condition,
     FailureKind.DIVISION_BY_ZERO: division_by_zero,
 }

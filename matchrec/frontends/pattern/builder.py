@@ -78,7 +78,7 @@ class Pattern:
         """The stage's events are one or more. gap: less than this between two of them."""
         return self.repeated("one_or_more", 1, None, gap)
 
-    def times(self, least: int, most: int | None = None, *, gap: object = None) -> Pattern:
+    def times(self, least: int, most: int | None = None, gap: object = None) -> Pattern:
         """The stage's events are exactly so many, or so many to so many."""
         checks.bounds(self.last, least, most)
         return self.repeated("times", least, least if most is None else most, gap)

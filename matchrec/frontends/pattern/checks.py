@@ -5,6 +5,7 @@ Source: Flink CEP, "The Pattern API", and what its builder and compiler refuse.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 from matchrec.errors import stages as errors
@@ -147,7 +148,7 @@ def known_kind(kind: object) -> None:
 
 def may_be_near(stage: Stage) -> None:
     """The distance to the event before is that of events that are accepted."""
-    if stage.negated or stage.is_group:
+    if stage.is_group or (stage.negated and stage.contiguity is Contiguity.STRICT):
         raise errors.near_without_event(stage.label, is_group=stage.is_group)
 
 
@@ -180,7 +181,12 @@ def complete(stages: tuple[Stage, ...]) -> None:
     last = stages[-1]
     while isinstance(last.content, tuple):
         last = last.content[-1]
-    if last.negated and last.contiguity is Contiguity.RELAXED and whole_window(stages) is None:
+    trailing = list(takewhile(lambda stage: stage.negated, reversed(stages)))
+    for stage in all_stages(stages):
+        if stage.negated and stage.near is not None and stage not in trailing:
+            raise errors.near_without_event(stage.label, is_group=False)
+    ends = whole_window(stages) is not None or any(one.near is not None for one in trailing)
+    if last.negated and last.contiguity is Contiguity.RELAXED and not ends:
         raise errors.open_end(last.label)
 
 

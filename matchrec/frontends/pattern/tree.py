@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from matchrec.frontends.pattern.durations import Duration
@@ -16,8 +16,9 @@ __all__ = [
     "Either",
     "Stage",
     "Test",
-    "all_conditions",
+    "all_stages",
     "named_stages",
+    "textual",
 ]
 
 
@@ -112,11 +113,39 @@ def all_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
             yield from all_stages(stage.content)
 
 
-def all_conditions(condition: Condition | None) -> Iterator[Test]:
-    """The conditions as they were given, from left to right."""
-    match condition:
-        case Test():
-            yield condition
-        case All(left, right) | Either(left, right):
-            yield from all_conditions(left)
-            yield from all_conditions(right)
+def textual(stages: tuple[Stage, ...]) -> tuple[tuple[Stage, ...], dict[str, Any]]:
+    """The stages with names of columns in place of Columns, and the Columns by these names."""
+    columns: dict[str, Any] = {}
+
+    def named(test: Test) -> Test:
+        if isinstance(test.expression, str):
+            return test
+        name = f"__condition_{len(columns)}"
+        columns[name] = test.expression
+        return Test(name)
+
+    return with_tests(stages, named), columns
+
+
+def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tuple[Stage, ...]:
+    """The stages with every condition that was given changed."""
+
+    def changed(condition: Condition) -> Condition:
+        match condition:
+            case Test():
+                return change(condition)
+            case All(left, right):
+                return All(changed(left), changed(right))
+            case Either(left, right):
+                return Either(changed(left), changed(right))
+
+    def stage_changed(stage: Stage) -> Stage:
+        content = stage.content
+        return replace(
+            stage,
+            content=content if isinstance(content, str) else with_tests(content, change),
+            condition=stage.condition and changed(stage.condition),
+            until=stage.until and changed(stage.until),
+        )
+
+    return tuple(stage_changed(stage) for stage in stages)

@@ -23,6 +23,7 @@ from matchrec.engine.kernels.layout import (
     MEMO_FULL,
     MEMO_TO,
     NEEDED,
+    OUTPUT_FULL,
     PARTITION,
     PAST_LAST_ROW,
     PATH_FULL,
@@ -41,8 +42,13 @@ from matchrec.engine.kernels.selection.layout import (
     BEST_LENGTH,
     BEST_ROWS,
     CHOICES,
+    COMPLETED,
+    COMPLETES_HERE,
+    CUTS,
+    ENDS,
     FORKS,
     MARKS,
+    MATCH_KIND,
     MATCHES_FOUND,
     MOST_ALIVE,
     NODES_CREATED,
@@ -50,8 +56,8 @@ from matchrec.engine.kernels.selection.layout import (
     READS,
     ROWS,
     RUNS_CREATED,
-    STRICT,
-    TILL_ANY,
+    STOPS,
+    TIMES_OUT,
     WINDOW,
     Found,
     Rows,
@@ -69,8 +75,10 @@ from matchrec.engine.kernels.selection.matches import (
 from matchrec.engine.kernels.starts import is_anchored, skip_target
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inlined, inner, kernel
+from matchrec.nfa.places import A_MATCH
 
-POINTLESS = 2  # in place of whether a row is blocked: there is none that the run could map
+BLOCKED = 1  # the run may not skip the row
+STOPPED = 3  # nor go on with it, it may only be completed by it
 ACCEPTED = -1  # what `search_from` answers at the preferred match, beside a status
 
 
@@ -91,7 +99,10 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 if rows.window_end[start] != progress[WINDOW]:  # what failed was in a smaller one
                     forget(start, work)
                     progress[WINDOW] = rows.window_end[start]
-                status = search_from(start, lower, upper, rules, rows, work, output)
+                status = DONE
+                for first in range(rules.starts):
+                    if status == DONE:
+                        status = search_from(start, first, lower, upper, rules, rows, work, output)
                 if status == DONE:
                     progress[START] = start + 1
                 elif status == ACCEPTED:
@@ -121,6 +132,7 @@ def forget(row: int, work: Work) -> None:
 def finish_best(work: Work, output: Found) -> int:
     """Write out the best match and go on behind it; DONE or OUTPUT_FULL."""
     progress = work.progress
+    progress[COMPLETED] = progress[BEST_END]
     status = write_match(BEST_ROWS, 0, progress[BEST_LENGTH], work, output)
     if status == DONE:
         progress[START] = progress[BEST_END] + 1
@@ -151,25 +163,35 @@ def skip(start: int, rules: Rules, work: Work) -> int:
 
 @inlined
 def search_from(
-    start: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work, output: Found
+    start: int,
+    first: int,
+    lower: int,
+    upper: int,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+    output: Found,
 ) -> int:
-    """Search for matches that start at a row: DONE, ACCEPTED, or a status.
+    """Search for matches that start at a row in state `first`: DONE, ACCEPTED, or a status.
 
     One loop over choices, forward, over skipped rows, and back.
     """
     program, path, progress, counters = rules.program, work.path, work.progress, work.counters
     end = rows.run_end[start]
-    row, state, depth = start, 0, 0
-    choice = rules.first[0]
+    row, state, depth = start, first, 0
+    choice = rules.first[first]
     blocked, matches = 0, 0
     counters[0, RUNS_CREATED] += 1
     while True:
         last = rules.first[state + 1]
+        if work.alive.shape[0] > 0:
+            work.alive[start] = max(work.alive[start], row)
         if progress[BEST_START] >= 0:
             # What completes earlier is better, or with the same start the least positions.
             end = min(end, progress[BEST_END] + int(progress[BEST_START] == start))
         while choice < last:
-            if program[choice, TARGET] == ACCEPT:
+            target = program[choice, TARGET]
+            if target == ACCEPT:
                 status = accept(row, depth, choice, lower, upper, rules, rows, work, output)
                 if status == ACCEPTED:
                     if rules.output == PREFERRED:
@@ -177,15 +199,23 @@ def search_from(
                     matches += 1
                 elif status != DONE:
                     return status
-            elif row < end:
+            elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
                 if depth == path.shape[1]:
                     return PATH_FULL
                 answer = may_map(choice, depth, depth + 1, row, lower, upper, rules, rows, work)
-                if answer == HOLDS:
-                    if program[choice, BLOCKS] != 0:
-                        blocked = 1
+                if answer == HOLDS and target >= 0:
+                    blocked = max(blocked, program[choice, BLOCKS])
                     bit = program[choice, MEMO]
                     if bit < 0 or not has_failed(work.memo, progress, bit, row + 1):
+                        break
+                elif answer == HOLDS:
+                    before = progress[MATCHES]
+                    blocked = react(target, state, row, depth, blocked, rules, work, output)
+                    if blocked < 0:
+                        return OUTPUT_FULL
+                    matches += progress[MATCHES] - before
+                    if target == ENDS or target == TIMES_OUT or target == CUTS:
+                        choice = last
                         break
                 elif answer != HOLDS_NOT:
                     return failed(answer, choice, row, work)
@@ -194,27 +224,31 @@ def search_from(
         if choice < last:
             path[ROWS, depth] = row
             path[CHOICES, depth] = choice
-            path[MARKS, depth] = 2 * matches + blocked
+            path[MARKS, depth] = 4 * matches + blocked
             depth += 1
             row += 1
             state = program[choice, TARGET]
-            blocked = 0 if rules.goes_on[state] else POINTLESS
+            blocked = 0 if rules.goes_on[state] else BLOCKED
             choice = rules.first[state]
             counters[0, NODES_CREATED] += 1
             counters[0, MOST_ALIVE] = max(counters[0, MOST_ALIVE], depth)
             continue
         if depth == 0:
             return DONE
-        skips = blocked == 0 or (blocked == 1 and rules.selection == TILL_ANY)
-        if skips and row < end and rules.selection != STRICT:
+        if row < end and blocked == 0 and rules.waits[state] >= 0:
             row += 1
-            choice, blocked = rules.first[state], 0
+            state = rules.waits[state]
+            choice = rules.first[state]
             continue
+        if row >= end and rules.ends[state] != 0:
+            if complete(rules.ends[state], row, depth, work, output) != DONE:
+                return OUTPUT_FULL
+            matches += 1
         depth -= 1
         row, choice = path[ROWS, depth], path[CHOICES, depth]
-        blocked = path[MARKS, depth] & 1
+        blocked = path[MARKS, depth] & 3
         bit = program[choice, MEMO]
-        in_vain = bit >= 0 and path[MARKS, depth] >> 1 == matches
+        in_vain = bit >= 0 and path[MARKS, depth] >> 2 == matches
         if in_vain and not remember_failure(work.memo, progress, bit, row + 1):
             progress[NEEDED] = row + 2 - start
             return MEMO_FULL
@@ -222,6 +256,38 @@ def search_from(
         choice += 1
         counters[0, FORKS] += 1
         counters[0, RUNS_CREATED] += 1
+
+
+@inner
+def react(
+    target: int,
+    state: int,
+    row: int,
+    depth: int,
+    blocked: int,
+    rules: Rules,
+    work: Work,
+    output: Found,
+) -> int:
+    """What a row that is not mapped makes of `blocked`; a match that it completes is written out.
+
+    -1 where the output is full.
+    """
+    if target == CUTS:
+        return blocked
+    if target == COMPLETES_HERE or (target == TIMES_OUT and rules.ends[state] != 0):
+        kind = A_MATCH if target == COMPLETES_HERE else rules.ends[state]
+        if complete(kind, row, depth, work, output) != DONE:
+            return -1
+    return STOPPED if target == STOPS else max(blocked, BLOCKED)
+
+
+@inner
+def complete(kind: int, row: int, depth: int, work: Work, output: Found) -> int:
+    """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
+    work.progress[COMPLETED] = row
+    work.progress[MATCH_KIND] = kind
+    return write_match(ROWS, 0, depth, work, output)
 
 
 @inlined
@@ -261,7 +327,7 @@ def accept(
     if answer != HOLDS:
         return failed(answer, path[CHOICES, depth - 1], row - 1, work)
     if rules.output == ALL:
-        status = write_match(ROWS, 0, depth, work, output)
+        status = complete(A_MATCH, row - 1, depth, work, output)
         return ACCEPTED if status == DONE else status
     if rules.output == PREFERRED:
         progress[BEST_LENGTH] = depth

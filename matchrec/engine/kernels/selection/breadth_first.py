@@ -38,11 +38,16 @@ from matchrec.engine.kernels.selection.layout import (
     BANK,
     BEST_LENGTH,
     BEST_ROWS,
+    COMPLETED,
+    COMPLETES_HERE,
     COUNT,
     COUNT_ONLY,
+    CUTS,
+    ENDS,
     FORKS,
     GRAPH,
     JOIN,
+    MATCH_KIND,
     MATCHES_FOUND,
     MERGED,
     MERGES,
@@ -50,8 +55,8 @@ from matchrec.engine.kernels.selection.layout import (
     NODES_PRUNED,
     READS,
     RUNS_CREATED,
-    STRICT,
-    TILL_ANY,
+    STOPS,
+    TIMES_OUT,
     Found,
     Rows,
     Rules,
@@ -63,6 +68,7 @@ from matchrec.engine.kernels.selection.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inlined, kernel
 from matchrec.nfa.closure import GUARD_END
+from matchrec.nfa.places import A_MATCH
 
 ROWS_APART = 8  # how many rows apart runs are told apart
 
@@ -74,13 +80,13 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
     while progress[PARTITION] < rows.starts.shape[0] - 1:
         lower = rows.starts[progress[PARTITION]]
         upper = rows.starts[progress[PARTITION] + 1]
-        while progress[START] < upper:
+        while progress[START] < upper + int(rules.flushes):
             row = progress[START]
             if progress[COUNT] == 0 and rules.output != GRAPH:
                 counters[0, NODES_PRUNED] += progress[NODES]
                 progress[NODES] = 0
             elif 2 * progress[NODES] > work.nodes.shape[0]:
-                compact(progress[BANK], row, rows.window_end, work)
+                compact(progress[BANK], row - int(rules.flushes), rows.window_end, work)
                 if 4 * progress[NODES] > work.nodes.shape[0]:
                     return NODES_FULL
             nodes, matches, mapped = progress[NODES], progress[MATCHES], progress[MAPPED]
@@ -102,6 +108,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             counters[0, MATCHES_FOUND] += progress[MATCHES] - matches
             counters[0, MOST_ALIVE] = max(counters[0, MOST_ALIVE], progress[COUNT])
         progress[PARTITION] += 1
+        progress[START] = upper
         progress[COUNT] = 0
     if rules.output == GRAPH:
         compact(progress[BANK], rows.starts[-1], rows.window_end, work)
@@ -112,25 +119,35 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
 def step(
     row: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work, output: Found
 ) -> int:
-    """Give a row to all runs and to a new one; DONE or a status."""
+    """Give a row, or the end of the partition, to all runs and to new ones; DONE or a status."""
     progress, runs, counters = work.progress, work.runs, work.counters
     bank, count = progress[BANK], progress[COUNT]
     progress[RUNS] = 0
     progress[STAMP] += 1
+    progress[COMPLETED] = row
     merges = rules.merge_runs and (row % ROWS_APART == 0 or count >= 2 * progress[MERGED])
-    for run in range(count + 1):
-        state, node, start, place = 0, -1, row, 2 * runs.shape[1]
+    for run in range(count + (rules.starts if row < upper else 0)):
+        state, node, start, place = run - count, -1, row, 2 * runs.shape[1]
         if run < count:
             state, node = runs[bank, run, RUN_STATE], runs[bank, run, RUN_NODE]
             start, place = runs[bank, run, RUN_START], bank * runs.shape[1] + run
+            if work.alive.shape[0] > 0:
+                work.alive[start] = row
         if rows.run_end[start] <= row:
+            if run < count and rules.ends[state] != 0:
+                progress[MATCH_KIND] = rules.ends[state]
+                status = unwind_matches(
+                    node, row - 1, place, lower, upper, rules, rows, work, output
+                )
+                if status != DONE:
+                    return status
             continue
         counters[0, READS] += 1
         ways = 0
-        blocked = False
+        blocked, stopped = False, False
         for choice in range(rules.first[state], rules.first[state + 1]):
             target = rules.program[choice, TARGET]
-            if target == ACCEPT:
+            if target == ACCEPT or (stopped and target >= 0 and rules.goes_on[target]):
                 continue
             if progress[RUNS] == runs.shape[1]:
                 return RUNS_FULL
@@ -140,30 +157,41 @@ def step(
                 continue
             if answer != HOLDS:
                 return failed(answer, choice, row, work)
-            ways += 1
-            blocked = blocked or rules.program[choice, BLOCKS] != 0
-            chosen = add_node(choice, row, node, -1, start, work)
-            if chosen < 0:
-                return NODES_FULL
-            guard = rules.accepts[target]
-            if guard == 0 or (guard == GUARD_END and row + 1 == upper):
+            progress[MATCH_KIND] = A_MATCH
+            if target >= 0:
+                ways += 1
+                blocked = blocked or rules.program[choice, BLOCKS] != 0
+                chosen = add_node(choice, row, node, -1, start, work)
+                if chosen < 0:
+                    return NODES_FULL
+                guard = rules.accepts[target]
+                is_match = guard == 0 or (guard == GUARD_END and row + 1 == upper)
+            elif target == CUTS:
+                break
+            else:
+                blocked, stopped, chosen = True, stopped or target == STOPS, node
+                if target == TIMES_OUT:
+                    progress[MATCH_KIND] = rules.ends[state]
+                is_match = target == COMPLETES_HERE or (
+                    target == TIMES_OUT and rules.ends[state] != 0
+                )
+            if is_match:
                 status = accept(choice, chosen, after, row, lower, upper, rules, rows, work, output)
                 if status != DONE:
                     return status
-            if rules.goes_on[target] and not go_on(
-                target, chosen, start, merges, 1 - bank, rules, work
-            ):
+            if target == ENDS or target == TIMES_OUT:
+                break
+            goes_on = target >= 0 and rules.goes_on[target]
+            if goes_on and not go_on(target, chosen, start, merges, 1 - bank, rules, work):
                 return NODES_FULL
-        if run < count and (
-            rules.selection == TILL_ANY or (rules.selection != STRICT and not blocked)
-        ):
+        if run < count and not blocked and rules.waits[state] >= 0:
             ways += 1
             if progress[RUNS] == runs.shape[1]:
                 return RUNS_FULL
             after = (1 - bank) * runs.shape[1] + progress[RUNS]
             for register in range(work.registers.shape[1]):
                 work.registers[after, register] = work.registers[place, register]
-            if not go_on(state, node, start, merges, 1 - bank, rules, work):
+            if not go_on(rules.waits[state], node, start, merges, 1 - bank, rules, work):
                 return NODES_FULL
         counters[0, FORKS] += max(0, ways - 1)
         counters[0, RUNS_CREATED] += ways if run == count else max(0, ways - 1)

@@ -1,11 +1,24 @@
 """Whether a run may map a row by a choice; both engines ask for each choice of a state."""
 
-from matchrec.engine.kernels.layout import CHOICE, CONDITION_FAILED, GUARD, MASK, ROW, WORD
+from matchrec.engine.kernels.layout import (
+    CHOICE,
+    CODE,
+    CODE_END,
+    CONDITION_FAILED,
+    GUARD,
+    MASK,
+    ROW,
+    STEPS,
+    STEPS_END,
+    WORD,
+)
 from matchrec.engine.kernels.mapping import map_row
 from matchrec.engine.kernels.selection.layout import Rows, Rules, Work
+from matchrec.engine.kernels.selection.matches import evaluated
 from matchrec.engine.kernels.starts import is_anchored
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined
+from matchrec.evaluate.jit import inlined, inner
+from matchrec.evaluate.kernels import update_registers
 
 
 @inlined
@@ -20,7 +33,10 @@ def may_map(
     rows: Rows,
     work: Work,
 ) -> int:
-    """HOLDS, with the registers of the run that maps the row at `after`; HOLDS_NOT, or an error."""
+    """HOLDS, with the registers of the run that maps the row at `after`; HOLDS_NOT, or an error.
+
+    Of stages, the run at `before` is asked, which has not mapped the row.
+    """
     program = rules.program
     mask = program[choice, MASK]
     if rows.satisfied[row, program[choice, WORD]] & mask != mask:
@@ -30,6 +46,8 @@ def may_map(
         return HOLDS_NOT
     if rules.instructions.shape[0] == 0:
         return HOLDS
+    if rules.asks_first:
+        return ask_and_map(choice, before, after, row, lower, upper, rules, rows, work)
     return map_row(
         program,
         choice,
@@ -44,6 +62,39 @@ def may_map(
         rows.valid,
         work.stack,
     )
+
+
+@inner
+def ask_and_map(
+    choice: int,
+    before: int,
+    after: int,
+    row: int,
+    lower: int,
+    upper: int,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+) -> int:
+    """As `map_row`, but the condition is asked of the registers at `before`."""
+    program, registers = rules.program, work.registers
+    code, code_end = program[choice, CODE], program[choice, CODE_END]
+    answer = evaluated(code, code_end, before, row, lower, upper, rules, rows, work)
+    if answer != HOLDS:
+        return answer
+    for register in range(registers.shape[1]):
+        registers[after, register] = registers[before, register]
+    update_registers(
+        rules.instructions,
+        program[choice, STEPS],
+        program[choice, STEPS_END],
+        registers,
+        after,
+        row,
+        rows.columns,
+        rows.valid,
+    )
+    return HOLDS
 
 
 @inlined

@@ -15,9 +15,14 @@ from matchrec.engine.partitions import BoolArray, IntArray
 class Rules(NamedTuple):
     """The query. first, program: see `kernels.layout`.
 
-    selection, output: codes below. skip_to: AFTER MATCH SKIP. merge_runs: whether runs may merge.
+    output: a code below. skip_to: AFTER MATCH SKIP. merge_runs: whether runs may merge. starts: how
+    many of the states, from 0 on, begin a run. asks_first: whether a condition is asked before the
+    row is mapped.
     accepts: int64[s], the guard under which a run that arrives in a state is a match, or -1.
-    goes_on: int64[s], whether a run in a state may map further rows.
+    goes_on: int64[s], whether a run in a state may map further rows, or is there to be completed.
+    waits: int64[s], the state in which a run waits that skips a row, -1 where it may not. ends:
+    int64[s], what a run is whose window or partition ends in a state, 0 for nothing, see KIND.
+    flushes: whether there is such a state.
     absent: int64[a, 3], columns below. members: bool[a, 2, v], the variables in front of that part
     and behind it. closing: int64[0 or 1, 4], the condition of the match as a whole.
     instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`.
@@ -25,12 +30,16 @@ class Rules(NamedTuple):
 
     first: IntArray
     program: IntArray
-    selection: int
     output: int
     skip_to: int
     merge_runs: bool
+    starts: int
+    asks_first: bool
     accepts: IntArray
     goes_on: IntArray
+    waits: IntArray
+    ends: IntArray
+    flushes: bool
     absent: IntArray
     members: BoolArray
     closing: IntArray
@@ -71,7 +80,8 @@ class Work(NamedTuple):
     nodes: int64[n, 5], the shared buffer: a pointer from each selected row to the one before, for
     every run that selects it; a join where runs have merged leads to the ends of both. moved:
     int64[n], scratch. ways: int64[q, 2], joins whose other side is still to be unwound, and how
-    many rows lie behind them.
+    many rows lie behind them. alive: int64[n or 0], for each row the last at which a run is
+    alive that began there, if that is asked for.
     """
 
     progress: IntArray
@@ -85,17 +95,23 @@ class Work(NamedTuple):
     nodes: IntArray
     moved: IntArray
     ways: IntArray
+    alive: IntArray
 
 
 class Found(NamedTuple):
-    """The output. found: see `kernels.layout`. taken: int32[k] and rows: int64[k], the choice by
-    which each row was mapped and its position, match after match.
+    """The output. found: int64[6, m + 1], see `kernels.layout` and below. taken: int32[k] and rows:
+    int64[k], the choice by which each row was mapped and its position, match after match.
     """
 
     found: IntArray
     taken: ChoiceArray
     rows: IntArray
 
+
+# Rows of `found` beyond those of `kernels.layout`.
+FOUND_COMPLETED = 4  # the row at which a match is complete
+FOUND_KIND = 5  # what it is, see `nfa.places`: a match, or a run whose window has ended
+FOUND_SIZE = 6
 
 # Columns of `nodes`.
 NODE_CHOICE = 0  # by which the row was mapped, JOIN for a join
@@ -131,10 +147,14 @@ CLOSING_CODE = 2
 CLOSING_CODE_END = 3
 CLOSING_SIZE = 4
 
-# Which rows may be skipped, and which matches come out.
-STRICT = 0
-TILL_NEXT = 1
-TILL_ANY = 2
+# What a row does that is not mapped, in place of a choice's target: see `nfa.closure.Effect`.
+ENDS = -2
+STOPS = -3
+COMPLETES_HERE = -5
+TIMES_OUT = -6
+CUTS = -7
+
+# Which matches come out.
 PREFERRED = 0
 ALL = 1
 NON_OVERLAPPING = 2
@@ -147,7 +167,9 @@ COUNT = layout.PROGRESS_SIZE + 1  # of these runs
 BEST_LENGTH = layout.PROGRESS_SIZE + 2  # of the best match so far, whose last row is BEST_END
 WINDOW = layout.PROGRESS_SIZE + 3  # the end of the window for which failures are remembered
 MERGED = layout.PROGRESS_SIZE + 4  # how many runs went on from the last row that merged them
-PROGRESS_SIZE = layout.PROGRESS_SIZE + 5
+COMPLETED = layout.PROGRESS_SIZE + 5  # of the match to be written out next: see `found`
+MATCH_KIND = layout.PROGRESS_SIZE + 6
+PROGRESS_SIZE = layout.PROGRESS_SIZE + 7
 
 # What `counters` count.
 READS = 0  # how often a run has looked at a row

@@ -31,7 +31,11 @@ from matchrec.engine.kernels.selection.layout import (
     CLOSING_CODE_END,
     CLOSING_MASK,
     CLOSING_WORD,
+    COMPLETED,
+    FOUND_COMPLETED,
+    FOUND_KIND,
     KIND,
+    MATCH_KIND,
     ROWS,
     Found,
     Rows,
@@ -200,6 +204,8 @@ def write_match(kind: int, first: int, length: int, work: Work, output: Found) -
     output.found[FOUND_PARTITION, match] = progress[PARTITION]
     output.found[FOUND_START, match] = path[kind, first] if length > 0 else progress[START]
     output.found[FOUND_OFFSET, match + 1] = mapped + length
+    output.found[FOUND_COMPLETED, match] = progress[COMPLETED]
+    output.found[FOUND_KIND, match] = progress[MATCH_KIND]
     progress[MATCHES] = match + 1
     progress[MAPPED] = mapped + length
     return DONE

@@ -50,8 +50,6 @@ from matchrec.engine.kernels.selection.layout import (
     READS,
     ROWS,
     RUNS_CREATED,
-    STRICT,
-    TILL_ANY,
     Found,
     Rows,
     Rules,
@@ -182,8 +180,7 @@ def expand(
         if chosen < 0:
             return NODES_FULL
         go_on(program[choice, TARGET], chosen, start, bank, rules, rows, work)
-    waits = rules.selection == TILL_ANY or (rules.selection != STRICT and not blocked)
-    if node >= 0 and is_open and waits:
+    if node >= 0 and is_open and not blocked and rules.waits[state] >= 0:
         if progress[RUNS] == runs.shape[1]:
             return RUNS_FULL
         after = bank * runs.shape[1] + progress[RUNS]

@@ -1,0 +1,108 @@
+"""`detect` and what belongs to it: the Pattern API over DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from matchrec.api import listed, relation_of
+from matchrec.environment import check_workers
+from matchrec.errors.calls import unknown_form
+from matchrec.errors.kinds import shown_in
+from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.frontends.pattern import WORDS, AfterMatch, Asked, Pattern, lower_pattern, textual
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.sql_text import quoted
+from matchrec.spark.counters import Counters
+from matchrec.spark.execute import Executed, Options, execute
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+EVENT_FORMS = {
+    "matches": RowsPerMatch.ONE_ROW,
+    "events": RowsPerMatch.ALL_ROWS_OMIT_EMPTY,
+}
+
+
+def detect(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    pattern: Pattern,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    skip: AfterMatch = AfterMatch.NO_SKIP,
+    form: str = "matches",
+    timeouts: bool = False,
+    engine: str = "auto",
+    transport: str = "auto",
+    counters: Counters | None = None,
+) -> DataFrame:
+    """The matches of a pattern over a DataFrame of events.
+
+    order_by: what the events are sorted by, the first of it is time, which windows measure.
+    partition_by: what divides them into streams. Both are SQL over one row. skip: which matches
+    leave no room for others.
+
+    form "matches": one row per match, the partition columns, `match_number`, `start_time`,
+    `end_time`, then for each stage an array of its events, empty where it has none. form "events":
+    one row per event of each match, with `match_number` and `stage`.
+
+    timeouts: matches that were begun and whose window ended come out as well, without a number;
+    `timed_out_at` is when it did, NULL for a match. Otherwise as `sql`.
+    """
+    query = PatternCall(df, pattern, listed(order_by), listed(partition_by), skip, form, timeouts)
+    return query.executed(Options(engine, transport, counters=counters)).dataframe
+
+
+def explain_pattern(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    pattern: Pattern,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    skip: AfterMatch = AfterMatch.NO_SKIP,
+    form: str = "matches",
+    timeouts: bool = False,
+    engine: str = "auto",
+) -> Explanation:
+    """What a pattern compiles to and which engine runs it; arguments as of `detect`."""
+    query = PatternCall(df, pattern, listed(order_by), listed(partition_by), skip, form, timeouts)
+    executed = query.executed(Options(engine))
+    return Explanation((ExplainedClause(executed.plan, executed.executable),))
+
+
+@dataclass(frozen=True)
+class PatternCall:
+    """What `detect` is asked, apart from how it is run."""
+
+    df: DataFrame
+    pattern: Pattern
+    order_by: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    skip: AfterMatch
+    form: str
+    timeouts: bool
+
+    def executed(self, options: Options) -> Executed:
+        """The result, and what explains it."""
+        if self.form not in EVENT_FORMS:
+            raise unknown_form(self.form, EVENT_FORMS)
+        stages, columns = textual(self.pattern.stages)
+        columns_of_events = tuple(quoted(name) for name in self.df.columns)
+        frame = self.df.select("*", *(one.alias(name) for name, one in columns.items()))
+        asked = Asked(
+            Pattern(stages),
+            self.order_by,
+            self.partition_by,
+            columns_of_events,
+            self.skip,
+            EVENT_FORMS[self.form],
+            self.timeouts,
+        )
+        plan, source = lower_pattern(asked)
+        check_workers(self.df.sparkSession)
+        with shown_in(source, WORDS):
+            executed = execute(plan, relation_of(frame), None, options)
+        return replace(executed, dataframe=executed.dataframe.drop(*columns))

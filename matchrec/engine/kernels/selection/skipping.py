@@ -1,0 +1,53 @@
+"""After-match skip strategies over the matches of a partition, in the order of their first rows.
+
+A match comes out if none that came out before has put the bar behind its first row, and puts the
+bar itself. It is held back while a run is alive that began earlier; that matters to runs whose
+window ends meanwhile, which come out if the bar is not behind their first row by then.
+
+Source: Flink CEP, "After Match Skip Strategy".
+"""
+
+from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.evaluate.jit import kernel
+
+NO_ROW = -1  # where a strategy skips to, if the match has no such row
+
+
+@kernel
+def come_out(
+    groups: IntArray,
+    lowers: IntArray,
+    start: IntArray,
+    completed: IntArray,
+    target: IntArray,
+    throws: bool,
+    kept: BoolArray,
+    bars: IntArray,
+    times: IntArray,
+    alive: IntArray,
+) -> int:
+    """Mark in `kept` which matches come out; the first one that misses its target, or -1.
+
+    groups: partition g has matches groups[g] .. groups[g + 1] - 1, by first row, then in the order
+    of completion; lowers[g] is its first row. target: the first row that a match leaves to others.
+    bars: the bar when a match has come out; times: the row at which it does. alive: int64[n or 0],
+    for each row the last at which a run is alive that began there, if times matter.
+    """
+    for group in range(groups.shape[0] - 1):
+        bar, time, former = -1, -1, lowers[group]
+        for match in range(groups[group], groups[group + 1]):
+            first = start[match]
+            if first < bar:
+                bars[match], times[match] = bar, time
+                continue
+            if throws and (target[match] == NO_ROW or target[match] == first):
+                return match
+            kept[match] = True
+            time = max(time, completed[match])
+            if alive.shape[0] > 0:
+                for row in range(max(former, bar), first):
+                    time = max(time, alive[row])
+            former = first
+            bar = max(bar, target[match])
+            bars[match], times[match] = bar, time
+    return -1

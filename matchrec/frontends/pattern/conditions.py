@@ -1,0 +1,135 @@
+"""Conditions of stages as expressions: what reads the candidate, and what reads events before it.
+
+The candidate is not mapped yet when its condition is asked: a plain column is read through the
+test's own name, and a stage is the events accepted for it so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from matchrec.errors import stages as errors
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    MatchNumber,
+    Navigation,
+    Operation,
+    Piece,
+    Reference,
+    Scalar,
+    Term,
+)
+from matchrec.source import Span
+
+CANDIDATE = "candidate"
+"""Stands for the test's own name until that is known; no stage is called so with a colon."""
+
+_CANDIDATE = f":{CANDIDATE}"
+NOWHERE = Span(0, 0)
+
+
+def refuse_other_rows(scalar: Scalar, names: Mapping[str, str]) -> Scalar:
+    """The expression over the candidate and the stages. names: how stages may be written.
+
+    Raises MatchRecognizeError for what reads rows in any other way.
+    """
+    pieces = tuple(_read(piece, names) for piece in scalar.pieces)
+    if isinstance(scalar, Operation):
+        operands = tuple(refuse_other_rows(operand, names) for operand in scalar.operands)
+        return replace(scalar, operands=operands, pieces=pieces)
+    return _zero_of_none(replace(scalar, pieces=pieces))
+
+
+def _zero_of_none(term: Term) -> Scalar:
+    """A sum of no events is 0."""
+    sums = [one for one in term.pieces if isinstance(one, Aggregate) and one.function == "sum"]
+    bare = all(not one.strip(" ()\t\r\n") for one in term.pieces if isinstance(one, str))
+    if len(sums) != 1 or not bare:
+        return term
+    zero = Term(("0",), term.span)
+    return Operation("COALESCE", (term, zero), ("coalesce(", *term.pieces, ", 0)"), term.span)
+
+
+def _read(piece: Piece, names: Mapping[str, str]) -> Piece:
+    match piece:
+        case str():
+            return piece
+        case ColumnReference(navigation=navigation):
+            return replace(piece, navigation=_navigation(navigation, names, piece.span))
+        case Aggregate():
+            return _aggregate(piece, names)
+        case Classifier() | MatchNumber():
+            raise errors.not_of_an_event(type(piece).__name__.upper(), piece.span)
+
+
+def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | None) -> Navigation:
+    if navigation.physical_offset:
+        raise errors.reads_neighbour(span)
+    if navigation.variable is not None:
+        return replace(navigation, variable=names[navigation.variable])
+    if navigation.end is End.FIRST or navigation.logical_offset:
+        raise errors.of_no_stage(navigation.end.value.lower(), span)
+    return replace(navigation, variable=_CANDIDATE)
+
+
+def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
+    if aggregate.variable is not None:
+        return replace(aggregate, variable=names[aggregate.variable])
+    counted = _text(aggregate.arguments[0]) if len(aggregate.arguments) == 1 else ""
+    stage = names.get(counted) or names.get(counted.upper())
+    if aggregate.function != "count" or stage is None or counted.startswith("`"):
+        raise errors.of_no_stage(aggregate.function, aggregate.span)
+    return replace(aggregate, variable=stage, arguments=())
+
+
+def _text(term: Term) -> str:
+    piece = term.pieces[0]
+    return piece.argument if isinstance(piece, ColumnReference) and len(term.pieces) == 1 else ""
+
+
+def asked(scalar: Scalar, test: str) -> Scalar:
+    """The condition of a test, which reads the candidate by its name."""
+    pieces = tuple(one if isinstance(one, str) else _named(one, test) for one in scalar.pieces)
+    if isinstance(scalar, Operation):
+        operands = tuple(asked(operand, test) for operand in scalar.operands)
+        return replace(scalar, operands=operands, pieces=pieces)
+    return replace(scalar, pieces=pieces)
+
+
+def _named(reference: Reference, test: str) -> Reference:
+    if not isinstance(reference, ColumnReference) or reference.navigation.variable != _CANDIDATE:
+        return reference
+    return replace(reference, navigation=replace(reference.navigation, variable=test))
+
+
+def both(left: Scalar, right: Scalar) -> Operation:
+    """Left AND right."""
+    return _joined("AND", left, right)
+
+
+def either(left: Scalar, right: Scalar) -> Operation:
+    """Left OR right."""
+    return _joined("OR", left, right)
+
+
+def _joined(operator: str, left: Scalar, right: Scalar) -> Operation:
+    pieces = ("(", *left.pieces, f") {operator} (", *right.pieces, ")")
+    return Operation(operator, (left, right), pieces, left.span)
+
+
+def complement(scalar: Scalar) -> Operation:
+    """That the condition does not hold: it is false, or unknown."""
+    return Operation("IS NOT TRUE", (scalar,), ("(", *scalar.pieces, ") IS NOT TRUE"), scalar.span)
+
+
+def too_far(order: str, window: str) -> Operation:
+    """That the candidate does not lie less than `window` behind the event accepted last."""
+    length = f"{window}L" if window.isdigit() else window
+    here = Term((ColumnReference(Navigation(_CANDIDATE), order),), NOWHERE)
+    end = Term((ColumnReference(Navigation(), f"({order}) + ({length})"),), NOWHERE)
+    near = Operation("<", (here, end), (*here.pieces, " < ", *end.pieces), NOWHERE)
+    return complement(near)

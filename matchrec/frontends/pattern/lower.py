@@ -1,0 +1,252 @@
+"""Pattern → MatchPlan: stages become steps, each condition a test, each window a column or a test.
+
+The conditions of a pattern stand one below the other in a text, so that errors can show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from matchrec.errors.kinds import shown_in
+from matchrec.frontends.analysis import Clause, Scope
+from matchrec.frontends.expression import parse_scalar
+from matchrec.frontends.pattern import checks
+from matchrec.frontends.pattern.after_match import AfterMatch
+from matchrec.frontends.pattern.builder import Pattern
+from matchrec.frontends.pattern.conditions import (
+    asked,
+    both,
+    complement,
+    either,
+    refuse_other_rows,
+    too_far,
+)
+from matchrec.frontends.pattern.durations import Duration
+from matchrec.frontends.pattern.measures import event_measures, match_measures
+from matchrec.frontends.pattern.tree import All, Condition, Either, Stage, Test, named_stages
+from matchrec.plan.clauses import (
+    Definition,
+    MatchOutput,
+    Measure,
+    RowExpression,
+    RowsPerMatch,
+    SkipTo,
+    SortItem,
+    Within,
+)
+from matchrec.plan.expression import Scalar, Term
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.rules import check
+from matchrec.plan.stages import (
+    Contiguity,
+    Not,
+    Part,
+    Single,
+    Skip,
+    Staging,
+    Steps,
+    Until,
+    words,
+)
+from matchrec.source import Source, Span
+
+WORDS = {"DEFINE": "a condition", "PATTERN": "the pattern"}
+EVERYWHERE = "TRUE"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a pattern.
+
+    order_by, partition_by, columns: SQL over one row; columns are those of an event. rows: a row
+    for each match, or for each of its events. timeouts: whether partial matches come out as well.
+    """
+
+    pattern: Pattern
+    order_by: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    columns: tuple[str, ...]
+    skip: AfterMatch = AfterMatch.NO_SKIP
+    rows: RowsPerMatch = RowsPerMatch.ONE_ROW
+    timeouts: bool = False
+
+
+def lower_pattern(asked_for: Asked) -> tuple[MatchPlan, Source]:
+    """The plan of a pattern, and the text of its conditions."""
+    stages = asked_for.pattern.stages
+    checks.complete(stages)
+    if asked_for.skip.stage is not None:
+        call = "skip_to_first" if asked_for.skip.to is SkipTo.FIRST else "skip_to_last"
+        checks.skip_target(stages, asked_for.skip.stage, call)
+    written = Written.of(stages)
+    with shown_in(written.source, WORDS):
+        tests = Tests(asked_for, written)
+        steps = tests.steps(stages)
+        whole = checks.whole_window(stages)
+        plan = MatchPlan(
+            pattern=words(steps),
+            partition_by=tuple(RowExpression(text) for text in asked_for.partition_by),
+            order_by=tuple(SortItem(RowExpression(text)) for text in asked_for.order_by),
+            measures=measures(asked_for),
+            rows_per_match=asked_for.rows,
+            within=None if whole is None else Within(RowExpression(whole.sql)),
+            definitions=tuple(tests.definitions.values()),
+            output=MatchOutput.ALL,
+            staging=Staging(
+                steps,
+                tuple(tests.definitions),
+                tuple(sorted(tests.near, key=lambda test: tests.near[test])),
+                skip_of(asked_for.skip),
+                asked_for.timeouts,
+            ),
+        )
+        check(plan)
+        return plan, written.source
+
+
+def skip_of(skip: AfterMatch) -> Skip | None:
+    """The skip strategy of a plan."""
+    return None if skip.to is None else Skip(skip.to, skip.stage, skip.throws)
+
+
+def measures(asked_for: Asked) -> tuple[Measure, ...]:
+    """The columns of the result beside those of the partition."""
+    order = asked_for.order_by[0]
+    if asked_for.rows is not RowsPerMatch.ONE_ROW:
+        return tuple(event_measures())
+    names = [str(one.content) for one in named_stages(asked_for.pattern.stages) if not one.negated]
+    return tuple(match_measures(order, names, asked_for.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """All conditions as one text, and where each of them stands."""
+
+    source: Source
+    places: dict[int, int]
+
+    @staticmethod
+    def of(stages: tuple[Stage, ...]) -> Written:
+        text, places = "", {}
+        for label, condition in all_given(stages):
+            text += f"{label}: "
+            places[id(condition)] = len(text)
+            text += f"{condition.expression}\n"
+        return Written(Source(text), places)
+
+
+def all_given(stages: tuple[Stage, ...]) -> Iterator[tuple[str, Test]]:
+    """Every condition that was given, with what to call it."""
+    for stage in stages:
+        if isinstance(stage.content, tuple):
+            yield from all_given(stage.content)
+        name = stage.content if isinstance(stage.content, str) else "group"
+        yield from ((f"{name}, where", one) for one in tests_of(stage.condition))
+        yield from ((f"{name}, until", one) for one in tests_of(stage.until))
+
+
+def tests_of(condition: Condition | None) -> Iterator[Test]:
+    """The conditions as they were given, from left to right."""
+    match condition:
+        case Test():
+            yield condition
+        case All(left, right) | Either(left, right):
+            yield from tests_of(left)
+            yield from tests_of(right)
+
+
+@dataclass(slots=True)
+class Tests:
+    """The definitions of all tests so far, by name; near: windows between neighbours, by test."""
+
+    asked_for: Asked
+    written: Written
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    near: dict[str, Duration] = field(default_factory=dict)
+
+    __test__ = False  # for pytest: no test
+
+    def steps(self, stages: tuple[Stage, ...]) -> Steps:
+        """The steps of a sequence of stages."""
+        return Steps(tuple(self.step(stage) for stage in stages))
+
+    def step(self, stage: Stage) -> Part | Not:
+        if stage.negated:
+            assert isinstance(stage.content, str)
+            test = self.define(f"{stage.content} where", self.scalar(stage.condition))
+            near = self.distance(f"{stage.content} near", stage.near)
+            return Not(stage.content, test, stage.contiguity is Contiguity.STRICT, near)
+        content = self.content(stage)
+        label = stage.content if isinstance(stage.content, str) else "group"
+        return Part(
+            content,
+            stage.contiguity,
+            stage.least,
+            stage.most,
+            stage.optional,
+            stage.greedy,
+            stage.inner or Contiguity.RELAXED,
+            self.until(stage, label),
+            self.distance(f"{label} near", stage.near),
+            self.distance(f"{label} gap", stage.gap),
+        )
+
+    def content(self, stage: Stage) -> Single | Steps:
+        if isinstance(stage.content, tuple):
+            return self.steps(stage.content)
+        name = stage.content
+        return Single(name, self.define(f"{name} where", self.scalar(stage.condition)))
+
+    def until(self, stage: Stage, label: str) -> Until | None:
+        if stage.until is None:
+            return None
+        ends = self.scalar(stage.until)
+        test = self.define(f"{label} until", ends)
+        goes_on = self.define(f"{label} not until", complement(ends))
+        if stage.is_group:
+            return Until(test, goes_on)
+        take = both(self.scalar(stage.condition), complement(ends))
+        return Until(test, goes_on, self.define(f"{label} where, not until", take))
+
+    def distance(self, label: str, window: Duration | None) -> str | None:
+        """The test that a row lies too far behind the one mapped before."""
+        whole = checks.whole_window(self.asked_for.pattern.stages)
+        if window is None or (whole is not None and window >= whole):  # then it says nothing new
+            return None
+        test = self.define(label, too_far(self.asked_for.order_by[0], window.sql))
+        self.near[test] = window
+        return test
+
+    def define(self, label: str, scalar: Scalar) -> str:
+        """The name of a new test; stages have no colon in their names."""
+        name = f":{label}"
+        while name in self.definitions:
+            name += "'"
+        self.definitions[name] = Definition(name, asked(scalar, name))
+        return name
+
+    def scalar(self, condition: Condition | None) -> Scalar:
+        """A condition as an expression."""
+        match condition:
+            case None:
+                return Term((EVERYWHERE,), Span(0, 0))
+            case All(left, right):
+                return both(self.scalar(left), self.scalar(right))
+            case Either(left, right):
+                return either(self.scalar(left), self.scalar(right))
+            case Test(text):
+                offset = self.written.places[id(condition)]
+                names = self.stage_names()
+                scope = Scope(Clause.DEFINE, tuple(names))
+                parsed = parse_scalar(text, offset, scope)
+                return refuse_other_rows(parsed, names)
+
+    def stage_names(self) -> dict[str, str]:
+        """Each way to write a stage in a condition, and its name."""
+        found: dict[str, str] = {}
+        for stage in named_stages(self.asked_for.pattern.stages):
+            if not stage.negated:
+                name = str(stage.content)
+                found |= {name: name, name.upper(): name}
+        return found
