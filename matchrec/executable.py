@@ -25,13 +25,13 @@ from matchrec.errors.calls import engine_cannot, unconstrained_proceed, unknown_
 from matchrec.errors.conditions import not_measured_by
 from matchrec.nfa.compile import compile_pattern
 from matchrec.nfa.neighbours import neighbours
-from matchrec.nfa.places import Windows
+from matchrec.nfa.places import FIRST_NEAR, TIMED_OUT, Windows
 from matchrec.nfa.program import Program
 from matchrec.nfa.relevance import relevant_rows
 from matchrec.nfa.stages import compile_stages
 from matchrec.output.read_measures import MeasureReader
-from matchrec.output.reads import Read, ReadPointer
-from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput
+from matchrec.output.reads import Read, ReadKind, ReadPointer
+from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput, TimeoutOutput
 from matchrec.plan.aggregates import basic
 from matchrec.plan.clauses import Absence, EventSelection, Measure, RowsPerMatch
 from matchrec.plan.expression import (
@@ -48,7 +48,7 @@ from matchrec.plan.pattern import show
 from matchrec.plan.row_column import Neighbours, RowColumn, cast, row_column
 from matchrec.plan.simplify import simplify
 from matchrec.plan.split import split
-from matchrec.plan.stages import Staging
+from matchrec.plan.stages import Staging, Timeouts
 from matchrec.plan.steps import Combined, Grown, SplitCondition, Step, Value, VariableAt
 from matchrec.plan.typed import TRUE_COLUMN, GlueColumns, Typer
 from matchrec.plan.types import NUMBERS, Family, ValueType
@@ -230,7 +230,7 @@ def staged(plan: MatchPlan, staging: Staging) -> Staged:
     """What an engine is told of stages."""
     near = tuple(plan.variables.index(test) for test in staging.near)
     windows = Windows(plan.within is not None, near)
-    return Staged(staging.steps, windows, staging.skip, staging.timeouts)
+    return Staged(staging.steps, windows, staging.skip, staging.timeouts is not None)
 
 
 def absent(plan: MatchPlan, absence: Absence) -> Absent:
@@ -291,6 +291,8 @@ def linked_output(output: OutputColumn, measures: MeasureReader) -> Output:
     """An output column as text over reads."""
     if isinstance(output, RowOutput):
         return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
+    if isinstance(output, TimeoutOutput):
+        return Output(output.name, timeout_pieces(output.timeouts, measures), is_measure=False)
     if isinstance(output, PointerOutput):
         return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
     return Output(output.name, measures.pieces(output.value), is_measure=True)
@@ -299,6 +301,20 @@ def linked_output(output: OutputColumn, measures: MeasureReader) -> Output:
 def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """The columns by whose values a message names a partition."""
     return tuple(row_column(key.text) for key in plan.partition_by)
+
+
+def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> tuple[str | int, ...]:
+    """When the window of a run ended, that of the match or one between neighbours; else NULL."""
+    kind = measures.read(ReadKind())
+    whole = None if timeouts.whole is None else measures.pieces(timeouts.whole)
+    pieces: list[str | int] = ["CASE ", kind]
+    if whole is not None:
+        pieces += [f" WHEN {TIMED_OUT} THEN ", *whole]
+    for number, near in enumerate(timeouts.near):
+        end = measures.pieces(near)
+        earlier = end if whole is None else ("least(", *whole, ", ", *end, ")")
+        pieces += [f" WHEN {FIRST_NEAR + number} THEN ", *earlier]
+    return (*pieces, " END") if len(pieces) > 2 else ("NULL",)
 
 
 def all_columns(
@@ -312,9 +328,11 @@ def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
     """The columns that an output column reads."""
     if isinstance(output, RowOutput):
         yield row_column(output.text)
-    if not isinstance(output, Measure):
-        return
-    for reference in references(output.value):
+    scalars = [output.value] if isinstance(output, Measure) else []
+    if isinstance(output, TimeoutOutput):
+        whole = output.timeouts.whole
+        scalars = [*output.timeouts.near, *([] if whole is None else [whole])]
+    for reference in (one for scalar in scalars for one in references(scalar)):
         if isinstance(reference, ColumnReference):
             yield row_column(reference.argument)
         elif isinstance(reference, Aggregate):

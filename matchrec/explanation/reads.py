@@ -14,6 +14,7 @@ from matchrec.output.reads import (
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
+    ReadKind,
     ReadMatchedRows,
     ReadMatchNumber,
     ReadPointer,
@@ -45,6 +46,8 @@ def show_read(read: Read, columns: list[str]) -> str:
             )
         case ReadClassifierAt(navigation):
             return show_semantics(navigation.semantics, show_classifier(navigation))
+        case ReadKind():
+            return "kind of match"
         case ReadMatchNumber():
             return "MATCH_NUMBER()"
         case ReadMatchedRows():

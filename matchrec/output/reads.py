@@ -106,6 +106,11 @@ class ReadPosition:
     """The position in its match of the row from which measures look, -1 of an empty match."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReadKind:
+    """Whether a match is one, or a run whose window has ended: see `nfa.places`."""
+
+
 class PointerField(Enum):
     """What the compressed form says of a pointer beside its event and its state."""
 
@@ -134,6 +139,7 @@ Read = (
     | ReadAt
     | ReadCollected
     | ReadClassifierAt
+    | ReadKind
     | ReadMatchNumber
     | ReadPointer
     | ReadIsMatched

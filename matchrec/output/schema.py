@@ -15,6 +15,7 @@ from matchrec.plan.clauses import MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.sql_text import quoted
+from matchrec.plan.stages import Timeouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,15 @@ class PointerOutput:
         return self.field.value
 
 
-OutputColumn = RowOutput | Measure | PointerOutput
+@dataclass(frozen=True, slots=True)
+class TimeoutOutput:
+    """When the window of a run ended that is no match; NULL of a match."""
+
+    timeouts: Timeouts
+    name: str = "timed_out_at"
+
+
+OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput
 
 
 def output_columns(
@@ -63,6 +72,8 @@ def output_columns(
         found += plan.measures
         others = (name for name in columns.names if quoted(name) not in taken)
         found += [RowOutput(quoted(name), name) for name in others]
+    if plan.staging is not None and plan.staging.timeouts is not None:
+        found.append(TimeoutOutput(plan.staging.timeouts))
     if plan.output is MatchOutput.GRAPH:
         found += [PointerOutput(field) for field in PointerField]
     if not found:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from matchrec.plan.clauses import SkipTo
+from matchrec.plan.expression import Scalar
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
 
 
@@ -105,19 +106,27 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class Timeouts:
+    """When windows end. whole: that of the match, if it has one. near: those between neighbours."""
+
+    whole: Scalar | None
+    near: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Staging:
     """What a plan of stages asks for beside its steps.
 
     tests: names of all conditions. near: those of them that say that the row before is too far
-    away, the smallest window first. skip: None where all matches come out. timeouts: whether runs
-    come out whose window has ended.
+    away, the smallest window first. skip: None where all matches come out. timeouts: of runs whose
+    window has ended and which come out, when it did: None where they do not.
     """
 
     steps: Steps
     tests: tuple[str, ...]
     near: tuple[str, ...] = ()
     skip: Skip | None = None
-    timeouts: bool = False
+    timeouts: Timeouts | None = None
 
 
 def parts(steps: Steps) -> Iterator[Part]:

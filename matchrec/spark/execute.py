@@ -24,6 +24,7 @@ from matchrec.output.reads import (
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
+    ReadKind,
     ReadMatchedRows,
     ReadMatchNumber,
     ReadPointer,
@@ -189,7 +190,8 @@ def output_schema(
             spark_types.StructField(
                 f"__r{index}",
                 read_type(read, inputs),
-                may_be_null(read, inputs, executable.rows_per_match),
+                may_be_null(read, inputs, executable.rows_per_match)
+                or (read == ReadMatchNumber() and ReadKind() in executable.reads),
             )
             for index, read in enumerate(executable.reads)
         ]
@@ -224,7 +226,7 @@ def read_type(read: Read, inputs: list[spark_types.StructField]) -> spark_types.
             return spark_types.ArrayType(matched_row_type(columns, inputs), containsNull=False)
         case ReadIsMatched():
             return spark_types.BooleanType()
-        case ReadMatchNumber() | ReadCount() | ReadPosition():
+        case ReadMatchNumber() | ReadCount() | ReadPosition() | ReadKind():
             return spark_types.LongType()
         case ReadPointer(field):
             return POINTER_TYPES[field]

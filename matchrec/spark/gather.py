@@ -24,6 +24,7 @@ from matchrec.output.reads import (
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
+    ReadKind,
     ReadMatchedRows,
     ReadMatchNumber,
     ReadPointer,
@@ -74,6 +75,9 @@ class Gatherer:
             case ReadMatchNumber():
                 numbers = self.reader.match_numbers()
                 return pa.array(numbers, mask=numbers < 0)
+            case ReadKind():
+                assert self.reader.matches.kind is not None
+                return pa.array(self.reader.matches.kind[self.reader.rows.match])
             case ReadIsMatched():
                 return pa.array(self.reader.rows.match >= 0)
             case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():

@@ -128,8 +128,12 @@ def complement(scalar: Scalar) -> Operation:
 
 def too_far(order: str, window: str) -> Operation:
     """That the candidate does not lie less than `window` behind the event accepted last."""
-    length = f"{window}L" if window.isdigit() else window
     here = Term((ColumnReference(Navigation(_CANDIDATE), order),), NOWHERE)
-    end = Term((ColumnReference(Navigation(), f"({order}) + ({length})"),), NOWHERE)
+    end = Term((ColumnReference(Navigation(), later(order, window)),), NOWHERE)
     near = Operation("<", (here, end), (*here.pieces, " < ", *end.pieces), NOWHERE)
     return complement(near)
+
+
+def later(order: str, window: str) -> str:
+    """The time `window` behind that of a row; a number does not overflow an int."""
+    return f"({order}) + ({window}L)" if window.isdigit() else f"({order}) + ({window})"

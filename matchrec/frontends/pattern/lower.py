@@ -23,7 +23,7 @@ from matchrec.frontends.pattern.conditions import (
     too_far,
 )
 from matchrec.frontends.pattern.durations import Duration
-from matchrec.frontends.pattern.measures import event_measures, match_measures
+from matchrec.frontends.pattern.measures import end_of, event_measures, match_measures
 from matchrec.frontends.pattern.tree import All, Condition, Either, Stage, Test, named_stages
 from matchrec.plan.clauses import (
     Definition,
@@ -35,7 +35,7 @@ from matchrec.plan.clauses import (
     SortItem,
     Within,
 )
-from matchrec.plan.expression import Scalar, Term
+from matchrec.plan.expression import End, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rules import check
 from matchrec.plan.stages import (
@@ -46,6 +46,7 @@ from matchrec.plan.stages import (
     Skip,
     Staging,
     Steps,
+    Timeouts,
     Until,
     words,
 )
@@ -96,9 +97,9 @@ def lower_pattern(asked_for: Asked) -> tuple[MatchPlan, Source]:
             staging=Staging(
                 steps,
                 tuple(tests.definitions),
-                tuple(sorted(tests.near, key=lambda test: tests.near[test])),
+                tests.windows,
                 skip_of(asked_for.skip),
-                asked_for.timeouts,
+                tests.timeouts(whole) if asked_for.timeouts else None,
             ),
         )
         check(plan)
@@ -217,6 +218,17 @@ class Tests:
         test = self.define(label, too_far(self.asked_for.order_by[0], window.sql))
         self.near[test] = window
         return test
+
+    @property
+    def windows(self) -> tuple[str, ...]:
+        """The tests of windows between neighbours, the smallest window first."""
+        return tuple(sorted(self.near, key=lambda test: self.near[test]))
+
+    def timeouts(self, whole: Duration | None) -> Timeouts:
+        """When windows end."""
+        order = self.asked_for.order_by[0]
+        ends = tuple(end_of(End.LAST, order, self.near[test].sql) for test in self.windows)
+        return Timeouts(None if whole is None else end_of(End.FIRST, order, whole.sql), ends)
 
     def define(self, label: str, scalar: Scalar) -> str:
         """The name of a new test; stages have no colon in their names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from matchrec.frontends.pattern.conditions import later
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import (
     Aggregate,
@@ -40,3 +41,9 @@ def event_measures() -> Iterator[Measure]:
 
 def measure(name: str, reference: Reference) -> Measure:
     return Measure(name, Term((reference,), Span(0, 0)))
+
+
+def end_of(end: End, order: str, window: str) -> Term:
+    """When a window ends that begins at the first or at the last row of a match."""
+    navigation = Navigation(end=end, semantics=FINAL)
+    return Term((ColumnReference(navigation, later(order, window)),), Span(0, 0))
