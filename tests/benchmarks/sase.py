@@ -27,6 +27,8 @@ import numpy as np
 from matchrec.engine import selection, selection_breadth_first
 from matchrec.engine.kernels.selection import layout
 from matchrec.engine.search import Room
+from tests.benchmarks.machine import load, processor
+from tests.benchmarks.markdown import table
 from tests.benchmarks.sase_workload import (
     STRATEGIES,
     WINDOWS,
@@ -40,7 +42,6 @@ from tests.benchmarks.sase_workload import (
 SIZES = (500, 1000, 1500, 2000)
 TEMPLATES = [(predicate, strategy) for predicate in ("p1", "p2", "p3") for strategy in STRATEGIES]
 EXPENSIVE = [("p1", "s3"), ("p2", "s3"), ("p3", "s3")]
-Row = tuple[str, ...]
 Charted = dict[str, dict[str, Any]]  # by experiment and query, events a second
 
 
@@ -65,13 +66,6 @@ class Bench:
             results = measured(each, self.rounds)
             found.append((cell, tuple(results[one] for one in each)))
         return found
-
-
-def table(head: Row, rows: Iterable[Row]) -> Iterator[str]:
-    """A Markdown table; its columns but the first are figures."""
-    yield f"| {' | '.join(head)} |"
-    yield f"|---|{'---:|' * (len(head) - 1)}"
-    yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
 def whole(number: float) -> str:
@@ -333,12 +327,8 @@ EXPERIMENTS = (
 
 def machine() -> str:
     """The machine and its load."""
-    model = platform.processor() or platform.machine()
-    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            model = line.split(":")[1].strip()
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
-    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, load {load}"
+    python = platform.python_version()
+    return f"{processor()}, {os.cpu_count()} cores, Python {python}, load {load()}"
 
 
 def main() -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+
+from tests.benchmarks.pictures import new_figure, save
 
 Measured = dict[str, Any]  # by query: a rate, one by engine, or one by window (and engine)
 
@@ -29,8 +27,7 @@ TITLES = {
 
 def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> None:
     """One panel for each experiment; the file is the same for the same figures."""
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "sase", "font.size": 8})
-    figure = Figure(figsize=(11, 6.5), layout="constrained")
+    figure = new_figure(figsize=(11, 6.5))
     panels = figure.subplots(2, 3).flat
     for panel, (number, title) in zip(panels, TITLES.items(), strict=True):
         panel.set_title(title)
@@ -45,15 +42,7 @@ def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> Non
         elif found:
             engines = {"1": ENGINES[:1], "3": ENGINES[::2], "4": ENGINES, "5": ENGINES[:2]}
             bars(panel, found, engines[number])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    drawn = StringIO()
-    figure.savefig(drawn, format="svg", metadata={"Date": None})
-    path.write_text(shortened(drawn.getvalue()), encoding="utf-8")
-
-
-def shortened(text: str) -> str:
-    """The text with numbers of two decimals at most."""
-    return re.sub(r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", text)
+    save(figure, path)
 
 
 def bars(panel: Axes, found: Measured, engines: Sequence[str]) -> None:

@@ -1,86 +1,72 @@
-"""Every workload on Spark, beside an identity over the same shuffle and sort.
+"""The benchmark of matchrec: everything that `docs/performance.md` shows.
 
-    python -m tests.benchmarks.spark [--scale S] [--rounds N] [--only WORD]
+    python -m tests.benchmarks.spark [--parts A,B] [--scale S] [--rounds N] [--only WORD]
+        [--memory-rows N] [--flink-python PATH] [--pandas-python PATH] [--write docs]
 
-Every round runs every contender of a workload once, so that a change of the machine's speed meets
-all of them; the table shows medians, and the median of the ratios to the identity in the same
-rounds. The sink is `noop`. `--scale 0.01 --rounds 1` checks that it runs.
+Prints Markdown. `--write docs` also puts every part's tables between its marks in
+`docs/performance.md`, and the picture in `docs/images`. The interpreters are those of virtual
+environments with `apache-flink` and `pandas-match-recognize`. `--scale 0.01 --rounds 1` checks
+that all of it runs. Needs Linux, as it reads /proc.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pandas as pd
-from pyspark.sql import DataFrame, SparkSession
+from tests.benchmarks import breakdown, cold, compare, cores, engine_alone, memory
+from tests.benchmarks.machine import described, load
+from tests.benchmarks.markdown import write_section
+from tests.benchmarks.options import Options
+from tests.benchmarks.other_engines import FLINK, PANDAS
 
-import matchrec
-from tests.benchmarks.vshape import Contender, measured, session
-from tests.benchmarks.workloads import TABLES, Workload, workloads
-
-
-def identity(table: DataFrame, workload: Workload) -> DataFrame:
-    """mapInPandas that gives back what it gets, over the shuffle and sort that the query needs."""
-
-    def same(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        yield from frames
-
-    ordered = table.repartition(workload.keys)
-    ordered = ordered.sortWithinPartitions(workload.keys, workload.order)
-    return ordered.mapInPandas(same, ordered.schema)
-
-
-def contenders(spark: SparkSession, workload: Workload) -> dict[str, Contender]:
-    """What is measured, by name; the identity first."""
-    table = spark.table(workload.table)
-    named: dict[str, Contender] = {
-        "identity": lambda: identity(table, workload),
-        "matchrec": lambda: matchrec.sql(spark, workload.query),
-    }
-    by_window, by_pandas = workload.by_window, workload.by_pandas
-    if by_window is not None:
-        named["window SQL"] = lambda: spark.sql(by_window)
-    if by_pandas is not None:
-        named["applyInPandas"] = lambda: by_pandas(table)
-    return named
-
-
-def line(workload: Workload, times: dict[str, list[float]]) -> str:
-    """The figures of a workload."""
-    floor = times["identity"]
-    parts = [f"{workload.name:34}{statistics.median(floor):7.2f} s"]
-    for name, runs in times.items():
-        if name == "identity":
-            continue
-        ratio = statistics.median(run / base for run, base in zip(runs, floor, strict=True))
-        aim = f" (aim {workload.limit:.2f})" if name == "matchrec" else ""
-        parts.append(f"{name} {statistics.median(runs):.2f} s = {ratio:.2f}{aim}")
-    return "   ".join(parts)
+Part = Callable[[Options], Iterator[str]]
+PARTS: dict[str, Part] = {
+    "workloads": compare.lines,
+    "breakdown": breakdown.lines,
+    "engines": engine_alone.lines,
+    "linear": engine_alone.linear,
+    "cores": cores.lines,
+    "memory": memory.lines,
+    "cold": cold.lines,
+}
 
 
 def main() -> None:
-    """Parses the arguments, writes the data, measures, prints."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="")
+    """Parses the arguments, measures, prints, writes."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--parts", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--scale", type=float, default=Options.scale)
+    parser.add_argument("--rounds", type=int, default=Options.rounds)
+    parser.add_argument("--only", default="", metavar="WORD", help="workloads with this word")
+    parser.add_argument("--memory-rows", type=int, default=Options.memory_rows)
+    parser.add_argument("--flink-python", metavar="PATH", help="a Python with apache-flink")
+    parser.add_argument("--pandas-python", metavar="PATH", help="with pandas-match-recognize")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="where performance.md is")
     arguments = parser.parse_args()
-    spark = session()
-    chosen = [one for one in workloads() if arguments.only in one.name]
-    with tempfile.TemporaryDirectory() as folder:
-        for name in sorted({workload.table for workload in chosen}):
-            path = str(Path(folder) / name)
-            frame = TABLES[name](spark, arguments.scale)
-            frame.repartition(4).write.parquet(path)
-            spark.read.parquet(path).createOrReplaceTempView(name)
-        for workload in chosen:
-            named = contenders(spark, workload)
-            print(line(workload, measured(named, arguments.rounds)), flush=True)
-    spark.stop()
+    interpreters = {FLINK.name: arguments.flink_python, PANDAS.name: arguments.pandas_python}
+    options = Options(
+        arguments.scale,
+        arguments.rounds,
+        arguments.only,
+        {name: path for name, path in interpreters.items() if path},
+        arguments.memory_rows,
+        arguments.write / "images" if arguments.write else None,
+    )
+    loads = [load()]
+    for name in arguments.parts.split(","):
+        part = list(PARTS[name](options))
+        loads.append(load())
+        report(name, part, arguments.write)
+    report("machine", [described(loads)], arguments.write)
+
+
+def report(name: str, lines: list[str], folder: Path | None) -> None:
+    """Prints a part, and writes it where that is asked for."""
+    print(f"\n## {name}\n\n" + "\n".join(lines), flush=True)
+    if folder is not None:
+        write_section(folder / "performance.md", name, ["", *lines, ""])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,156 @@
+"""Where the time of the V-shape goes: the query cut off after each step, and other ways to run it.
+
+A step's cost is what it adds in the same round to the one before. The time of the search itself is
+what its counters say, over all tasks, divided by the cores.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.executable import Executable
+from matchrec.spark import execute
+from matchrec.spark.transport import runner_in_worker
+from tests.benchmarks.compare import identity, written_table
+from tests.benchmarks.markdown import table
+from tests.benchmarks.measure import Query, Times, measured, median, run, session
+from tests.benchmarks.options import Options
+from tests.benchmarks.workloads import VSHAPE, workloads
+
+CORES = 2
+Batches = Iterator[pa.RecordBatch]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What a query sends to the Python workers, and what runs there."""
+
+    prepared: DataFrame
+    executable: Executable
+
+
+def crossing_of(spark: SparkSession, query: str) -> Crossing:
+    """What the query would send; nothing runs."""
+    seen: list[Crossing] = []
+
+    def mapped(prepared: DataFrame, executable: Executable, *rest: Any) -> DataFrame:
+        seen.append(Crossing(prepared, executable))
+        return original(prepared, executable, *rest)
+
+    original = execute.mapped
+    with patch.object(execute, "mapped", mapped):
+        matchrec.sql(spark, query)
+    (crossing,) = seen
+    return crossing
+
+
+def sent_and_dropped(batches: Batches) -> Batches:
+    """Reads every batch, gives nothing."""
+    for batch in batches:
+        assert batch.num_columns
+    return iter(())
+
+
+def matched_and_dropped(executable: Executable) -> Callable[[Batches], Batches]:
+    """What the worker does, without its rows."""
+    matched = runner_in_worker(executable, None)
+
+    def run_and_drop(batches: Batches) -> Batches:
+        for batch in matched(batches):
+            assert batch.num_columns
+        return iter(())
+
+    return run_and_drop
+
+
+def steps(spark: SparkSession) -> dict[str, Query]:
+    """The query, cut off after each step."""
+    crossing = crossing_of(spark, VSHAPE)
+    prepared, schema = crossing.prepared, "nothing INT"
+    matching = matched_and_dropped(crossing.executable)
+    return {
+        "scan": lambda: spark.table("ticks").select("symbol", "ts", "price"),
+        "shuffle, sort, conditions": lambda: prepared,
+        "Arrow in": lambda: prepared.mapInArrow(sent_and_dropped, schema),
+        "search and gather": lambda: prepared.mapInArrow(matching, schema),
+        "Arrow out": lambda: matchrec.sql(spark, VSHAPE),
+    }
+
+
+def seconds_of_search(spark: SparkSession, rounds: int) -> float:
+    """The search itself, as its counters say."""
+    found = []
+    for _ in range(rounds):
+        counters = matchrec.Counters()
+        run(lambda c=counters: matchrec.sql(spark, VSHAPE, counters=c))
+        found.append(counters.values()["seconds"] / CORES)
+    return median(found)
+
+
+def added(times: dict[str, Times]) -> dict[str, float]:
+    """What each step adds to the one before: the median over the rounds."""
+    before = [0.0] * len(next(iter(times.values())).runs)
+    found = {}
+    for name, taken in times.items():
+        found[name] = median([now - then for now, then in zip(taken.clock, before, strict=True)])
+        before = taken.clock
+    return found
+
+
+def of_steps(times: dict[str, Times], search: float) -> Iterator[list[str]]:
+    """The table's lines: seconds so far, seconds of the step, its share."""
+    whole = times["Arrow out"].median
+    for name, seconds in added(times).items():
+        taken = times[name]
+        so_far = [f"{taken.median:.2f}", f"{taken.processor:.2f}"]
+        parts = {name: seconds}
+        if name == "search and gather":
+            parts = {"search": search, "arrays and gather": seconds - search}
+        for part, own in parts.items():
+            ends = part == list(parts)[-1]
+            yield [part, f"{own:.2f}", f"{own / whole:.0%}", *(so_far if ends else ["", ""])]
+
+
+def other_ways(spark: SparkSession) -> dict[str, Query]:
+    """The V-shape by other means, after the floor and that of Arrow."""
+    workload = next(iter(workloads()))
+    ordered = spark.table("ticks").repartition("symbol").sortWithinPartitions("symbol", "ts")
+
+    def same(batches: Batches) -> Batches:
+        yield from batches
+
+    return {
+        "identity mapInPandas": lambda: identity(spark, workload),
+        "identity mapInArrow": lambda: ordered.mapInArrow(same, ordered.schema),
+        "backtracking": lambda: matchrec.sql(spark, VSHAPE, engine="backtracking"),
+        "breadth_first": lambda: matchrec.sql(spark, VSHAPE, engine="breadth_first"),
+        'transport="pandas"': lambda: matchrec.sql(spark, VSHAPE, transport="pandas"),
+    }
+
+
+def of_other_ways(times: dict[str, Times]) -> Iterator[list[str]]:
+    floor = next(iter(times.values()))
+    for name, taken in times.items():
+        yield [name, *taken.cells(), f"{taken.ratio(floor):.2f}"]
+
+
+def lines(options: Options) -> Iterator[str]:
+    """Both tables."""
+    with session(CORES) as spark, tempfile.TemporaryDirectory() as folder:
+        written_table(spark, "ticks", options.scale, Path(folder))
+        times = measured(steps(spark), options.rounds)
+        search = seconds_of_search(spark, options.rounds)
+        head = ["step", "seconds", "share", "all so far", "processor s so far"]
+        yield from table(head, of_steps(times, search))
+        yield ""
+        head = ["way", "median s", "min", "max", "processor s", "ratio"]
+        yield from table(head, of_other_ways(measured(other_ways(spark), options.rounds)))

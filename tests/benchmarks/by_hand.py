@@ -1,0 +1,131 @@
+"""What users would write instead of MATCH_RECOGNIZE: window SQL, and a function for applyInPandas.
+
+The window SQL gives the same rows, also where a match keeps the next one from beginning on its
+rows. Every window of a query has the same partitions and order (or the reverse), so that Spark
+shuffles and sorts once.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from pyspark.sql import DataFrame
+
+# Only rows at which the direction turns are kept; a V is three of them: top, bottom, end. Its end
+# may be the next one's top, which is then taken: the next V begins one row later and needs two rows
+# that fall; otherwise it is no match and leaves its end to the one after it. So along a chain of
+# such Vs every second one matches, counted anew from each that matches in any case.
+VSHAPE = """
+WITH steps AS (
+  SELECT symbol, ts, price, lag(price) OVER w AS before, lead(price) OVER w AS after,
+    lead(price, 2) OVER w AS later, lead(ts) OVER w AS next_ts
+  FROM {table} WINDOW w AS (PARTITION BY symbol ORDER BY ts)),
+turns AS (
+  SELECT symbol, ts, price, next_ts, later < after AS is_long,
+    after < price AND NOT coalesce(price < before, FALSE) AS is_top,
+    price < before AND after > price AS is_bottom,
+    price > before AND NOT coalesce(after > price, FALSE) AS is_end
+  FROM steps),
+shapes AS (
+  SELECT * FROM (
+    SELECT symbol, ts, next_ts, is_long, is_top, lead(is_bottom) OVER w AS falls,
+      lead(ts) OVER w AS bottom_ts, lead(price) OVER w AS bottom, lead(ts, 2) OVER w AS end_ts
+    FROM turns WHERE is_top OR is_bottom OR is_end
+    WINDOW w AS (PARTITION BY symbol ORDER BY ts))
+  WHERE is_top AND falls),
+numbered AS (
+  SELECT *, row_number() OVER w AS n, lag(end_ts) OVER w <=> ts AS adjoins FROM shapes
+  WINDOW w AS (PARTITION BY symbol ORDER BY ts)),
+chained AS (
+  SELECT *, n - max(CASE WHEN is_long OR NOT adjoins THEN n END) OVER w AS place FROM numbered
+  WINDOW w AS (PARTITION BY symbol ORDER BY ts)),
+taken AS (
+  SELECT *, adjoins AND lag(place) OVER w % 2 = 0 AS top_is_taken FROM chained
+  WINDOW w AS (PARTITION BY symbol ORDER BY ts))
+SELECT symbol, CASE WHEN top_is_taken THEN next_ts ELSE ts END AS start_ts, bottom_ts, end_ts,
+  bottom
+FROM taken WHERE place % 2 = 0"""
+
+SCAN = """
+SELECT symbol, ts, b, c FROM (
+  SELECT symbol, ts, price > 195 AS is_a,
+    lead(volume) OVER w < 50 AS is_b, lead(price, 2) OVER w < 105 AS is_c,
+    lead(ts) OVER w AS b, lead(ts, 2) OVER w AS c
+  FROM ticks WINDOW w AS (PARTITION BY symbol ORDER BY ts))
+WHERE is_a AND is_b AND is_c"""
+
+# Backwards in time, a view's cart and that cart's purchase are the last ones seen. Views of one
+# purchase compete for it. One that comes before the previous purchase is taken by that one's match,
+# if there is one: so a purchase that has only such views matches if the previous one does not.
+FUNNEL = """
+WITH ahead AS (
+  SELECT *, last(CASE WHEN event = 'purchase' THEN ts END, TRUE) OVER back AS next_purchase
+  FROM visits WHERE event IN ('view', 'cart', 'purchase')
+  WINDOW back AS (PARTITION BY user ORDER BY ts DESC ROWS UNBOUNDED PRECEDING)),
+carts AS (
+  SELECT *, last(CASE WHEN event = 'cart' THEN struct(ts, next_purchase) END, TRUE) OVER back
+    AS cart
+  FROM ahead WINDOW back AS (PARTITION BY user ORDER BY ts DESC ROWS UNBOUNDED PRECEDING)),
+found AS (
+  SELECT user, ts AS view_ts, cart.ts AS cart_ts, cart.next_purchase AS purchase_ts FROM carts
+  WHERE event = 'view' AND cart.next_purchase < ts + INTERVAL 1 HOUR),
+before AS (
+  SELECT *, nullif(lag(purchase_ts) OVER w, purchase_ts) AS other FROM found
+  WINDOW w AS (PARTITION BY user ORDER BY view_ts)),
+marked AS (
+  SELECT *, last(other, TRUE) OVER w AS previous FROM before
+  WINDOW w AS (PARTITION BY user ORDER BY view_ts ROWS UNBOUNDED PRECEDING)),
+purchases AS (
+  SELECT user, purchase_ts, min(struct(view_ts, cart_ts)) AS first,
+    min(CASE WHEN previous IS NULL OR view_ts > previous THEN struct(view_ts, cart_ts) END) AS free
+  FROM marked GROUP BY user, purchase_ts),
+numbered AS (
+  SELECT *, row_number() OVER w AS n FROM purchases
+  WINDOW w AS (PARTITION BY user ORDER BY purchase_ts)),
+chained AS (
+  SELECT *, n - max(CASE WHEN free IS NOT NULL THEN n END) OVER w AS place FROM numbered
+  WINDOW w AS (PARTITION BY user ORDER BY purchase_ts)),
+taken AS (
+  SELECT *, CASE WHEN lag(place) OVER w % 2 = 0 THEN free ELSE first END AS start FROM chained
+  WINDOW w AS (PARTITION BY user ORDER BY purchase_ts))
+SELECT user, start.view_ts, start.cart_ts, purchase_ts FROM taken WHERE place % 2 = 0"""
+
+# Backwards in time, the next row that is no A ends the match of every A before it.
+OVERLAPS = """
+SELECT symbol, ts AS s, coalesce(stop.e, last_ts) AS e, coalesce(stop.n, last_n + 1) - n AS n
+FROM (
+  SELECT symbol, ts, n, is_a, first(ts) OVER back AS last_ts, first(n) OVER back AS last_n,
+    last(CASE WHEN NOT is_a THEN struct(before AS e, n) END, TRUE) OVER back AS stop
+  FROM (
+    SELECT symbol, ts, volume < 990 AS is_a, lag(ts) OVER w AS before, row_number() OVER w AS n
+    FROM half WINDOW w AS (PARTITION BY symbol ORDER BY ts))
+  WINDOW back AS (PARTITION BY symbol ORDER BY ts DESC ROWS UNBOUNDED PRECEDING))
+WHERE is_a"""
+
+
+def vshape_loop(frame: pd.DataFrame) -> pd.DataFrame:
+    """V-shapes of one symbol, by a loop."""
+    frame = frame.sort_values("ts")
+    price, ts = frame["price"].to_numpy(), frame["ts"].to_numpy()
+    found, start, count = [], 0, len(price)
+    while start < count - 2:
+        bottom = start
+        while bottom + 1 < count and price[bottom + 1] < price[bottom]:
+            bottom += 1
+        end = bottom
+        while bottom > start and end + 1 < count and price[end + 1] > price[end]:
+            end += 1
+        if end > bottom > start:
+            found.append((frame["symbol"].iloc[0], ts[start], ts[bottom], ts[end], price[bottom]))
+            start = end + 1
+        else:
+            start += 1
+    return pd.DataFrame(found, columns=["symbol", "start_ts", "bottom_ts", "end_ts", "bottom"])
+
+
+def vshape(table: DataFrame) -> DataFrame:
+    """V-shapes with applyInPandas."""
+    schema = (
+        "symbol string, start_ts timestamp, bottom_ts timestamp, end_ts timestamp, bottom double"
+    )
+    narrow = table.select("symbol", "ts", "price")
+    return narrow.groupBy("symbol").applyInPandas(vshape_loop, schema)

@@ -1,0 +1,154 @@
+"""What is waited for before anything is fast: import, planning, compilation, a new worker."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from tests.benchmarks.markdown import table
+from tests.benchmarks.measure import Query, clocked, median, run, session
+from tests.benchmarks.options import Options
+from tests.benchmarks.tables import ticks
+from tests.benchmarks.workloads import VSHAPE
+
+ROWS = 2_000
+IMPORT = """
+import time
+import {before}
+began = time.perf_counter()
+import matchrec
+matchrec.sql  # a name is loaded on first use
+print(time.perf_counter() - began)
+"""
+FIRST_QUERY = "from tests.benchmarks.cold import first_query; first_query()"
+Batches = Iterator[pa.RecordBatch]
+
+
+def printed(code: str, **environment: str) -> float:
+    """The figure that code prints in a new process."""
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return float(result.stdout.split()[-1])
+
+
+def few_ticks(spark: SparkSession) -> DataFrame:
+    """Rows that cost nothing, also as a view."""
+    rows = ticks(spark, ROWS, 2).coalesce(1).toPandas()
+    frame = spark.createDataFrame(rows).coalesce(1)
+    frame.createOrReplaceTempView("ticks")
+    return frame
+
+
+def same(batches: Batches) -> Batches:
+    """The identity."""
+    yield from batches
+
+
+def first_query() -> None:
+    """Prints the seconds of a process's first query, Spark and its workers being warm."""
+    with session() as spark:
+        frame = few_ticks(spark)
+        for _ in range(3):
+            run(lambda: frame.mapInArrow(same, frame.schema))
+        print(clocked(lambda: matchrec.sql(spark, VSHAPE).collect()))
+
+
+def of_imports(times: int) -> Iterator[list[str]]:
+    """The lines of `import matchrec`."""
+    for before in ("pyspark.sql", "pyspark.sql, pandas, pyarrow"):
+        seconds = min(printed(IMPORT.format(before=before)) for _ in range(times))
+        yield [f"import matchrec, after {before}", f"{seconds * 1000:,.0f} ms", ""]
+
+
+def of_first_query(times: int) -> Iterator[list[str]]:
+    """The lines of a machine's first query. times: how often with the kernels in the cache."""
+    with tempfile.TemporaryDirectory() as cache:
+        compiled = printed(FIRST_QUERY, NUMBA_CACHE_DIR=cache)
+        cached = min(printed(FIRST_QUERY, NUMBA_CACHE_DIR=cache) for _ in range(times))
+    yield ["first query of a process, kernels in the cache", f"{cached:.2f} s", ""]
+    yield [
+        "first query on a machine: what it waits for the compiler",
+        f"{compiled - cached:.2f} s",
+        "3 s",
+    ]
+
+
+def of_planning(times: int) -> Iterator[list[str]]:
+    """The lines of planning a query, which runs no job."""
+    with session() as spark:
+        few_ticks(spark)
+        for _ in range(5):
+            matchrec.sql(spark, VSHAPE)
+        plans = [planned(spark) for _ in range(10 * times)]
+    whole, in_spark = (median(figures) * 1000 for figures in zip(*plans, strict=True))
+    yield ["planning a query", f"{whole:.0f} ms", ""]
+    yield ["planning a query, without waiting for Spark", f"{whole - in_spark:.0f} ms", "50 ms"]
+
+
+def planned(spark: SparkSession) -> tuple[float, float]:
+    """Seconds of planning, and of those the ones in which Spark has the word."""
+    client = type(spark._jvm._gateway_client)
+    original, waited = client.send_command, []
+
+    def send_command(*arguments: Any, **options: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            return original(*arguments, **options)
+        finally:
+            waited.append(time.perf_counter() - began)
+
+    with patch.object(client, "send_command", send_command):
+        whole = clocked(lambda: matchrec.sql(spark, VSHAPE))
+    return whole, sum(waited)
+
+
+def of_new_workers(times: int) -> Iterator[list[str]]:
+    """The line of what the first query of a worker process costs beside one that does nothing."""
+    warm, new = (of_workers(times, reuse) for reuse in ("true", "false"))
+    cost = {name: new[name] - warm[name] for name in warm}
+    spent = max(cost["matchrec"] - cost["identity"], 0)
+    yield ["a new worker process, as Spark starts it", f"{cost['identity']:.2f} s", ""]
+    yield ["first query of a new worker process, beyond that", f"{spent:.2f} s", "0.3 s"]
+
+
+def of_workers(times: int, reuse: str) -> dict[str, float]:
+    """Seconds of a query, planned before, on few rows in one task."""
+    with session(1, spark_python_worker_reuse=reuse) as spark:
+        frame = few_ticks(spark)
+        nothing_done = frame.mapInArrow(same, frame.schema)
+        matched = matchrec.sql(spark, VSHAPE)
+        queries: dict[str, Query] = {
+            "identity": lambda: nothing_done,
+            "matchrec": lambda: matched,
+        }
+        for _ in range(5):
+            for query in queries.values():
+                run(query)
+        return {
+            name: median([run(query).clock for _ in range(3 * times)])
+            for name, query in queries.items()
+        }
+
+
+def lines(options: Options) -> Iterator[str]:
+    """The table."""
+    times = options.rounds
+    rows: list[list[str]] = []
+    for part in (of_imports, of_planning, of_first_query, of_new_workers):
+        rows += part(times)
+    yield from table(["what is waited for", "time", "aim"], rows)

@@ -1,0 +1,179 @@
+"""Every workload beside an identity over the same shuffle and sort, and beside other ways.
+
+The floor is mapInPandas with a function that gives back what it gets. Before anything is timed, all
+contenders must give the same rows: both engines of matchrec, window SQL, applyInPandas and the
+engines from elsewhere.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.engine.choose import ENGINES
+from tests.benchmarks.agreement import Reference
+from tests.benchmarks.markdown import table
+from tests.benchmarks.measure import Query, Times, measured, session
+from tests.benchmarks.options import Options
+from tests.benchmarks.other_engines import OTHER_ENGINES, Answer, OtherEngine, job_of
+from tests.benchmarks.ratio_chart import draw
+from tests.benchmarks.tables import TABLES
+from tests.benchmarks.workloads import Workload, workloads
+
+FLOOR = "identity"
+OURS = "matchrec"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A contender's times, how many rows it has been seen to give, and what is to be said."""
+
+    times: Times
+    rows: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A workload's floor, and its contenders by name."""
+
+    workload: Workload
+    floor: Times
+    entries: dict[str, Entry]
+
+    @property
+    def ratios(self) -> dict[str, float]:
+        """Of every contender's time to the floor's."""
+        return {name: one.times.ratio(self.floor) for name, one in self.entries.items()}
+
+
+def identity(spark: SparkSession, workload: Workload) -> DataFrame:
+    """mapInPandas that gives back what it gets, over the shuffle and sort that the query needs."""
+
+    def same(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        yield from frames
+
+    ordered = spark.table(workload.table).repartition(workload.keys)
+    ordered = ordered.sortWithinPartitions(workload.keys, workload.order)
+    return ordered.mapInPandas(same, ordered.schema)
+
+
+def by_hand(spark: SparkSession, workload: Workload) -> dict[str, Query]:
+    """What users would write instead, by name."""
+    named: dict[str, Query] = {}
+    by_window, by_pandas = workload.by_window, workload.by_pandas
+    if by_window is not None:
+        named["window SQL"] = lambda: spark.sql(by_window)
+    if by_pandas is not None:
+        named["applyInPandas"] = lambda: by_pandas(spark.table(workload.table))
+    return named
+
+
+def checked(spark: SparkSession, workload: Workload) -> Reference:
+    """The rows of a workload. Raises AssertionError where a contender's differ."""
+    first, *others = ENGINES
+    reference = Reference.of(matchrec.sql(spark, workload.query, engine=first))
+    for engine in others:
+        found = matchrec.sql(spark, workload.query, engine=engine)
+        reference.check(f"{workload.name}, {engine}", found)
+    for name, query in by_hand(spark, workload).items():
+        reference.check(f"{workload.name}, {name}", query())
+    return reference
+
+
+def compared(spark: SparkSession, workload: Workload, options: Options, folder: Path) -> Compared:
+    """A workload, checked and measured; its table is a view. folder: for what others read."""
+    reference = checked(spark, workload)
+    queries: dict[str, Query] = {
+        FLOOR: lambda: identity(spark, workload),
+        OURS: lambda: matchrec.sql(spark, workload.query),
+        **by_hand(spark, workload),
+    }
+    times = measured(queries, options.rounds)
+    rows = reference.digest.rows
+    entries = {name: Entry(taken, rows) for name, taken in times.items() if name != FLOOR}
+    for engine in OTHER_ENGINES:
+        if engine.name in workload.elsewhere and engine.name in options.interpreters:
+            frame, question = spark.table(workload.table), workload.elsewhere[engine.name]
+            job = job_of(frame, workload.table, question, options.rounds, folder)
+            answer = engine.answer(options.interpreters[engine.name], job)
+            entries[engine.name] = elsewhere(spark, workload, reference, engine, answer)
+    return Compared(workload, times[FLOOR], entries)
+
+
+def elsewhere(
+    spark: SparkSession,
+    workload: Workload,
+    reference: Reference,
+    engine: OtherEngine,
+    answer: Answer,
+) -> Entry:
+    """What another engine has found and needed. Raises AssertionError where its rows differ."""
+    question = workload.elsewhere[engine.name]
+    note = f"{engine.name} {answer.version}: {engine.note} ({answer.reading:.1f} s by itself)"
+    if question.ours is not None:
+        reference = Reference.of(matchrec.sql(spark, question.ours))
+        note += f". Not quite the same rows: {question.why}; asked so, matchrec gives the same"
+    reference.check(f"{workload.name}, {engine.name}", answer.rows(spark, reference.frame))
+    return Entry(answer.times, reference.digest.rows, note)
+
+
+def rows_of(one: Compared) -> Iterator[list[str]]:
+    """The table's lines of a workload."""
+    yield [one.workload.name, FLOOR, *one.floor.cells(), "", "", ""]
+    for name, entry in one.entries.items():
+        aim = f"{one.workload.aim:.2f}" if name == OURS else ""
+        ratio = f"{one.ratios[name]:.2f}"
+        yield ["", name, *entry.times.cells(), ratio, aim, f"{entry.rows:,}"]
+
+
+HEAD = ["workload", "", "median s", "min", "max", "processor s", "ratio", "aim", "rows"]
+
+
+def notes_of(found: list[Compared]) -> Iterator[str]:
+    """What is to be said of contenders, once each."""
+    notes = [f"- {one.workload.name}: {entry.note}." for one in found for entry in noted(one)]
+    yield from ["", *notes] if notes else []
+
+
+def noted(one: Compared) -> list[Entry]:
+    return [entry for entry in one.entries.values() if entry.note]
+
+
+def written_table(spark: SparkSession, name: str, scale: float, folder: Path) -> None:
+    """A table as parquet in four files, which a view of its name reads."""
+    path = str(folder / f"{name}.parquet")
+    TABLES[name].frame(spark, scale).repartition(4).write.parquet(path)
+    spark.read.parquet(path).createOrReplaceTempView(name)
+
+
+def all_compared(options: Options) -> Iterator[Compared]:
+    """Every workload, one after the other."""
+    chosen = [one for one in workloads() if options.only in one.name]
+    with session() as spark, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for table_name in sorted({workload.table for workload in chosen}):
+            written_table(spark, table_name, options.scale, folder)
+        for workload in chosen:
+            yield compared(spark, workload, options, folder)
+
+
+def lines(options: Options) -> Iterator[str]:
+    """The table, what is to be said of it, and the picture."""
+    found = []
+    for one in all_compared(options):
+        print(*table(HEAD, rows_of(one), words=2), sep="\n", file=sys.stderr, flush=True)
+        found.append(one)
+    yield from table(HEAD, (row for one in found for row in rows_of(one)), words=2)
+    yield from notes_of(found)
+    if options.images is not None:
+        aims = {one.workload.name: one.workload.aim for one in found}
+        ratios = {one.workload.name: one.ratios for one in found}
+        draw(ratios, aims, options.images / "performance.svg")

@@ -1,0 +1,46 @@
+"""pandas-match-recognize, in an interpreter that has it; knows nothing of matchrec.
+
+Reads a job from standard input as JSON (see `tests.benchmarks.other_engines.Job`), writes the rows
+as CSV without header, prints the figures as JSON. The frame is in memory when the clock starts.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pandas_match_recognize import match_recognize
+
+
+def frame_of(job: dict[str, Any]) -> tuple[pd.DataFrame, float]:
+    """The table of the job, and the seconds of reading it."""
+    began = time.perf_counter()
+    names = [name for name, _ in job["columns"]]
+    dates = [name for name, type_ in job["columns"] if type_ == "timestamp"]
+    parts = sorted(Path(job["folder"]).glob("part-*"))
+    frames = [pd.read_csv(part, names=names, parse_dates=dates) for part in parts]
+    return pd.concat(frames, ignore_index=True), time.perf_counter() - began
+
+
+def main() -> None:
+    job = json.load(sys.stdin)
+    frame, reading = frame_of(job)
+    seconds = []
+    for _ in range(job["rounds"]):
+        began = time.perf_counter()
+        rows = match_recognize(job["query"], frame)
+        seconds.append(time.perf_counter() - began)
+    folder = Path(job["output"])
+    folder.mkdir()
+    rows.to_csv(folder / "part-0.csv", header=False, index=False)
+    figures = {"version": version("pandas-match-recognize"), "seconds": seconds, "reading": reading}
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

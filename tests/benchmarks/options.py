@@ -1,0 +1,23 @@
+"""What a part of the benchmark is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Options:
+    """scale: of the data. rounds: how often everything is run. only: a word in a workload's name.
+
+    interpreters: of other engines, by their names. memory_rows: of the partition whose memory is
+    measured. images: where pictures go, if anywhere.
+    """
+
+    scale: float = 1.0
+    rounds: int = 5
+    only: str = ""
+    interpreters: Mapping[str, str] = field(default_factory=dict)
+    memory_rows: int = 20_000_000
+    images: Path | None = None

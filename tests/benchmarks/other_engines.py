@@ -1,0 +1,162 @@
+"""Other engines that know MATCH_RECOGNIZE, each in an interpreter of its own.
+
+Their dependencies are not ours, so each is a small script in `elsewhere` that a virtual environment
+runs; it reads the workload's rows as CSV and gives its own rows back as CSV, to be compared.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.benchmarks.measure import Taken, Times
+
+SCRIPTS = Path(__file__).parent / "elsewhere"
+TIMESTAMPS = "yyyy-MM-dd HH:mm:ss"
+MOST_ROUNDS = 3  # one run of theirs may take minutes
+
+
+@dataclass(frozen=True)
+class Question:
+    """A workload in the words of another engine.
+
+    ours: the query of matchrec that asks the same, where the engine cannot be asked the workload's
+    own; why says what differs.
+    """
+
+    text: str
+    ours: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a script is asked. columns: names and Spark's types; folder: CSV files without header.
+
+    output: a folder that the script makes.
+    """
+
+    table: str
+    columns: list[tuple[str, str]]
+    folder: str
+    query: str
+    rounds: int
+    output: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Times of an engine. reading: seconds of reading the rows alone."""
+
+    version: str
+    times: Times
+    reading: float
+    output: Path
+
+    def rows(self, spark: SparkSession, reference: DataFrame) -> DataFrame:
+        """What the engine has found, with the types of the reference."""
+        reader = spark.read.schema(reference.schema).option("enforceSchema", True)
+        return reader.csv(str(self.output))
+
+
+@dataclass(frozen=True)
+class OtherEngine:
+    """Name, its script, and what its seconds are of."""
+
+    name: str
+    script: str
+    note: str
+
+    def answer(self, python: str, job: Job) -> Answer:
+        """Raises CalledProcessError where the engine fails."""
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        result = subprocess.run(
+            [python, str(SCRIPTS / self.script)],
+            input=json.dumps(asdict(job)),
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        figures = json.loads(result.stdout.splitlines()[-1])
+        times = Times(tuple(Taken(seconds) for seconds in figures["seconds"]))
+        return Answer(figures["version"], times, figures["reading"], Path(job.output))
+
+
+FLINK = OtherEngine("Flink SQL", "run_flink.py", "batch mode, parallelism 2, reads CSV")
+PANDAS = OtherEngine(
+    "pandas-match-recognize", "run_pandas.py", "one process, the frame is in memory"
+)
+OTHER_ENGINES = (FLINK, PANDAS)
+
+
+def job_of(table: DataFrame, name: str, question: Question, rounds: int, folder: Path) -> Job:
+    """Writes the rows of a table, unless they are there, and says where."""
+    source = folder / f"{name}.csv"
+    if not source.exists():
+        table.write.option("timestampFormat", TIMESTAMPS).csv(str(source))
+    output = folder / f"rows{len(list(folder.iterdir()))}"
+    columns = [(field.name, field.dataType.simpleString()) for field in table.schema.fields]
+    fewer = min(rounds, MOST_ROUNDS)
+    return Job(name, columns, str(source), question.text, fewer, str(output))
+
+
+# Flink refuses a greedy quantifier at the end of a pattern, and has no PREV.
+VSHAPE_MEASURES = """PARTITION BY symbol ORDER BY ts
+  MEASURES STRT.ts AS start_ts, LAST(DOWN.ts) AS bottom_ts, LAST(UP.ts) AS end_ts,
+    LAST(DOWN.price) AS bottom
+  ONE ROW PER MATCH"""
+VSHAPE_OF_FLINK = f"""SELECT * FROM ticks MATCH_RECOGNIZE ({VSHAPE_MEASURES}
+  AFTER MATCH SKIP TO FIRST STOP PATTERN (STRT DOWN+ UP+ STOP)
+  DEFINE
+    DOWN AS DOWN.price < LAST(DOWN.price, 1)
+      OR LAST(DOWN.price, 1) IS NULL AND DOWN.price < STRT.price,
+    UP AS UP.price > LAST(UP.price, 1)
+      OR LAST(UP.price, 1) IS NULL AND UP.price > LAST(DOWN.price),
+    STOP AS NOT STOP.price > LAST(UP.price))"""
+VSHAPE_WITH_STOP = f"""SELECT * FROM ticks MATCH_RECOGNIZE ({VSHAPE_MEASURES}
+  AFTER MATCH SKIP TO FIRST STOP PATTERN (STRT DOWN+ UP+ STOP)
+  DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price), STOP AS NOT price > PREV(price))"""
+VSHAPE_OF_PANDAS = f"""SELECT * FROM ticks MATCH_RECOGNIZE ({VSHAPE_MEASURES}
+  AFTER MATCH SKIP PAST LAST ROW PATTERN (STRT DOWN+ UP+)
+  DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price))"""
+SCAN_OF_BOTH = """SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts
+  MEASURES A.ts AS ts, B.ts AS b, C.ts AS c
+  ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW PATTERN (A B C)
+  DEFINE A AS {a}price > 195, B AS {b}volume < 50, C AS {c}price < 105)"""
+LONG_OF_BOTH = """SELECT * FROM half MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts
+  MEASURES FIRST(A.ts) AS s, B.ts AS e
+  ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW PATTERN (A{{1,50}} B)
+  DEFINE A AS {a}volume < 950, B AS {b}price > 190)"""
+FUNNEL_OF_FLINK = """SELECT * FROM visits MATCH_RECOGNIZE (PARTITION BY `user` ORDER BY ts
+  MEASURES V.ts AS view_ts, C.ts AS cart_ts, P.ts AS purchase_ts
+  ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW
+  PATTERN (V X*? C Y*? P) WITHIN INTERVAL '1' HOUR
+  DEFINE V AS V.event = 'view', C AS C.event = 'cart', P AS P.event = 'purchase')"""
+OF_VARIABLES = {"a": "A.", "b": "B.", "c": "C."}
+OF_ROWS = {"a": "", "b": "", "c": ""}
+
+VSHAPE: Mapping[str, Question] = {
+    FLINK.name: Question(
+        VSHAPE_OF_FLINK,
+        VSHAPE_WITH_STOP,
+        "Flink takes no greedy quantifier at the end of a pattern: a row after the match ends it, "
+        "so a shape that ends with its symbol is no match",
+    ),
+    PANDAS.name: Question(VSHAPE_OF_PANDAS),
+}
+SCAN: Mapping[str, Question] = {
+    FLINK.name: Question(SCAN_OF_BOTH.format(**OF_VARIABLES)),
+    PANDAS.name: Question(SCAN_OF_BOTH.format(**OF_ROWS)),
+}
+LONG: Mapping[str, Question] = {
+    FLINK.name: Question(LONG_OF_BOTH.format(**OF_VARIABLES)),
+    PANDAS.name: Question(LONG_OF_BOTH.format(**OF_ROWS)),
+}
+FUNNEL: Mapping[str, Question] = {FLINK.name: Question(FUNNEL_OF_FLINK)}
