@@ -144,7 +144,9 @@ def sase(  # noqa: PLR0913 -- public signature
     """
     orders, keys = listed(order_by), listed(partition_by)
     query = SaseCall(df, text, orders, keys, type_column, sase_output(output, form))
-    return query.executed(Options(engine, transport, optimisations, counters)).dataframe
+    return query.executed(
+        Options(engine, transport, optimisations, counters, streams=True)
+    ).dataframe
 
 
 def explain_sase(  # noqa: PLR0913 -- public signature
@@ -162,7 +164,7 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`."""
     orders, keys = listed(order_by), listed(partition_by)
     query = SaseCall(df, text, orders, keys, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, optimisations=optimisations))
+    executed = query.executed(Options(engine, optimisations=optimisations, streams=True))
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
 
 

@@ -53,7 +53,7 @@ def detect(  # noqa: PLR0913 -- public signature
     `timed_out_at` is when it did, NULL for a match. Otherwise as `sql`.
     """
     query = PatternCall(df, pattern, listed(order_by), listed(partition_by), skip, form, timeouts)
-    return query.executed(Options(engine, transport, counters=counters)).dataframe
+    return query.executed(Options(engine, transport, counters=counters, streams=True)).dataframe
 
 
 def explain_pattern(  # noqa: PLR0913 -- public signature
@@ -69,7 +69,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
 ) -> Explanation:
     """What a pattern compiles to and which engine runs it; arguments as of `detect`."""
     query = PatternCall(df, pattern, listed(order_by), listed(partition_by), skip, form, timeouts)
-    executed = query.executed(Options(engine))
+    executed = query.executed(Options(engine, streams=True))
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
 
 

@@ -220,7 +220,7 @@ def new_progress(starts: IntArray) -> IntArray:
     """The progress of a search that has not begun."""
     progress = np.zeros(own.PROGRESS_SIZE, np.int64)
     progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = starts[0]
-    progress[[layout.BEST_START, own.WINDOW]] = -1
+    progress[[layout.BEST_START, own.WINDOW, own.STOP]] = -1
     progress[own.MATCH_KIND] = A_MATCH
     return progress
 

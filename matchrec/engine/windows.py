@@ -37,3 +37,8 @@ def ends_after(starts: IntArray, rows: int) -> IntArray:
     here = np.arange(starts[-1])
     partition = np.searchsorted(starts, here, side="right")
     return np.asarray(np.minimum(here + rows, starts[partition]), np.int64)
+
+
+def ends_by_number(numbers: IntArray, rows: int) -> IntArray:
+    """int64[n], for each row the first one whose number is `rows` greater, or n. One partition."""
+    return np.searchsorted(numbers, numbers + rows).astype(np.int64)

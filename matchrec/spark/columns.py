@@ -56,6 +56,11 @@ class Relation:
         whole = template("SELECT ", self.runner.written(text), " FROM (", query, behind)
         return self.runner.sql(self.runner.in_scope(whole) if SUBQUERY.search(text) else whole)
 
+    @property
+    def is_streaming(self) -> bool:
+        """Whether its rows come little by little."""
+        return bool(self.select(["*"]).isStreaming)
+
     def name_of(self, text: str) -> str:
         """The name that Spark gives to an expression over the input."""
         return str(self.select([text]).columns[0])
@@ -201,9 +206,9 @@ def shifted(names: dict[str, str], one: Shifted) -> str:
     return f"{function}({names[one.argument]}, {abs(one.offset)})"
 
 
-def bit_columns(conditions: list[str]) -> list[str]:
+def bit_columns(conditions: list[str], first: str = "__n = 1") -> list[str]:
     """The packed truth values of partition starts and conditions, as narrow as they can be."""
-    flags = ["__n = 1", *conditions]
+    flags = [first, *conditions]
     chunks = [flags[i : i + BITS_A_COLUMN] for i in range(0, len(flags), BITS_A_COLUMN)]
     return [f"{packed(chunk)} AS __bits{i}" for i, chunk in enumerate(chunks)]
 

@@ -22,7 +22,7 @@ from matchrec.errors.analysis import (
     unknown_function,
     unknown_type_column,
 )
-from matchrec.errors.conditions import not_boolean, within_of_other_type
+from matchrec.errors.conditions import not_boolean, not_measured_by, within_of_other_type
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -79,7 +79,10 @@ def mismatch_of_within(
     error: MatchRecognizeError, plan: MatchPlan, relation: Relation
 ) -> MatchRecognizeError | None:
     """An error at the interval of WITHIN with the types that do not fit; None for others."""
-    if plan.within is None or error.span != plan.within.interval.span:
+    if plan.within is None:
+        return None
+    expected = not_measured_by(plan.within.interval.span)
+    if (error.message, error.span) != (expected.message, expected.span):
         return None
     return other_window(plan, relation)
 

@@ -13,6 +13,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.errors.streaming import clause_over_stream
 from matchrec.executable import Draft, Executable, Output, draft, link
 from matchrec.output.reads import (
     PointerField,
@@ -46,6 +47,13 @@ from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
 from matchrec.spark.diagnose import diagnosed, mismatch_of_within
 from matchrec.spark.grouped import grouped, named_reads
 from matchrec.spark.session import quiet_analysis
+from matchrec.spark.streaming.execute import (
+    check_executable,
+    check_options,
+    check_plan,
+    matched_events,
+)
+from matchrec.spark.streaming.prepare import Events, crossed
 from matchrec.spark.transport import check_transport, mapped
 from matchrec.spark.types import sum_type, value_type
 
@@ -67,13 +75,15 @@ class Options:
     """How a query is run, apart from what it says.
 
     engine: "auto" or an engine's name. transport: "auto", "arrow" or "pandas". optimisations:
-    those of event selection. counters: what counts, if anything.
+    those of event selection. counters: what counts, if anything. streams: whether the relation may
+    be a stream.
     """
 
     engine: str = "auto"
     transport: str = "auto"
     optimisations: Optimisations = OPTIMISED
     counters: Counters | None = None
+    streams: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,11 +111,16 @@ def execute(
     """
     check_transport(options.transport)
     columns = input_columns(relation, alias)
+    if relation.is_streaming:
+        check_stream(plan, options)
     check_order(plan)
     resolved = resolve(plan, columns)
     with quiet_analysis():
         try:
             outputs = output_columns(resolved, columns, relation.name_of)
+            if relation.is_streaming:
+                events = Events(Preparation(relation, resolved))
+                return executed(events, draft(resolved, outputs), options)
             preparation = Preparation(relation, resolved, key_tests(resolved, columns, use))
             found = executed(preparation, draft(resolved, outputs), options)
             used = tuple(output for output in outputs if use.reads(output.name)) or outputs[:1]
@@ -134,7 +149,15 @@ def only_measured(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> MatchPl
     return replace(plan, measures=tuple(one for one in plan.measures if one in outputs))
 
 
-def executed(preparation: Preparation, drafted: Draft, options: Options) -> Executed:
+def check_stream(plan: MatchPlan, options: Options) -> None:
+    """Raises MatchRecognizeError for what is not asked of a stream."""
+    if not options.streams:
+        raise clause_over_stream()
+    check_plan(plan)
+    check_options(options.transport, counted=options.counters is not None)
+
+
+def executed(preparation: Preparation | Events, drafted: Draft, options: Options) -> Executed:
     """The result of a draft. Raises Spark's AnalysisException."""
     relation = preparation.relation
     wanted = drafted.columns()
@@ -151,7 +174,13 @@ def executed(preparation: Preparation, drafted: Draft, options: Options) -> Exec
         prepared = preparation.dataframe(executable.columns, drafted)
         fields = fields_of(prepared, executable.columns)
     schema = output_schema(executable, fields)
-    matched = received(matched_rows(prepared, executable, crossing_schema(schema), options), schema)
+    sends = crossing_schema(schema)
+    if isinstance(preparation, Events):
+        check_executable(executable)
+        events = crossed(prepared, executable.columns, drafted.plan)
+        matched = received(matched_events(events, executable, sends), schema)
+    else:
+        matched = received(matched_rows(prepared, executable, sends, options), schema)
     result = relation.runner.analysed(projected(relation, executable, matched))
     return Executed(result, executable, drafted.plan, preparation.keys)
 

@@ -55,6 +55,7 @@ from matchrec.engine.kernels.selection.layout import (
     NODES_PRUNED,
     READS,
     RUNS_CREATED,
+    STOP,
     STOPS,
     TIMES_OUT,
     Found,
@@ -80,7 +81,8 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
     while progress[PARTITION] < rows.starts.shape[0] - 1:
         lower = rows.starts[progress[PARTITION]]
         upper = rows.starts[progress[PARTITION] + 1]
-        while progress[START] < upper + int(rules.flushes):
+        end = upper + int(rules.flushes) if progress[STOP] < 0 else progress[STOP]
+        while progress[START] < end:
             row = progress[START]
             if progress[COUNT] == 0 and rules.output != GRAPH:
                 counters[0, NODES_PRUNED] += progress[NODES]
@@ -107,6 +109,9 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             progress[START] = row + 1
             counters[0, MATCHES_FOUND] += progress[MATCHES] - matches
             counters[0, MOST_ALIVE] = max(counters[0, MOST_ALIVE], progress[COUNT])
+        if progress[STOP] >= 0:
+            compact(progress[BANK], end - 1, rows.window_end, work)
+            return DONE
         progress[PARTITION] += 1
         progress[START] = upper
         progress[COUNT] = 0

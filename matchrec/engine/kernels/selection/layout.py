@@ -169,7 +169,8 @@ WINDOW = layout.PROGRESS_SIZE + 3  # the end of the window for which failures ar
 MERGED = layout.PROGRESS_SIZE + 4  # how many runs went on from the last row that merged them
 COMPLETED = layout.PROGRESS_SIZE + 5  # of the match to be written out next: see `found`
 MATCH_KIND = layout.PROGRESS_SIZE + 6
-PROGRESS_SIZE = layout.PROGRESS_SIZE + 7
+STOP = layout.PROGRESS_SIZE + 7  # the row to stop at as more may come, or -1: see `engine.resumed`
+PROGRESS_SIZE = layout.PROGRESS_SIZE + 8
 
 # What `counters` count.
 READS = 0  # how often a run has looked at a row

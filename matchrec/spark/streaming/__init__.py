@@ -1,0 +1,1 @@
+"""Matching over a streaming DataFrame: `applyInPandasWithState` around a search that goes on."""

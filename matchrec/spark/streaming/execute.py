@@ -1,0 +1,130 @@
+"""A plan and a streaming relation → a streaming DataFrame.
+
+Output rows leave the stateful operator as bytes of Arrow, which `mapInArrow` reads behind it:
+pandas would alter them, and Spark's own way to nested columns differs with its version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import types as spark_types
+
+from matchrec.engine.resumed.search import keeps_values
+from matchrec.errors.streaming import cannot_stream
+from matchrec.executable import Executable
+from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.spark.streaming.keyed import Keyed
+from matchrec.spark.streaming.prepare import Crossed
+from matchrec.spark.streaming.worker import StreamWorker
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+FOUND = spark_types.StructType([spark_types.StructField("rows", spark_types.BinaryType())])
+STATE = spark_types.StructType([spark_types.StructField("state", spark_types.BinaryType())])
+
+
+def check_plan(plan: MatchPlan) -> None:
+    """Raises MatchRecognizeError for a plan whose rows cannot come little by little."""
+    if plan.output is MatchOutput.GRAPH:
+        raise cannot_stream(
+            'form="compressed"', "the graph of all matches has no last row", 'write form="verbose"'
+        )
+
+
+def check_options(transport: str, *, counted: bool) -> None:
+    """Raises MatchRecognizeError for options that a stream does not have."""
+    if transport == "arrow":
+        raise cannot_stream(
+            'transport="arrow"',
+            "Spark's stateful operator hands events over in pandas",
+            "leave transport out",
+        )
+    if counted:
+        raise cannot_stream(
+            "counters", "they are of one action", "see StreamingQuery.lastProgress instead"
+        )
+
+
+def ranks(executable: Executable) -> frozenset[int]:
+    """The integer columns that are ranks, by their place among those that conditions read."""
+    places = enumerate(executable.integers)
+    return frozenset(place for place, column in places if column in executable.ranked)
+
+
+def check_executable(executable: Executable) -> None:
+    """Raises MatchRecognizeError for what needs all rows at once."""
+    if executable.engine.name != "breadth_first":
+        raise cannot_stream(
+            f'engine="{executable.engine.name}"',
+            "it goes back to rows that a stream no longer has",
+            'write engine="breadth_first", or leave it out',
+        )
+    if executable.grouped:
+        raise cannot_stream(
+            "an aggregate that only Spark knows",
+            "it needs a GROUP BY behind the matches, which a stream cannot have there",
+            "use count, sum, avg, min, max or collect_list, or aggregate arrays of events",
+        )
+    if keeps_values(executable.task, ranks(executable)):
+        raise cannot_stream(
+            "min or max of strings, or of other values that are not numbers, in a condition,",
+            "they are compared by their rank among all events",
+            "compare with first or last instead",
+        )
+
+
+def matched_events(
+    events: Crossed, executable: Executable, schema: spark_types.StructType
+) -> DataFrame:
+    """The reads of all output rows, as they are complete."""
+    function = over_groups(events, replace(executable, neighbours=(), relevant=()))
+    function.__name__ = f"match_recognize[PATTERN ({executable.pattern})]"
+    groups = events.frame.groupBy(*events.keys)
+    found = groups.applyInPandasWithState(function, FOUND, STATE, "append", "EventTimeTimeout")
+    return found.mapInArrow(unpacked(), schema)
+
+
+def unpacked() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function that takes output rows out of their bytes; a worker needs no more than Arrow."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for rows in batch.column(0):
+                with pa.ipc.open_stream(rows.as_buffer()) as reader:
+                    yield from reader
+
+    return run
+
+
+def over_groups(events: Crossed, executable: Executable) -> Callable[..., Iterator[pd.DataFrame]]:
+    """The function that Spark calls with a key's new events.
+
+    The worker travels as bytes: read with the function, it would fail before a word of ours.
+    """
+    digest = hashlib.sha256(repr((executable, events.schema)).encode()).hexdigest()
+    keyed = Keyed(executable, events.schema, events.orders, digest)
+    payload = pickle.dumps(StreamWorker(keyed, events.columns))
+    workers: list[Any] = []
+
+    def run(_key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
+        if not workers:
+            try:
+                workers.append(pickle.loads(payload))
+            except ModuleNotFoundError as missing:
+                raise RuntimeError(
+                    f"a Spark worker lacks the Python package {missing.name}: install matchrec "
+                    f"on every worker, for the interpreter {sys.executable}"
+                ) from missing
+        yield from workers[0].run(frames, group)
+
+    return run

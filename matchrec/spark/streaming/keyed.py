@@ -1,0 +1,263 @@
+"""The function of Spark's stateful operator: the new events of a key in, what is complete out.
+
+Events wait until the watermark has passed them; then they are put in order and searched. What the
+search still needs is kept with its runs. Nothing is at its end because a batch is: a window ends
+when the watermark passes its end, for which an event-time timer is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.engine.match import RunFailure
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.resumed.search import Answer, Call, go_on, registers_of
+from matchrec.engine.resumed.state import new_state
+from matchrec.engine.windows import ends_by_number
+from matchrec.errors.running import Place, sum_too_large
+from matchrec.executable import Executable
+from matchrec.output.aggregates import SumOverflow
+from matchrec.output.measures import Reader
+from matchrec.output.reads import ReadMatchNumber
+from matchrec.output.rows import output_rows
+from matchrec.spark.encode import (
+    as_floats,
+    as_integers,
+    column,
+    dense_ranks,
+    partitions_of,
+    validity,
+)
+from matchrec.spark.gather import Gatherer
+from matchrec.spark.streaming.memory import Memory, restored, stored
+from matchrec.spark.worker import WORDING
+
+TIME = "__t"  # of an event, in microseconds
+FOREVER = np.iinfo(np.int64).max
+
+
+class Group(Protocol):
+    """What is used of PySpark's GroupState."""
+
+    @property
+    def exists(self) -> bool: ...
+    @property
+    def get(self) -> tuple[Any, ...]: ...
+    def update(self, newValue: tuple[Any, ...]) -> None: ...  # noqa: N803
+    def remove(self) -> None: ...
+    def setTimeoutTimestamp(self, timestampMs: int) -> None: ...  # noqa: N802, N803
+    def getCurrentWatermarkMs(self) -> int: ...  # noqa: N802
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """Runs an executable over the events of one key. Picklable.
+
+    schema: of the rows as they are kept. orders: columns beside the time that put them in order.
+    query: a digest of what is asked.
+    """
+
+    executable: Executable
+    schema: pa.Schema
+    orders: tuple[str, ...]
+    query: str
+
+    def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
+        """The output rows of what is complete now; the state is kept in the group."""
+        memory = restored(group.get[0], self.query) if group.exists else self.nothing()
+        watermark = group.getCurrentWatermarkMs() * 1000
+        rows = Rows.of(self, memory, list(new), watermark)
+        answer = self.answer(rows)
+        if answer.matches.count:
+            yield self.written(rows, answer)
+        self.keep(rows, answer, group)
+
+    def nothing(self) -> Memory:
+        """What is known of a key without events."""
+        state = new_state(registers_of(self.executable.task, len(self.executable.integers)))
+        return Memory(None, state, self.schema.empty_table())
+
+    def answer(self, rows: Rows) -> Answer:
+        """What the search says. Raises MatchRecognizeRunError."""
+        try:
+            return go_on(self.executable.task, rows.memory.state, rows.call())
+        except RunFailure as failure:
+            place = self.place(failure.row, rows)
+            raise WORDING[failure.kind](failure.detail, place) from failure
+
+    def written(self, rows: Rows, answer: Answer) -> pa.RecordBatch:
+        """The reads of what comes out."""
+        task = self.executable.task
+        out = output_rows(answer.matches, self.executable.rows_per_match)
+        variables = len(task.variables)
+        reader = Reader(answer.matches, out, rows.partitions, task.members, variables)
+        try:
+            return Gatherer(self.executable, rows.known, reader).batch()
+        except SumOverflow as overflow:
+            raise sum_too_large(self.place(overflow.row, rows)) from overflow
+
+    def keep(self, rows: Rows, answer: Answer, group: Group) -> None:
+        """Store what is needed further on, and ask to be called when something may end."""
+        kept = rows.known.take(pa.array(answer.kept))
+        pending = rows.known.slice(rows.stop)
+        left = pa.concat_tables([kept, pending, rows.later]).combine_chunks()
+        counts = any(isinstance(read, ReadMatchNumber) for read in self.executable.reads)
+        if answer.state.is_idle and not left.num_rows and not counts:
+            if group.exists:
+                group.remove()
+            return
+        group.update((stored(Memory(rows.passed, answer.state, left), self.query),))
+        starts = answer.kept[answer.state.alive.starts]
+        ends = [*rows.bounds[starts], *rows.bounds[rows.stop : rows.stop + 1]]
+        ends += times(rows.later)[:1].tolist()
+        next_end = min(ends, default=FOREVER)
+        if next_end != FOREVER:  # Spark calls when the watermark is beyond the timer
+            before = -(-int(next_end) // 1000) - 1
+            group.setTimeoutTimestamp(max(before, rows.watermark // 1000 + 1, 1))
+
+    def place(self, row: int, rows: Rows) -> Place:
+        """A row as its partition's keys and its number there."""
+        names = self.executable.keys
+        keys = {name: rows.known.column(f"__c{place}")[row].as_py() for name, place in names}
+        return Place(keys, int(rows.numbers[row]) + 1, bool(self.executable.relevant))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The events of a key in one micro-batch.
+
+    known: those that the search needs from before, then those that the watermark has passed, in
+    order; later: those that wait. stop: the row before which the search stops. bounds: when the
+    window ends that begins with a known row, in microseconds, FOREVER without one.
+    """
+
+    memory: Memory
+    known: pa.Table
+    later: pa.Table
+    partitions: Partitions
+    numbers: IntArray
+    bounds: IntArray
+    watermark: int
+    stop: int
+    needed: int
+
+    @staticmethod
+    def of(keyed: Keyed, memory: Memory, new: list[pa.RecordBatch], watermark: int) -> Rows:
+        """memory: of the key. new: its new events. watermark: in microseconds."""
+        executable, state = keyed.executable, memory.state
+        fresh = in_time(pa.Table.from_batches(new, keyed.schema), memory.passed)
+        kept = memory.rows.slice(0, len(state.numbers))
+        waiting = pa.concat_tables([memory.rows.slice(len(state.numbers)), fresh]).combine_chunks()
+        waiting = waiting.take(pa.array(ordered(waiting, keyed.orders)))
+        passed = int(np.searchsorted(times(waiting), watermark, side="right"))
+        known = pa.concat_tables([kept, waiting.slice(0, passed)]).combine_chunks()
+        numbers = np.append(state.numbers, np.arange(state.done, state.done + passed))
+        starts = np.array([0, known.num_rows])
+        partitions = partitions_of(executable, known, starts)
+        if executable.window_rows is not None:
+            ends = ends_by_number(numbers, executable.window_rows)
+            partitions = replace(partitions, window_end=ends)
+        bounds = window_bounds(executable, known)
+        edges = Edges(executable, len(state.numbers), numbers, bounds, times(known), watermark)
+        stop = edges.stop()
+        return Rows(
+            memory,
+            known,
+            waiting.slice(passed),
+            partitions,
+            numbers,
+            bounds,
+            watermark,
+            stop,
+            edges.needed(stop),
+        )
+
+    @property
+    def passed(self) -> int:
+        """The watermark up to which rows have been put in order."""
+        before = self.memory.passed
+        return self.watermark if before is None else max(before, self.watermark)
+
+    def call(self) -> Call:
+        """What the search is given."""
+        return Call(self.partitions, self.stop, self.ended, self.needed)
+
+    @property
+    def ended(self) -> BoolArray:
+        """Whether the watermark has passed the end of a row's window."""
+        return np.asarray(self.bounds <= self.watermark)
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Which of the known rows are searched, and which are kept behind that.
+
+    Absences in front of a match and behind it are looked for in all its window: a row is searched
+    when the window that begins with it has ended, and kept while a match may still lie in it.
+    """
+
+    executable: Executable
+    kept: int
+    numbers: IntArray
+    bounds: IntArray
+    times: IntArray
+    watermark: int
+
+    def stop(self) -> int:
+        """The row before which to stop."""
+        rows, size = len(self.numbers), self.executable.window_rows
+        if all(one.before is not None for one in self.executable.task.absent):
+            return rows
+        if size is not None:
+            return max(self.kept, rows - size + 1)
+        return max(self.kept, int(np.searchsorted(self.bounds, self.watermark, side="right")))
+
+    def needed(self, stop: int) -> int:
+        """The first row from which on all are kept."""
+        size = self.executable.window_rows
+        if all(one.after is not None for one in self.executable.task.absent):
+            return stop
+        if size is not None:
+            behind = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
+            number = int(self.numbers[stop]) if stop < len(self.numbers) else behind
+            return min(stop, int(np.searchsorted(self.numbers, number - size, side="right")))
+        time = min([self.watermark, *self.times[stop : stop + 1].tolist()])
+        return min(stop, int(np.searchsorted(self.bounds, time, side="right")))
+
+
+def in_time(rows: pa.Table, passed: int | None) -> pa.Table:
+    """The rows that are not late; Spark itself drops those, and counts them."""
+    return rows if passed is None else rows.filter(pa.array(times(rows) > passed))
+
+
+def times(rows: pa.Table) -> IntArray:
+    """Microseconds."""
+    return as_integers(column(rows, TIME)) if rows.num_rows else np.zeros(0, np.int64)
+
+
+def ordered(rows: pa.Table, orders: tuple[str, ...]) -> IntArray:
+    """The places of the rows in order of time, then of `orders`, NULL first, then as they came."""
+    keys: list[Any] = [times(rows)]
+    for name in orders if rows.num_rows else ():
+        values = column(rows, name)
+        keys.append(validity(values))
+        kind = values.type
+        if pa.types.is_floating(kind):
+            keys.append(as_floats(values))  # NaN is last
+        elif pa.types.is_integer(kind) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind):
+            keys.append(as_integers(values))
+        else:
+            keys.append(as_integers(dense_ranks(values)))
+    return np.lexsort(keys[::-1]).astype(np.int64)
+
+
+def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
+    """When the window ends that begins with a row, FOREVER without one; microseconds."""
+    if not executable.window or not rows.num_rows:
+        return np.full(rows.num_rows, FOREVER, np.int64)
+    return as_integers(column(rows, f"__c{executable.window[1]}"))

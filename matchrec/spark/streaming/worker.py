@@ -1,0 +1,40 @@
+"""What runs inside Spark's Python workers: pandas in, Arrow between, bytes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import types as spark_types
+
+from matchrec.spark.streaming.flat import Flat
+from matchrec.spark.streaming.keyed import TIME, Group, Keyed
+from matchrec.spark.transport import arrow_type, decoded
+
+
+@dataclass(frozen=True)
+class StreamWorker:
+    """Runs a key's search. columns: those that cross, beside the time. Picklable."""
+
+    keyed: Keyed
+    columns: tuple[Flat, ...]
+
+    def run(self, frames: Iterable[pd.DataFrame], group: Group) -> Iterator[pd.DataFrame]:
+        """Output rows of what is complete now, as the bytes of an Arrow stream."""
+        batches = (self.batch(frame) for frame in frames if len(frame))
+        for batch in self.keyed.batch(batches, group):
+            out = pa.BufferOutputStream()
+            with pa.ipc.new_stream(out, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pd.DataFrame({"rows": [out.getvalue().to_pybytes()]})
+
+    def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
+        """The events as they were before they crossed."""
+        columns = (*self.columns, Flat(TIME, TIME, spark_types.LongType()))
+        leaves = [leaf for one in columns for leaf in one.leaves()]
+        kinds = [arrow_type(kind) for _, _, kind in leaves]
+        flat = decoded(frame, [name for _, name, _ in leaves], [one for one in kinds if one])
+        arrays = [one.array(flat) for one in columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.keyed.schema)

@@ -1,0 +1,244 @@
+"""Streams: real queries against the batch's answer, and the worker's function in random pieces."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec import AfterMatch, Pattern
+from matchrec.errors import MatchRecognizeError
+from stream_pieces import Group, Streamed, times
+
+SCHEMA = "k string, ts timestamp, v string, x int"
+Event = tuple[str, int, str, int]  # key, seconds, what happened, a number
+RISE = (
+    Pattern.begin("a")
+    .where("v = 'a'")
+    .followed_by("b")
+    .where("v = 'b' AND x > last(a.x)")
+    .within("20 seconds")
+)
+AND_NO_MORE = RISE.not_followed_by("c").where("v = 'c'").within("30 seconds")
+Query = Callable[[DataFrame], DataFrame]
+
+
+class Feed:
+    """A directory of files, one for each micro-batch, and what a query over it has written."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark = spark
+        self.source, self.result = folder / "in", folder / "out"
+        self.checkpoint = str(folder / "checkpoint")
+        self.source.mkdir()
+
+    def put(self, *batches: Sequence[Event]) -> None:
+        for events in batches:
+            number = len(list(self.source.iterdir()))
+            file = self.source / f"{number:03}.json"
+            file.write_text("\n".join(map(self.line, events)))
+            os.utime(file, (1e9 + number, 1e9 + number))  # the order in which Spark reads them
+
+    def line(self, event: Event) -> str:
+        key, second, v, x = event
+        time = f"2026-01-01T00:{second // 60:02}:{second % 60:02}Z"
+        return json.dumps({"k": key, "ts": time, "v": v, "x": x})
+
+    def run(self, query: Query) -> int:
+        """Run all that is there through a new query; the number of late rows."""
+        stream = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        events = stream.json(str(self.source)).withWatermark("ts", "5 seconds")
+        started = (
+            query(events)
+            .writeStream.format("parquet")
+            .option("checkpointLocation", self.checkpoint)
+            .trigger(availableNow=True)
+            .start(str(self.result))
+        )
+        started.awaitTermination()
+        operators = [one for each in started.recentProgress for one in each["stateOperators"]]
+        return sum(one["numRowsDroppedByWatermark"] for one in operators)
+
+    def rows(self) -> list[str]:
+        return sorted(map(repr, self.spark.read.parquet(str(self.result)).collect()))
+
+    def at_once(self, query: Query, without: Sequence[Event] = ()) -> list[str]:
+        events = self.spark.read.schema(SCHEMA).json(str(self.source))
+        for _, second, v, _ in without:
+            late = f"v = '{v}' AND ts = timestamp'2026-01-01 00:00:00' + INTERVAL {second} SECOND"
+            events = events.where(f"NOT ({late})")
+        return sorted(map(repr, query(events).collect()))
+
+
+@pytest.fixture
+def feed(spark: SparkSession, tmp_path: Path) -> Feed:
+    return Feed(spark, tmp_path)
+
+
+def test_a_query_goes_on_from_its_checkpoint(feed: Feed) -> None:
+    """Events out of order, one that is late, a run and a window that are open when it stops."""
+
+    def query(events: DataFrame) -> DataFrame:
+        return matchrec.detect(events, RISE, order_by="ts", partition_by="k", timeouts=True)
+
+    feed.put(
+        [("p", 1, "a", 1), ("q", 2, "a", 5), ("p", 5, "b", 2)],
+        [("p", 12, "b", 9), ("p", 9, "a", 4), ("q", 10, "b", 6)],
+    )
+    assert feed.run(query) == 0
+    early = feed.rows()
+    late = ("p", 3, "late", 7)
+    feed.put(
+        [("p", 14, "b", 8), ("q", 31, "a", 0)],
+        [late, ("q", 40, "b", 3)],
+        [("p", 200, "z", 0), ("q", 200, "z", 0)],
+        [("p", 400, "z", 0)],
+    )
+    assert feed.run(query) == 1
+    assert set(early) < set(feed.rows())
+    assert feed.rows() == feed.at_once(query, [late])
+
+
+def test_sase_without_partitions(feed: Feed) -> None:
+    text = """
+        PATTERN SEQ(a x, b+ y[], c z)
+        WHERE skip_till_next_match(x, y[], z) { [k] AND y[i].x > x.x AND z.k = x.k }
+        WITHIN 60 seconds RETURN x.ts AS first, y.LEN AS length, sum(y[].x) AS total, z.ts AS last
+    """
+
+    def query(events: DataFrame) -> DataFrame:
+        options = {"order_by": ["ts", "x"], "type_column": "v", "output": "non_overlapping"}
+        return matchrec.sase(events, text, **options)  # type: ignore[arg-type]
+
+    feed.put(
+        [("p", 1, "a", 1), ("q", 2, "a", 2), ("p", 3, "b", 2), ("q", 3, "b", 3)],
+        [("q", 9, "c", 0), ("p", 8, "b", 4), ("p", 11, "c", 0), ("p", 11, "a", 0)],
+        [("p", 300, "z", 0)],
+    )
+    feed.run(query)
+    assert len(feed.rows()) == 2
+    assert feed.rows() == feed.at_once(query)
+
+
+@pytest.mark.parametrize("skip", [AfterMatch.NO_SKIP, AfterMatch.SKIP_PAST_LAST_EVENT])
+def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMatch) -> None:
+    pattern = (
+        Pattern.begin("a")
+        .where("v = 'a'")
+        .followed_by("b")
+        .where("v <> 'c' AND x >= avg(b.x)")
+        .one_or_more()
+        .not_followed_by("c")
+        .where("v = 'c'")
+        .within("5 seconds")
+    )
+    rnd = random.Random(1)
+    rows = [
+        (key, second, rnd.choice("aabbbc"), rnd.randrange(4))
+        for key in range(20)
+        for second in sorted(rnd.choices(range(100, 115), k=9))
+    ]
+
+    def query(events: DataFrame) -> DataFrame:
+        orders = ["ts", "x", "v"]
+        return matchrec.detect(
+            events, pattern, order_by=orders, partition_by="k", skip=skip, timeouts=True
+        )
+
+    streamed = Streamed(query, events_of(spark, rows), "ts")
+    for frame in streamed.by_key:
+        expected = sorted(map(repr, streamed.at_once(frame)))
+        for _ in range(3):
+            found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
+            assert sorted(map(repr, found)) == expected
+
+
+def pieces_of(seconds: list[int], rnd: random.Random) -> list[tuple[int, int]]:
+    """How many events come, and a watermark that makes none of those behind them late."""
+    pieces, come = [], 0
+    while come < len(seconds):
+        size = rnd.choice((0, 1, 1, 2, 3))
+        come += size
+        latest = min(seconds[come:], default=seconds[-1] + 2000) - 1
+        pieces.append((size, latest - rnd.choice((0, 1000, 3000))))
+    return pieces
+
+
+def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
+    rows = [("p", 100 + i, "ab"[i % 2], i) for i in range(600)]
+
+    def query(events: DataFrame) -> DataFrame:
+        return matchrec.detect(events, AND_NO_MORE, order_by="ts", partition_by="k")
+
+    streamed = Streamed(query, events_of(spark, rows), "ts")
+    (frame,) = streamed.by_key
+    group, sizes = Group(), []
+    for begin in range(0, 600, 10):
+        list(streamed.batch(frame[begin : begin + 10], group))
+        group.watermark = (begin + 100) * 1000
+        sizes.append(group.bytes)
+    assert max(sizes[30:]) <= max(sizes[:30]) < 100_000
+    group.watermark += 100_000
+    list(streamed.batch(frame[:0], group))
+    assert group.timer is None
+    assert group.state.is_idle
+    assert not len(group.state.numbers)
+
+
+def events_of(spark: SparkSession, rows: Sequence[Any]) -> DataFrame:
+    frame = spark.createDataFrame(rows, "k string, s int, v string, x int")
+    return frame.selectExpr("k", "timestamp_seconds(s) AS ts", "v", "x")
+
+
+def test_the_state_of_another_query_is_refused(spark: SparkSession) -> None:
+    def query(events: DataFrame) -> DataFrame:
+        return matchrec.detect(events, RISE, order_by="ts")
+
+    streamed, group = Streamed(query, events_of(spark, [("p", 1, "a", 1)]), "ts"), Group()
+    list(streamed.batch(streamed.by_key[0], group))
+    assert group.value is not None
+    group.value = (group.value[0].replace(b'"a digest"', b'"another "'),)
+    with pytest.raises(MatchRecognizeError, match="state of another query"):
+        list(streamed.batch(streamed.by_key[0], group))
+
+
+def detect(events: DataFrame, pattern: Pattern = RISE, **options: Any) -> DataFrame:
+    return matchrec.detect(events, pattern, **{"order_by": "ts", **options})
+
+
+LEAST = Pattern.begin("a").next("b").where("v > min(a.v)")
+SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHIN 5 seconds"
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        (lambda df: detect(df, order_by="timestamp_seconds(x)"), "has no watermark"),
+        (lambda df: detect(df, engine="backtracking"), "leave it out"),
+        (lambda df: detect(df, transport="arrow"), "leave transport out"),
+        (lambda df: detect(df, counters=matchrec.Counters()), "lastProgress"),
+        (lambda df: detect(df, LEAST), "compare with first or last"),
+        (lambda df: detect(df.selectExpr("*", "array(x) AS xs")), "leave the column out"),
+        (
+            lambda df: matchrec.sase(df, SEQ, order_by="ts", type_column="v", form="compressed"),
+            'write form="verbose"',
+        ),
+        (
+            lambda df: matchrec.match_recognize(df, "ORDER BY ts PATTERN (A) DEFINE A AS x > 1"),
+            "use matchrec.detect or matchrec.sase",
+        ),
+    ],
+)
+def test_what_cannot_stream(spark: SparkSession, query: Query, says: str) -> None:
+    stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    columns = ("'k' AS k", "timestamp AS ts", "'a' AS v", "CAST(value AS INT) AS x")
+    with pytest.raises(MatchRecognizeError) as caught:
+        query(stream.selectExpr(*columns))
+    assert says in str(caught.value)

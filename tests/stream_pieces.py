@@ -1,0 +1,128 @@
+"""A streaming query run in this process: its events in pieces, under a clock of our own.
+
+Spark computes the columns of a batch of events once; they are handed to the worker as Spark's
+stateful operator would hand them, and the same executable matches all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from matchrec.engine.resumed.state import SearchState
+from matchrec.executable import Executable
+from matchrec.spark import execute
+from matchrec.spark.columns import Relation
+from matchrec.spark.streaming.keyed import TIME, Keyed, ordered
+from matchrec.spark.streaming.memory import restored
+from matchrec.spark.streaming.prepare import WATERMARK, Crossed
+from matchrec.spark.streaming.worker import StreamWorker
+from matchrec.spark.worker import Worker
+
+QUERY = "a digest"
+
+
+class Group:
+    """A key's state, as PySpark's GroupState. timer: milliseconds, or None."""
+
+    def __init__(self) -> None:
+        self.value: tuple[Any, ...] | None = None
+        self.timer: int | None = None
+        self.watermark = 0
+
+    @property
+    def exists(self) -> bool:
+        return self.value is not None
+
+    @property
+    def get(self) -> tuple[Any, ...]:
+        assert self.value is not None
+        return self.value
+
+    @property
+    def bytes(self) -> int:
+        return len(self.value[0]) if self.value else 0
+
+    @property
+    def state(self) -> SearchState:
+        return restored(self.get[0], QUERY).state
+
+    def update(self, newValue: tuple[Any, ...]) -> None:  # noqa: N803
+        self.value = newValue
+
+    def remove(self) -> None:
+        self.value = None
+
+    def setTimeoutTimestamp(self, timestampMs: int) -> None:  # noqa: N802, N803
+        assert timestampMs > self.watermark
+        self.timer = timestampMs
+
+    def getCurrentWatermarkMs(self) -> int:  # noqa: N802
+        return self.watermark
+
+
+class Streamed:
+    """A query over a stream. make: the query, given a DataFrame. events: its rows."""
+
+    def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
+        kept: list[tuple[Crossed, Executable]] = []
+
+        def keep(crossed: Crossed, executable: Executable, schema: Any) -> DataFrame:
+            kept.append((crossed, executable))
+            return events.sparkSession.createDataFrame([], schema)
+
+        with (
+            patch.object(Relation, "is_streaming", new=True),
+            patch.object(execute, "matched_events", keep),
+        ):
+            make(events.withMetadata(time, {WATERMARK: 0}))
+        ((crossed, self.executable),) = kept
+        keyed = Keyed(self.executable, crossed.schema, crossed.orders, QUERY)
+        self.worker = StreamWorker(keyed, crossed.columns)
+        self.keyed = keyed
+        frame = crossed.frame.toPandas()
+        keys = [frame[name] for name in crossed.keys]
+        groups = frame.groupby(keys, dropna=False, sort=False)
+        self.by_key = [one.reset_index(drop=True) for _, one in groups]
+
+    def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
+        """The output of a key's events, matched as in a batch."""
+        batch = self.worker.batch(frame)
+        table = pa.Table.from_batches([batch])
+        table = table.take(pa.array(ordered(table, self.keyed.orders))).combine_chunks()
+        found = Worker(self.executable).matched(table, np.array([0, table.num_rows]))
+        return [row for one in found for row in one.to_pylist()]
+
+    def in_pieces(
+        self, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
+    ) -> Iterator[dict[str, Any]]:
+        """The output of a key's events. pieces: how many come, and the watermark behind them, in
+        milliseconds; a last one beyond all is added.
+        """
+        come = 0
+        for size, watermark in (*pieces, (len(frame), 10**15)):
+            piece = frame[come : come + size]
+            come += len(piece)
+            yield from self.batch(piece, group)
+            group.watermark = max(group.watermark, watermark)
+            if group.timer is not None and group.timer < group.watermark:
+                yield from self.batch(piece[:0], group)
+
+    def batch(self, piece: pd.DataFrame, group: Group) -> Iterator[dict[str, Any]]:
+        """One call of Spark's."""
+        group.timer = None
+        for out in self.worker.run([piece.reset_index(drop=True)], group):
+            for data in out["rows"]:
+                with pa.ipc.open_stream(data) as reader:
+                    yield from reader.read_all().to_pylist()
+
+
+def times(frame: pd.DataFrame) -> list[int]:
+    """Milliseconds."""
+    return [int(one) // 1000 for one in frame[TIME]]

@@ -1,0 +1,136 @@
+"""A search that stops and goes on finds what one search over all rows finds.
+
+Rows come in pieces; a window ends by the clock before the next row comes, or with it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from matchrec.engine.breadth_first import BreadthFirst
+from matchrec.engine.compiled import compile_task
+from matchrec.engine.interface import Task
+from matchrec.engine.match import Matches, RunFailure
+from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.resumed.search import Call, go_on
+from matchrec.engine.resumed.state import SearchState, arrays_of, new_state, state_of
+from matchrec.plan.clauses import EventSelection, MatchOutput
+from tests.random_selection import cases, sequences
+from tests.selection_reference import SelectionQuery
+from tests.selection_tasks import WindowedRows, task
+
+EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "150"))
+Found = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables
+
+
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(
+    st.one_of(
+        cases(
+            shapes=sequences(),
+            selection=selection,
+            output=output,
+            depends_on_run=depends,
+            most_rows=7,
+        )
+        for selection in EventSelection
+        for output in (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
+        for depends in (False, True)
+    ),
+    st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=6),
+)
+def test_pieces_give_what_the_whole_gives(
+    case: tuple[SelectionQuery, WindowedRows], pieces: list[tuple[int, bool]]
+) -> None:
+    query, rows = case
+    asked = task(query)
+    for partition in range(len(rows.rows.words)):
+        whole = one_partition(rows.partitions(asked.variables), partition)
+        try:
+            expected = listed(list(BreadthFirst().search(asked, whole)), np.arange(whole.rows))
+        except RunFailure:
+            continue
+        assert in_pieces(asked, whole, pieces) == expected
+
+
+def one_partition(all_rows: Partitions, partition: int) -> Partitions:
+    begin, end = all_rows.starts[partition : partition + 2]
+    taken = chosen(all_rows, np.arange(begin, end))
+    ends = np.full(end - begin, end - begin)
+    if all_rows.window_end is not None:
+        ends = all_rows.window_end[begin:end] - begin
+    return replace(taken, window_end=ends)
+
+
+def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
+    """Some of the rows as one partition, without their windows."""
+    return Partitions(
+        np.array([0, len(numbers)]),
+        rows.satisfied[numbers],
+        rows.integers[:, numbers],
+        rows.floats[:, numbers],
+        rows.integers_valid[:, numbers],
+        rows.floats_valid[:, numbers],
+    )
+
+
+def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) -> list[Found]:
+    linked = compile_task(asked, len(whole.integers)).linked
+    state = new_state(len(linked.initial) if linked else 0)
+    come, found = 0, []
+    for size, clock in (*pieces, (whole.rows, True)):
+        come = min(whole.rows, come + size)
+        numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
+        call = call_of(asked, whole, numbers, (len(state.numbers), come, clock))
+        answer = go_on(asked, state, call)
+        found += listed([answer.matches], numbers)
+        assert answer.state.numbers.tolist() == numbers[answer.kept].tolist()
+        state = through_bytes(answer.state)
+    assert state.is_idle
+    return found
+
+
+def call_of(
+    asked: Task, whole: Partitions, numbers: IntArray, moment: tuple[int, int, bool]
+) -> Call:
+    """moment: how many rows are kept, how many have come, whether the clock says so first."""
+    kept, come, clock = moment
+    assert whole.window_end is not None
+    true_end = whole.window_end[numbers]
+    known = replace(chosen(whole, numbers), window_end=np.searchsorted(numbers, true_end))
+    ended = (true_end <= come) if clock else (true_end < come)
+    stop = needed = len(numbers)
+    if any(one.before is None for one in asked.absent):
+        stop = kept + int(ended[kept:].sum())
+    if any(one.after is None for one in asked.absent):
+        next_row = numbers[stop] if stop < len(numbers) else come
+        needed = int(np.searchsorted(true_end, next_row, side="right"))
+    return Call(known, stop, ended, min(stop, needed))
+
+
+def through_bytes(state: SearchState) -> SearchState:
+    arrays: dict[str, Any] = {name: one.copy() for name, one in arrays_of(state).items()}
+    return state_of(arrays)
+
+
+def listed(chunks: list[Matches], numbers: IntArray) -> list[Found]:
+    found = []
+    for matches in chunks:
+        assert matches.rows is not None
+        for i in range(matches.count):
+            part = slice(*matches.offsets[i : i + 2])
+            rows = numbers[matches.rows[part]].tolist()
+            variables = matches.classifiers[part].tolist()
+            found.append((int(matches.number[i]), tuple(rows), tuple(variables)))
+    return found
