@@ -32,6 +32,7 @@ from matchrec.nfa.stages import compile_stages
 from matchrec.output.read_measures import MeasureReader
 from matchrec.output.reads import Read, ReadKind, ReadPointer
 from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput, TimeoutOutput
+from matchrec.output.sight import Sight, sight
 from matchrec.plan.aggregates import basic
 from matchrec.plan.clauses import Absence, EventSelection, Measure, RowsPerMatch
 from matchrec.plan.expression import (
@@ -99,6 +100,11 @@ class Executable:
     ansi: bool
     window: tuple[int, ...] = ()
     window_rows: int | None = None
+
+    @property
+    def sight(self) -> Sight | None:
+        """How much of a partition must be at hand beside a match; None for all of it."""
+        return sight(self.task, len(self.integers), self.reads)
 
 
 @dataclass(frozen=True, slots=True)

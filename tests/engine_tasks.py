@@ -6,16 +6,17 @@ Rows are words of the variables whose row condition they satisfy: "A AB -" is th
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.match import Matches, RunFailure
-from matchrec.engine.partitions import Partitions
+from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.nfa.compile import compile_pattern
+from matchrec.output.sight import sight
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.glue import Glue, Kind
 from matchrec.plan.pattern import RowPattern, variable_names
@@ -90,6 +91,19 @@ class Rows:
             self.window_ends(),
         )
 
+    def part(self, number: int, begin: int, end: int) -> Rows:
+        """Rows begin .. end of one partition; windows that end behind them end with them."""
+        offset = self.offsets[number]
+        columns = {
+            kind: tuple(column[offset + begin : offset + end] for column in columns)
+            for kind, columns in self.columns.items()
+        }
+        window_end = None
+        if self.window_end is not None:
+            ends = self.window_end[number][begin:end]
+            window_end = (tuple(min(one, end) - begin for one in ends),)
+        return Rows((self.words[number][begin:end],), columns, window_end)
+
     def window_ends(self) -> npt.NDArray[np.int64] | None:
         if self.window_end is None:
             return None
@@ -119,6 +133,33 @@ def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
     except RunFailure as failure:
         return failure.kind.name, failure.partition, failure.row
     return [match for chunk in chunks for match in _listed(chunk, query.variables)]
+
+
+def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) -> Outcome:
+    """As `run_engine`, with `step` more rows of a partition at each call, without those done."""
+    task = query.task()
+    seen = sight(task, len(rows.columns[Kind.INTEGER]), ())
+    assert seen is not None
+    outcome: list[tuple[int, int, int, str]] = []
+    for partition, offset in enumerate(rows.offsets[:-1]):
+        begin, here, frontier = 0, 0, Frontier(0)
+        length = len(rows.words[partition])
+        while frontier.edge is not None or here == 0:
+            here = min(here + step, length)
+            frontier.edge = here - begin - seen.behind if here < length else None
+            piece = rows.part(partition, begin, here).partitions(query.variables)
+            place = offset + begin
+            try:
+                chunks = list(engine.search(task, replace(piece, frontier=frontier)))
+            except RunFailure as failure:
+                return failure.kind.name, partition, place + failure.row
+            listed = [one for chunk in chunks for one in _listed(chunk, query.variables)]
+            outcome += [(partition, number, place + at, word) for _, number, at, word in listed]
+            done = max(frontier.start - max(1, seen.before), 0)
+            begin, frontier.start = begin + done, frontier.start - done
+            if length == 0:
+                break
+    return outcome
 
 
 def _listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int, str]]:

@@ -196,7 +196,7 @@ def drafted(plan: MatchPlan) -> Draft:
 
 @dataclass(frozen=True)
 class Run:
-    """An executable over some partitions, in batches of some rows."""
+    """An executable over some partitions, in batches of some rows, each worth a search."""
 
     executable: Executable
     prepared: Prepared
@@ -207,7 +207,7 @@ class Run:
         """Raises MatchRecognizeRunError."""
         table = self.prepared.table(self.executable, self.partitions).combine_chunks()
         inputs = table.to_batches(max_chunksize=self.rows_a_batch)
-        return list(Worker(self.executable).run(inputs))
+        return list(Worker(self.executable, rows_a_call=self.rows_a_batch).run(inputs))
 
     def schema(self, first: int) -> list[StructField]:
         """The fields of the output, numbered from `first`; other runs leave them NULL."""

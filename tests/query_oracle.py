@@ -64,6 +64,8 @@ def partition_rows(batch: Batch, query: Query, rows: list[Row]) -> Iterator[tupl
         tests += 1
         if tests > TESTS_A_PARTITION:
             raise TooManyWords
+        if not batch.in_window(query, rows[start], rows[start + len(variables) - 1]):
+            return False
         condition = query.definitions.get(variables[-1])
         seen = Seen(rows, start, variables, len(variables), 0, members)
         return condition is None or condition.value(seen) is True

@@ -109,13 +109,15 @@ class Limits:
 
     running_first: FIRST with running semantics may find a row after the current one.
     final_classifier: FINAL CLASSIFIER() may be written. filled_navigation: navigation may hold an
-    expression that is not NULL where its columns are. distinct: DISTINCT in aggregates.
+    expression that is not NULL where its columns are. distinct: DISTINCT in aggregates. within:
+    WITHIN.
     """
 
     running_first: bool = True
     final_classifier: bool = True
     filled_navigation: bool = True
     distinct: bool = True
+    within: bool = True
 
 
 class Expressions:

@@ -65,6 +65,7 @@ class Query:
     rows_per_match: RowsPerMatch
     after_match: AfterMatchSkip
     skip_text: str
+    window: int | None = None  # along the first key: minutes of `t`, or a distance of `n`
 
     @property
     def members(self) -> dict[str, frozenset[str]]:
@@ -111,12 +112,26 @@ class Batch:
         order = ", ".join(item.text for item in self.order)
         measures = ", ".join(f"{one.text} AS m{i}" for i, one in enumerate(query.measures))
         union = f" SUBSET {UNION} = ({', '.join(query.union)})" if query.union else ""
+        within = ""
+        if query.window is not None:
+            minutes = self.order[0].column == "t"
+            within = f" WITHIN {f'INTERVAL {query.window} MINUTES' if minutes else query.window}"
         define = ", ".join(f"{name} AS {one.text}" for name, one in query.definitions.items())
         return (
             f"SELECT * FROM {relation} MATCH_RECOGNIZE ({by}ORDER BY {order} MEASURES {measures} "
             f"{query.rows_per_match.value} AFTER MATCH SKIP {query.skip_text} "
-            f"PATTERN ({show(query.pattern)}){union} DEFINE {define}) AS r"
+            f"PATTERN ({show(query.pattern)}){within}{union} DEFINE {define}) AS r"
         )
+
+    def in_window(self, query: Query, first: Row, row: Row) -> bool:
+        """Whether a row lies in the window of a first row; without a key none does."""
+        if query.window is None:
+            return True
+        begin, end = first[self.order[0].column], row[self.order[0].column]
+        if begin is None or end is None:
+            return False
+        window = query.window if self.order[0].column == "n" else timedelta(minutes=query.window)
+        return bool(end - begin < window)
 
 
 def sort_key(value: Value) -> tuple[bool, Value]:
@@ -189,12 +204,12 @@ class Patterns:
         return Quantified(part, least, most, self.random.random() < 0.7)
 
 
-def random_query(random: Random, limits: Limits) -> Query:
-    """A query with at least one variable, definition and measure."""
+def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Query:
+    """A query with at least one variable, definition and measure. windows: to choose from."""
     pattern = Patterns(random, "ABC").pattern(random.randint(2, 5))
     names = variable_names(pattern)
     if not names:
-        return random_query(random, limits)
+        return random_query(random, limits, windows)
     union = tuple(random.sample(names, random.randint(1, len(names))))
     union = union if random.random() < 0.5 else ()
     expressions = Expressions(random, names, [UNION] if union else [], limits)
@@ -210,6 +225,7 @@ def random_query(random: Random, limits: Limits) -> Query:
         rows_per_match,
         after_match,
         skip_text,
+        random.choice(windows) if windows and random.random() < 0.25 else None,
     )
 
 
@@ -241,7 +257,9 @@ def random_batch(
         flip = random.random() < 0.5
         order.insert(0, Order("t", random.random() < 0.3, flip))
     by = () if single else ("k",)
-    drawn = tuple(random_query(random, limits) for _ in range(queries))
+    windows = (15, 25, 45) if order[0].column == "t" else (2, 3, 5)
+    windows = windows if limits.within and not order[0].descending else ()
+    drawn = tuple(random_query(random, limits, windows) for _ in range(queries))
     return Batch(tuple(rows), by, tuple(order), drawn)
 
 

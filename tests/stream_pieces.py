@@ -15,9 +15,11 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from matchrec.engine.partitions import Frontier
 from matchrec.engine.resumed.state import SearchState
 from matchrec.executable import Executable
 from matchrec.spark import execute
+from matchrec.spark.batches import Piece
 from matchrec.spark.columns import Relation
 from matchrec.spark.streaming.keyed import TIME, Keyed, ordered
 from matchrec.spark.streaming.memory import restored
@@ -96,7 +98,9 @@ class Streamed:
         batch = self.worker.batch(frame)
         table = pa.Table.from_batches([batch])
         table = table.take(pa.array(ordered(table, self.keyed.orders))).combine_chunks()
-        found = Worker(self.executable).matched(table, np.array([0, table.num_rows]))
+        rows = table.num_rows
+        whole = Piece(table, np.array([0, rows]), Frontier(0), 0, np.zeros(rows, np.bool_), rows)
+        found = Worker(self.executable).matched(whole)
         return [row for one in found for row in one.to_pylist()]
 
     def in_pieces(

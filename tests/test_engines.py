@@ -47,7 +47,15 @@ from matchrec.plan.pattern import (
     permutation,
     show,
 )
-from tests.engine_tasks import Query, Rows, query, run_engine, run_reference, words
+from tests.engine_tasks import (
+    Query,
+    Rows,
+    query,
+    run_engine,
+    run_engine_in_pieces,
+    run_reference,
+    words,
+)
 
 EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "200"))  # a long run: MATCHREC_EXAMPLES=2000
 ENGINES: list[Engine] = [
@@ -71,6 +79,13 @@ def assert_agreement(query: Query, rows: Rows) -> None:
     expected = run_reference(query, rows)
     for engine in ENGINES:
         assert run_engine(engine, query, rows) == expected, (engine, show(query.pattern))
+
+
+def assert_agreement_in_pieces(query: Query, rows: Rows, step: int) -> None:
+    expected = run_reference(query, rows)
+    for engine in ENGINES:
+        found = run_engine_in_pieces(engine, query, rows, step)
+        assert found == expected, (engine, show(query.pattern))
 
 
 def small_patterns() -> list[RowPattern]:
@@ -162,6 +177,17 @@ def queries(draw: st.DrawFn) -> Query:
     targets = (*names, *subsets)
     skip = draw(skips(targets)) if targets else AfterMatchSkip()
     return Query(pattern, skip, subsets)
+
+
+@settings(random_examples, max_examples=EXAMPLES // 2)
+@given(st.data(), st.integers(1, 5))
+def test_random_partitions_in_pieces(data: st.DataObject, step: int) -> None:
+    query, rows = data.draw(queries()), Rows(data.draw(st.lists(LONGER, max_size=2).map(tuple)))
+    if data.draw(st.booleans()):
+        query, rows = data.draw(run_dependent())
+    if data.draw(st.booleans()):
+        rows = data.draw(windowed(rows))
+    assert_agreement_in_pieces(query, rows, step)
 
 
 @st.composite

@@ -45,7 +45,11 @@ from tests.trino_check import Trino, TrinoError
 QUERIES_A_BATCH = 150
 THREADS = 8  # Trino's time is mostly waiting
 LIMITS = Limits(
-    running_first=False, final_classifier=False, filled_navigation=False, distinct=False
+    running_first=False,
+    final_classifier=False,
+    filled_navigation=False,
+    distinct=False,
+    within=False,
 )
 ERRORS = {
     "SKIP_TO_NO_ROW": "pattern variable is not present in match",

@@ -42,8 +42,12 @@ class Backtracking:
         if task.selects:
             return selection_backtracking.search(task, partitions, self.room, counters)
         if partitions.window_end is not None and task.looks_only_at_data:
-            return run(WindowedSearch(task, partitions, self.room.memory), task, self.room)
-        return run(_BacktrackingSearch(task, partitions, self.room.memory), task, self.room)
+            return run(
+                WindowedSearch(task, partitions, self.room.memory), task, partitions, self.room
+            )
+        return run(
+            _BacktrackingSearch(task, partitions, self.room.memory), task, partitions, self.room
+        )
 
 
 class _BacktrackingSearch:

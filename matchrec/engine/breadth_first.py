@@ -45,7 +45,7 @@ class BreadthFirst:
             given = selection.given(task, partitions, merge_runs=merge_runs)
             return selection_breadth_first.search(task, given, self.room, counters)
         search = _BreadthFirstSearch(task, partitions, self.merge_runs, self.room.memory)
-        return run(search, task, self.room)
+        return run(search, task, partitions, self.room)
 
 
 class _BreadthFirstSearch:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.evaluate.instructions import READ
 from matchrec.evaluate.link import LinkedConditions, Ways, link_conditions
 from matchrec.evaluate.liveness import Move
 from matchrec.nfa.cloning import clone_at_proceed
@@ -50,6 +51,16 @@ class CompiledTask:
     def remembers_all(self) -> bool:
         """Whether failures are remembered in every state that can be reached twice."""
         return bool(np.array_equal(self.program[:, layout.MEMO], self.tables.memo))
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """How far from a row of the run, or from the candidate row, conditions read."""
+        if self.linked is None:
+            return ()
+        code = [
+            step for begin, end in self.linked.code for step in self.linked.instructions[begin:end]
+        ]
+        return tuple(int(step[3]) for step in code if step[0] == READ)
 
     @property
     def memo_bytes(self) -> int:

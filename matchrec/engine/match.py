@@ -47,11 +47,14 @@ class Matches:
 
 
 class Numbering:
-    """Counts the matches of a partition over several chunks."""
+    """Counts the matches of a partition over several chunks.
 
-    def __init__(self) -> None:
-        self.partition = -1
-        self.last = 0
+    last: how many matches of the first partition there were before.
+    """
+
+    def __init__(self, last: int = 0) -> None:
+        self.partition = 0
+        self.last = last
 
     def numbered(self, matches: Matches) -> Matches:
         """The matches with their numbers; they come in order of partition.

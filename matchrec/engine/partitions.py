@@ -13,6 +13,21 @@ FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
 
 
+@dataclass(slots=True)
+class Frontier:
+    """How far the search of a partition has come whose rows come in pieces.
+
+    start: row position of the next starting row: in the first partition when a search begins, in
+    the last one when it is at its end. number: how many matches were found before in that
+    partition. edge: no search may look at the last partition's rows from here on, and one that
+    would ends there; None where that partition is whole.
+    """
+
+    start: int
+    number: int = 0
+    edge: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Partitions:
     """Whole partitions, one after the other, each in its order.
@@ -23,6 +38,8 @@ class Partitions:
     integers_valid, floats_valid: bool[a, n] and bool[b, n], false where the value is NULL.
     window_end: int64[n], for a match that starts at a row, the first row that is outside of its
     window; None without a window. It never decreases within a partition.
+    frontier: where the first partition's rows are not its first ones, or the last one's not its
+    last ones; only a search without event selection keeps to it.
     """
 
     starts: IntArray
@@ -32,6 +49,7 @@ class Partitions:
     integers_valid: BoolArray
     floats_valid: BoolArray
     window_end: IntArray | None = None
+    frontier: Frontier | None = None
 
     @property
     def rows(self) -> int:

@@ -54,8 +54,8 @@ class Search(Protocol):
         """Enlarge what `status` says is full."""
 
 
-def run(search: Search, task: Task, room: Room) -> Iterator[Matches]:
-    """All matches in chunks. Raises RunFailure."""
+def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Iterator[Matches]:
+    """All matches in chunks; at the end the frontier is moved. Raises RunFailure."""
     progress = search.progress
     rows = room.rows
     status = layout.OUTPUT_FULL
@@ -73,6 +73,9 @@ def run(search: Search, task: Task, room: Room) -> Iterator[Matches]:
             yield _matches(search, found, taken)
         if status == layout.OUTPUT_FULL:
             rows = max(rows, int(progress[layout.NEEDED]))
+    if partitions.frontier is not None:
+        partitions.frontier.start = int(progress[layout.START])
+        partitions.frontier.number = int(progress[layout.NUMBER])
 
 
 def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: Task) -> None:
@@ -105,6 +108,12 @@ def new_progress(partitions: Partitions) -> IntArray:
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
     progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = partitions.starts[0]
     progress[layout.MEMO_WINDOW] = -1
+    progress[layout.EDGE] = layout.NO_EDGE
+    frontier = partitions.frontier
+    if frontier is not None:
+        progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = frontier.start
+        progress[layout.NUMBER] = frontier.number
+        progress[layout.EDGE] = layout.NO_EDGE if frontier.edge is None else frontier.edge
     return progress
 
 

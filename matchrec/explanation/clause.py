@@ -55,7 +55,7 @@ class ExplainedClause:
         yield "program (NFA^b; edges in preferment order)", iter((program,))
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
         yield "nondeterminism", nondeterminism_lines(executable)
-        yield "engine", iter((f"{executable.engine.name}: {executable.reason}",))
+        yield "engine", engine_lines(executable)
         yield "optimisations", optimisation_lines(plan, executable)
         yield "rows", row_lines(plan)
         yield "computed by Spark after the match", after_lines(executable)
@@ -170,6 +170,18 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
             yield f"{variable}: {also}on the run: {written[variable]}"
     depends = not executable.task.looks_only_at_data
     yield "they depend on the run" if depends else "they look only at the data"
+
+
+def engine_lines(executable: Executable) -> Iterator[str]:
+    yield f"{executable.engine.name}: {executable.reason}"
+    sight = executable.sight
+    if sight is None:
+        yield "memory: each partition as a whole, because of event selection"
+        return
+    beside = [f"{sight.before} before it"] * bool(sight.before)
+    beside += [f"{sight.behind} behind a match"] * bool(sight.behind)
+    seen = f", and rows that are looked at: {' and '.join(beside)}" if beside else ""
+    yield f"memory: a partition from the first row on whose match is undecided{seen}"
 
 
 def row_lines(plan: MatchPlan) -> Iterator[str]:

@@ -1,43 +1,167 @@
-"""A stream of record batches → whole partitions: batch borders and partition borders are unrelated.
+"""A stream of record batches → pieces for the engine: whole partitions, or parts of a large one.
 
 Rows wait until their partition is complete, and complete partitions wait until there are enough
 rows for a call of the engine to be worth while: 200,000 tiny partitions are a few calls.
-Memory: the rows of the partition that is being read, and of one call.
+
+A partition that grows large is searched before it is complete. The engine stops at the first
+starting row whose search would look behind the rows that are here; the rows from there on, and as
+many before it as conditions and measures look back, wait for those that follow. What waits doubles
+at least until the next call, so that a search which begins again costs no more in the end.
+
+Memory: the rows of one call, and of the partition that is being read from the first row on from
+which a match is not yet decided; where partitions must be whole, all rows of that partition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
-from matchrec.engine.partitions import IntArray
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray
+from matchrec.output.sight import Sight
 
 ROWS_A_CALL = 1 << 17
 
 
-def whole_partitions(
-    batches: Iterable[pa.RecordBatch], rows_a_call: int = ROWS_A_CALL
-) -> Iterator[tuple[pa.Table, IntArray]]:
-    """Tables of whole partitions, each with the row positions at which its partitions start.
+@dataclass(slots=True)
+class Piece:
+    """Rows for one call of the engine.
 
-    The first bit of column `__bits0` marks partition starts.
+    starts: row positions at which partitions start, then the number of rows. frontier: from where
+    on in the first partition to search, and where the rows that are here end; the engine moves it.
+    passed: rows of the first partition in front of the table. covered: bool[n], rows that a match
+    contains, or that have come out before. fresh: how many rows no other piece has had.
     """
-    waiting: list[pa.RecordBatch] = []
-    rows = 0
+
+    table: pa.Table
+    starts: IntArray
+    frontier: Frontier
+    passed: int
+    covered: BoolArray
+    fresh: int
+
+    @property
+    def fresh_partitions(self) -> int:
+        """How many partitions begin with such a row."""
+        return int(np.count_nonzero(self.starts[:-1] >= self.table.num_rows - self.fresh))
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the last partition's further rows are not here."""
+        return self.frontier.edge is not None
+
+
+def pieces(
+    batches: Iterable[pa.RecordBatch], sight: Sight | None, rows_a_call: int = ROWS_A_CALL
+) -> Iterator[Piece]:
+    """The rows in pieces; the next piece begins where the search of the last one has ended.
+
+    The first bit of column `__bits0` marks partition starts. sight: None where partitions must be
+    whole.
+    """
+    waiting = Waiting(rows_a_call)
     for batch in batches:
+        waiting.add(batch)
+        if waiting.border >= rows_a_call:
+            yield waiting.complete(waiting.border)
+        if sight is not None and waiting.rows - waiting.border >= waiting.enough:
+            if waiting.border:
+                yield waiting.complete(waiting.border)
+            piece = waiting.unfinished(sight)
+            yield piece
+            waiting.go_on(piece, sight)
+            del piece  # a table less in memory while the next one grows
+    if waiting.rows:
+        yield waiting.complete(waiting.rows)
+
+
+@dataclass(slots=True)
+class Waiting:
+    """Rows that wait to be searched.
+
+    border: where the last partition starts. enough: rows of it that are worth a call. start,
+    number, passed: of the first partition, see `Piece`. covered: of its rows that an earlier piece
+    has had.
+    """
+
+    rows_a_call: int
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    rows: int = 0
+    border: int = 0
+    enough: int = field(init=False)
+    start: int = 0
+    number: int = 0
+    passed: int = 0
+    covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
+
+    def __post_init__(self) -> None:
+        self.enough = 2 * self.rows_a_call
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """More rows."""
         if batch.num_rows == 0:
-            continue
-        border = last_start(batch)
-        if rows + border >= rows_a_call and border >= 0 and rows + border > 0:
-            yield table_of([*waiting, batch.slice(0, border)])
-            waiting, rows = [batch.slice(border)], batch.num_rows - border
-        else:
-            waiting.append(batch)
-            rows += batch.num_rows
-    if waiting:
-        yield table_of(waiting)
+            return
+        last = last_start(batch)
+        if last >= 0:
+            self.border = self.rows + last
+        self.batches.append(batch)
+        self.rows += batch.num_rows
+
+    def complete(self, rows: int) -> Piece:
+        """The first so many rows, whole partitions, which wait no longer."""
+        taken, left = divided(self.batches, rows)
+        piece = self.piece(taken, None)
+        self.batches, self.rows, self.border = left, self.rows - rows, 0
+        self.start = self.number = self.passed = 0
+        self.covered = np.zeros(0, np.bool_)
+        self.enough = 2 * self.rows_a_call
+        return piece
+
+    def unfinished(self, sight: Sight) -> Piece:
+        """All rows, of one partition that may go on."""
+        return self.piece(self.batches, self.rows - sight.behind)
+
+    def piece(self, batches: list[pa.RecordBatch], edge: int | None) -> Piece:
+        table = pa.Table.from_batches(batches).combine_chunks()
+        starts = starts_in(table.column("__bits0"))
+        if self.passed:
+            starts = np.append(0, starts)
+        covered = np.zeros(table.num_rows, np.bool_)
+        covered[: len(self.covered)] = self.covered
+        fresh = table.num_rows - len(self.covered)
+        starts = np.append(starts, table.num_rows).astype(np.int64)
+        return Piece(
+            table, starts, Frontier(self.start, self.number, edge), self.passed, covered, fresh
+        )
+
+    def go_on(self, piece: Piece, sight: Sight) -> None:
+        """Keep of an unfinished piece what the search from its frontier on may look at."""
+        gone = max(piece.frontier.start - max(1, sight.before), 0)
+        _, self.batches = divided(self.batches, gone)
+        self.rows -= gone
+        self.start = piece.frontier.start - gone
+        self.number = piece.frontier.number
+        self.passed += gone
+        self.covered = piece.covered[gone:].copy()
+        self.enough = self.rows + max(self.rows, self.rows_a_call)
+
+
+def divided(
+    batches: list[pa.RecordBatch], rows: int
+) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
+    """The first so many rows, and the others."""
+    first, others = [], []
+    for batch in batches:
+        here = min(rows, batch.num_rows)
+        if here:
+            first.append(batch.slice(0, here))
+        if here < batch.num_rows:
+            others.append(batch.slice(here))
+        rows -= here
+    return first, others
 
 
 def starts_in(bits: pa.ChunkedArray | pa.Array) -> IntArray:
@@ -49,10 +173,3 @@ def last_start(batch: pa.RecordBatch) -> int:
     """The position of the last row that starts a partition, or -1."""
     starts = starts_in(batch.column("__bits0"))
     return int(starts[-1]) if len(starts) else -1
-
-
-def table_of(batches: list[pa.RecordBatch]) -> tuple[pa.Table, IntArray]:
-    """The batches as one table of contiguous columns, and its partition starts with the end."""
-    table = pa.Table.from_batches(batches).combine_chunks()
-    starts = starts_in(table.column("__bits0"))
-    return table, np.append(starts, table.num_rows).astype(np.int64)

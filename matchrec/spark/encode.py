@@ -13,13 +13,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, Partitions, WordArray
+from matchrec.engine.partitions import (
+    BoolArray,
+    FloatArray,
+    Frontier,
+    IntArray,
+    Partitions,
+    WordArray,
+)
 from matchrec.engine.windows import ends_after, window_ends
 from matchrec.executable import Executable
 from matchrec.spark.columns import BITS_A_COLUMN
 
 
-def partitions_of(executable: Executable, table: pa.Table, starts: IntArray) -> Partitions:
+def partitions_of(
+    executable: Executable, table: pa.Table, starts: IntArray, frontier: Frontier | None = None
+) -> Partitions:
     """The engine's view of a table whose columns are those of `spark.columns`."""
     ranks = ranked_columns(executable, table)
 
@@ -29,6 +38,7 @@ def partitions_of(executable: Executable, table: pa.Table, starts: IntArray) -> 
     integers, floats = held(executable.integers), held(executable.floats)
     rows = table.num_rows
     return Partitions(
+        frontier=frontier,
         window_end=window_end(executable, table, starts),
         starts=starts,
         satisfied=satisfied_words(table, len(executable.conditions)),

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.engine.match import Matches, Numbering
-from matchrec.engine.partitions import IntArray
+from matchrec.engine.partitions import Frontier, IntArray
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,13 @@ class Stretches:
     starts: IntArray
     partition: IntArray
 
-    def numbered(self, found: Iterable[Matches]) -> Iterator[Matches]:
-        """The matches of the stretches, numbered by partition."""
-        numbering = Numbering()
+    def numbered(self, found: Iterable[Matches], frontier: Frontier) -> Iterator[Matches]:
+        """The matches of the stretches, numbered by partition; then the frontier knows the last."""
+        numbering = Numbering(frontier.number)
         for matches in found:
             of_partition = replace(matches, partition=self.partition[matches.partition])
             yield replace(matches, number=numbering.numbered(of_partition).number)
+        frontier.number = numbering.last
 
 
 def stretches_of(table: pa.Table, starts: IntArray) -> Stretches:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.engine.match import FailureKind, Matches, RunFailure
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.partitions import Partitions
 from matchrec.errors.running import (
     Place,
     division_by_zero,
@@ -27,7 +27,7 @@ from matchrec.output.aggregates import SumOverflow
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.spark.batches import whole_partitions
+from matchrec.spark.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.encode import partitions_of
 from matchrec.spark.gather import Gatherer
 from matchrec.spark.stretches import stretches_of
@@ -47,48 +47,55 @@ WORDING = {
 
 @dataclass(frozen=True)
 class Worker:
-    """Runs an executable over one task's stream of batches. tally: counts, if anyone asks."""
+    """Runs an executable over one task's stream of batches.
+
+    tally: counts, if anyone asks. rows_a_call: see `spark.batches`.
+    """
 
     executable: Executable
     tally: Tally | None = None
+    rows_a_call: int = ROWS_A_CALL
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
-        for table, starts in self.timed(WAITING, whole_partitions(batches)):
-            for batch in self.matched(table, starts):
+        found = pieces(batches, self.executable.sight, self.rows_a_call)
+        for piece in self.timed(WAITING, found):
+            for batch in self.matched(piece):
                 yield batch if self.tally is None else self.tally.beside(batch)
+            del piece  # a table less in memory while the next one grows
         if self.tally is not None:
             yield self.tally.row()
 
-    def matched(self, table: pa.Table, starts: IntArray) -> Iterator[pa.RecordBatch]:
-        """The output rows of whole partitions."""
-        executable = self.executable
+    def matched(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """The output rows of a piece."""
+        executable, frontier = self.executable, piece.frontier
         with self.spent_on(ENCODING):
-            stretches = stretches_of(table, starts) if executable.neighbours else None
-            partitions = partitions_of(executable, table, stretches.starts if stretches else starts)
-        covered = np.zeros(table.num_rows, np.bool_)
+            stretches = stretches_of(piece.table, piece.starts) if executable.neighbours else None
+            starts = stretches.starts if stretches else piece.starts
+            partitions = partitions_of(executable, piece.table, starts, frontier)
+        first = frontier.start
         with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
         try:
-            found = self.found(partitions, len(starts) - 1)
-            for matches in stretches.numbered(found) if stretches else found:
+            found = self.found(partitions, piece)
+            for matches in stretches.numbered(found, frontier) if stretches else found:
                 if with_unmatched:
-                    covered |= matched_rows(matches, table.num_rows)
+                    piece.covered[:] |= matched_rows(matches, partitions.rows)
                 with self.spent_on(GATHERING):
                     rows = output_rows(matches, executable.rows_per_match)
-                yield from self.gathered(table, partitions, matches, rows)
+                yield from self.gathered(piece, partitions, matches, rows)
         except RunFailure as failure:
-            place = self.place(failure.row, table, partitions)
+            place = self.place(failure.row, piece, partitions)
             raise WORDING[failure.kind](failure.detail, place) from failure
         if with_unmatched:
-            yield from self.unmatched(table, partitions, covered)
+            yield from self.unmatched(piece, partitions, first)
 
-    def found(self, partitions: Partitions, count: int) -> Iterator[Matches]:
-        """The matches of `count` whole partitions, in chunks."""
+    def found(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
+        """The matches of a piece, in chunks."""
         engine, task, tally = self.executable.engine, self.executable.task, self.tally
         if tally is None:
             return engine.search(task, partitions)
         found = engine.search(task, partitions, tally.of_kernels)
-        return tally.counted(found, partitions.rows, count)
+        return tally.counted(found, piece.fresh, piece.fresh_partitions)
 
     def timed(self, stage: int, items: Iterator[T]) -> Iterator[T]:
         """The same items, timed if anyone asks."""
@@ -99,15 +106,23 @@ class Worker:
         return nullcontext() if self.tally is None else self.tally.spent_on(stage)
 
     def unmatched(
-        self, table: pa.Table, partitions: Partitions, covered: BoolArray
+        self, piece: Piece, partitions: Partitions, first: int
     ) -> Iterator[pa.RecordBatch]:
-        """The rows that no match covers, with every measure NULL."""
+        """The rows that no match covers, with every measure NULL.
+
+        first: where the search has begun. Rows before it have come out, those behind its end may
+        still be matched.
+        """
+        covered = piece.covered.copy()
+        covered[:first] = True
+        if piece.goes_on:
+            covered[piece.frontier.start :] = True
         yield from self.gathered(
-            table, partitions, no_matches(), unmatched_rows(covered, partitions)
+            piece, partitions, no_matches(), unmatched_rows(covered, partitions)
         )
 
     def gathered(
-        self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows
+        self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
     ) -> Iterator[pa.RecordBatch]:
         if not rows.count:
             return
@@ -115,21 +130,23 @@ class Worker:
         reader = Reader(matches, rows, partitions, task.members, len(task.variables))
         try:
             with self.spent_on(GATHERING):
-                batch = Gatherer(self.executable, table, reader).batch()
+                batch = Gatherer(self.executable, piece.table, reader).batch()
             yield batch
         except SumOverflow as overflow:
-            raise sum_too_large(self.place(overflow.row, table, partitions)) from overflow
+            raise sum_too_large(self.place(overflow.row, piece, partitions)) from overflow
 
-    def place(self, row: int, table: pa.Table, partitions: Partitions) -> Place:
+    def place(self, row: int, piece: Piece, partitions: Partitions) -> Place:
         """A row as its partition's keys and its number there."""
         keys = {
-            name: table.column(f"__c{column}")[row].as_py() for name, column in self.executable.keys
+            name: piece.table.column(f"__c{column}")[row].as_py()
+            for name, column in self.executable.keys
         }
         if self.executable.neighbours:
-            number = table.column("__n")[row].as_py()
+            number = piece.table.column("__n")[row].as_py()
         else:
             partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
             number = row - int(partitions.starts[partition]) + 1
+            number += piece.passed if partition == 0 else 0
         return Place(keys, number, bool(self.executable.relevant))
 
 

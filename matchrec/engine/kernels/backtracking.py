@@ -24,7 +24,9 @@ from matchrec.engine.kernels.layout import (
     MEMO_FULL,
     MEMO_TO,
     MEMO_WINDOW,
+    MORE_ROWS,
     NEEDED,
+    NO_EDGE,
     NUMBER,
     OUTPUT_FULL,
     PARTITION,
@@ -40,7 +42,13 @@ from matchrec.engine.kernels.layout import (
 )
 from matchrec.engine.kernels.mapping import map_row
 from matchrec.engine.kernels.memo import has_failed, remember_failure
-from matchrec.engine.kernels.starts import end_of_window, finish_match, has_room, is_anchored
+from matchrec.engine.kernels.starts import (
+    edge_of,
+    end_of_window,
+    finish_match,
+    has_room,
+    is_anchored,
+)
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.jit import inlined, kernel
@@ -71,6 +79,7 @@ def search(
     while progress[PARTITION] < starts.shape[0] - 1:
         lower = starts[progress[PARTITION]]
         upper = starts[progress[PARTITION] + 1]
+        edge = edge_of(starts, progress)
         while progress[START] < upper:
             start = progress[START]
             bound = end_of_window(window_end, start, upper)
@@ -86,6 +95,7 @@ def search(
                 memo,
                 progress,
                 bound,
+                edge,
                 lower,
                 upper,
                 instructions,
@@ -108,6 +118,8 @@ def search(
             status = finish_match(program, skip_to, found, taken, progress, start, length)
             if status != DONE:
                 return status
+        if edge != NO_EDGE:
+            return MORE_ROWS
         progress[PARTITION] += 1
         progress[START] = upper
         progress[NUMBER] = 0
@@ -125,6 +137,7 @@ def find_match(
     memo: ByteArray,
     progress: IntArray,
     bound: int,
+    edge: int,
     lower: int,
     upper: int,
     instructions: RunArray,
@@ -138,6 +151,8 @@ def find_match(
     One loop over choices, forward and back, so that all of it stays in machine registers.
     """
     start = progress[START]
+    if start >= edge:
+        return NO_MATCH - MORE_ROWS
     row = start
     state = 0
     choice = first[0]
@@ -183,6 +198,8 @@ def find_match(
                 return NO_MATCH - PATH_FULL
             path[row - start] = choice
             row += 1
+            if row == edge:
+                return NO_MATCH - MORE_ROWS
             state = program[choice, TARGET]
             choice = first[state]
             tried_further = False

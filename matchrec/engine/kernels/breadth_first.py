@@ -27,7 +27,9 @@ from matchrec.engine.kernels.layout import (
     MAPPED,
     MEMO_FROM,
     MEMO_TO,
+    MORE_ROWS,
     NEEDED,
+    NO_EDGE,
     NODES,
     NODES_FULL,
     NUMBER,
@@ -43,7 +45,7 @@ from matchrec.engine.kernels.layout import (
     ChoiceArray,
     RunArray,
 )
-from matchrec.engine.kernels.starts import finish_match, has_room
+from matchrec.engine.kernels.starts import edge_of, finish_match, has_room
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.jit import inlined, inner, kernel
 
@@ -78,6 +80,7 @@ def search(
     while progress[PARTITION] < starts.shape[0] - 1:
         lower = starts[progress[PARTITION]]
         upper = starts[progress[PARTITION] + 1]
+        edge = edge_of(starts, progress)
         while progress[START] < upper:
             status = find_match(
                 first,
@@ -91,6 +94,7 @@ def search(
                 seen,
                 memo,
                 progress,
+                edge,
                 lower,
                 upper,
                 instructions,
@@ -116,6 +120,8 @@ def search(
             status = finish_match(program, skip_to, found, taken, progress, start, length)
             if status != DONE:
                 return status
+        if edge != NO_EDGE:
+            return MORE_ROWS
         progress[PARTITION] += 1
         progress[START] = upper
         progress[NUMBER] = 0
@@ -137,6 +143,7 @@ def find_match(
     seen: IntArray,
     memo: ByteArray,
     progress: IntArray,
+    edge: int,
     lower: int,
     upper: int,
     instructions: RunArray,
@@ -155,6 +162,8 @@ def find_match(
     progress[BEST_START] = -1
     progress[NODES] = 0
     while True:
+        if row >= edge:
+            return forget(progress, runs, bank, count, row, MORE_ROWS)
         if count == 0 and progress[BEST_START] < 0:
             progress[NODES] = 0
             if row >= upper:

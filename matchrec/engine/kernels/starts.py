@@ -2,12 +2,14 @@
 
 from matchrec.engine.kernels.layout import (
     DONE,
+    EDGE,
     FOUND_NUMBER,
     FOUND_OFFSET,
     FOUND_PARTITION,
     FOUND_START,
     MAPPED,
     MATCHES,
+    NO_EDGE,
     NUMBER,
     PARTITION,
     PAST_LAST_ROW,
@@ -79,6 +81,12 @@ def skip_target(program: IntArray, skip_to: int, choices: ChoiceArray | IntArray
             return index
         index += step
     return -1
+
+
+@inlined
+def edge_of(starts: IntArray, progress: IntArray) -> int:
+    """From which row on the partition that is searched may not be looked at."""
+    return progress[EDGE] if progress[PARTITION] == starts.shape[0] - 2 else NO_EDGE
 
 
 @inlined

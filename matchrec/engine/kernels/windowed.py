@@ -25,7 +25,9 @@ from matchrec.engine.kernels.layout import (
     MASK,
     MEMO_FULL,
     MEMO_TO,
+    MORE_ROWS,
     NEEDED,
+    NO_EDGE,
     NUMBER,
     OUTPUT_FULL,
     PARTITION,
@@ -35,7 +37,7 @@ from matchrec.engine.kernels.layout import (
     WORD,
     ChoiceArray,
 )
-from matchrec.engine.kernels.starts import finish_match, has_room, is_anchored
+from matchrec.engine.kernels.starts import edge_of, finish_match, has_room, is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.jit import inlined, inner, kernel
 
@@ -44,7 +46,8 @@ TOO_FAR = NEVER - 1  # none up to the horizon
 UNKNOWN = -1
 NO_ROOM = -2  # the arrays are too small; of what is kept, NO_ROOM - k: none up to k rows on
 
-NO_MATCH = -1  # `walk` returns a length, this, or NO_ROOM
+NO_MATCH = -1  # `walk` returns a length, this, NO_ROOM, or UNDECIDED
+UNDECIDED = -3
 
 
 @kernel
@@ -66,19 +69,32 @@ def search(
     while progress[PARTITION] < starts.shape[0] - 1:
         lower = starts[progress[PARTITION]]
         upper = starts[progress[PARTITION] + 1]
+        edge = edge_of(starts, progress)
         while progress[START] < upper:
             start = progress[START]
             bound = window_end[start]
             if bound > progress[HORIZON]:
-                progress[HORIZON] = min(upper, 2 * bound - start + 16)
+                progress[HORIZON] = min(upper, edge, 2 * bound - start + 16)
             length = walk(
-                first, program, satisfied, nearest, path, least, progress, bound, lower, upper
+                first,
+                program,
+                satisfied,
+                nearest,
+                path,
+                least,
+                progress,
+                bound,
+                edge,
+                lower,
+                upper,
             )
             if length == NO_MATCH:
                 progress[START] = start + 1
                 continue
             if length == NO_ROOM:
                 return MEMO_FULL
+            if length == UNDECIDED:
+                return MORE_ROWS
             if not has_room(found, taken, progress, length):
                 progress[NEEDED] = length
                 return OUTPUT_FULL
@@ -88,6 +104,8 @@ def search(
             status = finish_match(program, skip_to, found, taken, progress, start, length)
             if status != DONE:
                 return status
+        if edge != NO_EDGE:
+            return MORE_ROWS
         progress[PARTITION] += 1
         progress[START] = upper
         progress[NUMBER] = 0
@@ -106,17 +124,21 @@ def walk(
     least: ChoiceArray,
     progress: IntArray,
     bound: int,
+    edge: int,
     lower: int,
     upper: int,
 ) -> int:
     """Length of the preferred match at progress[START] that ends at `bound` or before it.
 
-    Its choices are in `path`. NO_MATCH where there is none; NO_ROOM.
+    Its choices are in `path`. NO_MATCH where there is none; NO_ROOM; UNDECIDED where rows behind
+    `edge` decide.
     """
     start = progress[START]
     row = start
     state = 0
     while True:
+        if row >= edge:
+            return UNDECIDED
         chosen = -1
         for choice in range(first[state], first[state + 1]):
             guard = program[choice, GUARD]
@@ -128,7 +150,7 @@ def walk(
             mask = program[choice, MASK]
             if row >= bound or satisfied[row, program[choice, WORD]] & mask != mask:
                 continue
-            away = look(first, program, nearest, progress, target, row + 1, lower, upper)
+            away = look(first, program, nearest, progress, target, row + 1, edge, lower, upper)
             if away == UNKNOWN:
                 away = explore(
                     target,
@@ -140,11 +162,14 @@ def walk(
                     path,
                     least,
                     progress,
+                    edge,
                     lower,
                     upper,
                 )
                 if away == NO_ROOM:
                     return NO_ROOM
+            if away == TOO_FAR and bound >= edge:
+                return UNDECIDED
             if row + 1 + away <= bound:
                 chosen = choice
                 break
@@ -168,6 +193,7 @@ def explore(
     path: ChoiceArray,
     least: ChoiceArray,
     progress: IntArray,
+    edge: int,
     lower: int,
     upper: int,
 ) -> int:
@@ -191,7 +217,7 @@ def explore(
                 and (guard == 0 or is_anchored(guard, row, lower, upper))
             ):
                 target = program[choice, TARGET]
-                away = look(first, program, nearest, progress, target, row + 1, lower, upper)
+                away = look(first, program, nearest, progress, target, row + 1, edge, lower, upper)
                 if away == UNKNOWN:
                     break
                 best = min(best, one_more(away))
@@ -237,6 +263,7 @@ def look(
     progress: IntArray,
     state: int,
     row: int,
+    edge: int,
     lower: int,
     upper: int,
 ) -> int:
@@ -247,6 +274,8 @@ def look(
             return int(away)
         if row - away + NO_ROOM == progress[HORIZON]:
             return TOO_FAR
+    if row >= edge:
+        return TOO_FAR
     for choice in range(first[state], first[state + 1]):
         if program[choice, TARGET] == ACCEPT:
             guard = program[choice, GUARD]

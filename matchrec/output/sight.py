@@ -1,0 +1,34 @@
+"""How far from the rows of a run a query looks: so much of a partition must be at hand.
+
+A search decides on a starting row once it has seen the rows that it looks at, so a partition may
+come to the engine in pieces that overlap by what conditions and measures see beside a match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from matchrec.engine.compiled import compile_task
+from matchrec.engine.interface import Task
+from matchrec.output.reads import Read, ReadAt
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """The most rows before a run's first row, and behind its last one, that are read."""
+
+    before: int
+    behind: int
+
+
+def sight(task: Task, integers: int, reads: Iterable[Read]) -> Sight | None:
+    """How far conditions and measures see; None where a partition must be at hand as a whole.
+
+    integers: how many integer columns conditions read.
+    """
+    if task.selects:
+        return None
+    steps = [one.navigation.physical_offset for one in reads if isinstance(one, ReadAt)]
+    steps += compile_task(task, integers).offsets
+    return Sight(-min([0, *steps]), max([0, *steps]))

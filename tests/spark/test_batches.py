@@ -1,0 +1,70 @@
+"""Pieces of a stream of batches, without Spark: what waits, and what is let go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.output.sight import Sight
+from matchrec.spark.batches import Piece, pieces
+
+
+def batches(sizes: list[int], rows_a_batch: int) -> Iterator[pa.RecordBatch]:
+    """Partitions of so many rows; column __c0 numbers all rows."""
+    rows = sum(sizes)
+    bits = np.zeros(rows, np.int64)
+    bits[np.cumsum([0, *sizes[:-1]])] = 1
+    for begin in range(0, rows, rows_a_batch):
+        end = min(begin + rows_a_batch, rows)
+        columns = [pa.array(np.arange(begin, end)), pa.array(bits[begin:end])]
+        yield pa.RecordBatch.from_arrays(columns, ["__c0", "__bits0"])
+
+
+def first_row(piece: Piece) -> int:
+    return int(piece.table.column("__c0")[0].as_py())
+
+
+def test_what_is_decided_is_let_go() -> None:
+    """All rows before the edge are decided at once."""
+    seen, largest = 0, 0
+    for piece in pieces(batches([100_000], 100), Sight(2, 1), 1_000):
+        begin = first_row(piece)
+        largest = max(largest, piece.table.num_rows)
+        assert begin == piece.passed
+        assert begin + piece.frontier.start == max(seen, 0)
+        assert begin == 0 or piece.frontier.start >= 2
+        if piece.goes_on:
+            assert piece.frontier.edge == piece.table.num_rows - 1
+            piece.frontier.start = piece.frontier.edge
+        else:
+            piece.frontier.start = piece.table.num_rows
+        seen = begin + piece.frontier.start
+    assert seen == 100_000
+    assert largest <= 2_100
+
+
+def test_what_is_undecided_doubles() -> None:
+    sizes = [one.table.num_rows for one in pieces(batches([100_000], 100), Sight(0, 0), 1_000)]
+    assert sizes == [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 100_000]
+
+
+def test_partitions_that_must_be_whole_are() -> None:
+    (piece,) = pieces(batches([100_000], 100), None, 1_000)
+    assert piece.table.num_rows == 100_000
+    assert not piece.goes_on
+
+
+def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
+    sizes = [300, 300, 5_000, 10, 10]
+    found = []
+    for piece in pieces(batches(sizes, 70), Sight(0, 0), 1_000):
+        found.append((np.diff(piece.starts).tolist(), piece.goes_on, piece.fresh_partitions))
+        if piece.goes_on:
+            piece.frontier.start = piece.table.num_rows
+    whole = [one for one, goes_on, _ in found if not goes_on]
+    assert whole[0] == [300, 300]
+    assert found[1][1:] == (True, 1)
+    assert [len(one) for one in whole[1:]] == [3]
+    assert sum(fresh for *_, fresh in found) == len(sizes)
