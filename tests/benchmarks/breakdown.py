@@ -1,7 +1,7 @@
 """Where the time of the V-shape goes: the query cut off after each step, and other ways to run it.
 
-A step's cost is what it adds in the same round to the one before. The time of the search itself is
-what its counters say, over all tasks, divided by the cores.
+A step's cost is what it adds in the same round to the one before. What the worker does is divided
+by its own counters, which are seconds of all tasks and so are divided by the cores.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from tests.benchmarks.options import Options
 from tests.benchmarks.workloads import VSHAPE, workloads
 
 CORES = 2
+WORKER = "worker"
+STAGES = {"arrays": "encoding", "kernel": "seconds", "gather": "gathering"}  # counters by name
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -81,19 +83,20 @@ def steps(spark: SparkSession) -> dict[str, Query]:
         "scan": lambda: spark.table("ticks").select("symbol", "ts", "price"),
         "shuffle, sort, conditions": lambda: prepared,
         "Arrow in": lambda: prepared.mapInArrow(sent_and_dropped, schema),
-        "search and gather": lambda: prepared.mapInArrow(matching, schema),
+        WORKER: lambda: prepared.mapInArrow(matching, schema),
         "Arrow out": lambda: matchrec.sql(spark, VSHAPE),
     }
 
 
-def seconds_of_search(spark: SparkSession, rounds: int) -> float:
-    """The search itself, as its counters say."""
-    found = []
+def stages_of_worker(spark: SparkSession, rounds: int) -> dict[str, float]:
+    """Seconds of the worker's stages, as its counters say."""
+    found: dict[str, list[float]] = {name: [] for name in STAGES}
     for _ in range(rounds):
         counters = matchrec.Counters()
         run(lambda c=counters: matchrec.sql(spark, VSHAPE, counters=c))
-        found.append(counters.values()["seconds"] / CORES)
-    return median(found)
+        for name, seconds in found.items():
+            seconds.append(counters.values()[STAGES[name]] / CORES)
+    return {name: median(seconds) for name, seconds in found.items()}
 
 
 def added(times: dict[str, Times]) -> dict[str, float]:
@@ -106,18 +109,16 @@ def added(times: dict[str, Times]) -> dict[str, float]:
     return found
 
 
-def of_steps(times: dict[str, Times], search: float) -> Iterator[list[str]]:
-    """The table's lines: seconds so far, seconds of the step, its share."""
+def of_steps(times: dict[str, Times], stages: dict[str, float]) -> Iterator[list[str]]:
+    """The table's lines: seconds of the step, its share, seconds so far; then the worker's own."""
     whole = times["Arrow out"].median
     for name, seconds in added(times).items():
         taken = times[name]
         so_far = [f"{taken.median:.2f}", f"{taken.processor:.2f}"]
-        parts = {name: seconds}
-        if name == "search and gather":
-            parts = {"search": search, "arrays and gather": seconds - search}
-        for part, own in parts.items():
-            ends = part == list(parts)[-1]
-            yield [part, f"{own:.2f}", f"{own / whole:.0%}", *(so_far if ends else ["", ""])]
+        yield [name, f"{seconds:.2f}", f"{seconds / whole:.0%}", *so_far]
+        if name == WORKER:
+            for stage, own in stages.items():
+                yield [f"of it {stage}", f"{own:.2f}", f"{own / whole:.0%}", "", ""]
 
 
 def other_ways(spark: SparkSession) -> dict[str, Query]:
@@ -148,9 +149,9 @@ def lines(options: Options) -> Iterator[str]:
     with session(CORES) as spark, tempfile.TemporaryDirectory() as folder:
         written_table(spark, "ticks", options.scale, Path(folder))
         times = measured(steps(spark), options.rounds)
-        search = seconds_of_search(spark, options.rounds)
+        stages = stages_of_worker(spark, options.rounds)
         head = ["step", "seconds", "share", "all so far", "processor s so far"]
-        yield from table(head, of_steps(times, search))
+        yield from table(head, of_steps(times, stages))
         yield ""
         head = ["way", "median s", "min", "max", "processor s", "ratio"]
         yield from table(head, of_other_ways(measured(other_ways(spark), options.rounds)))
