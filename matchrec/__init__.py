@@ -6,6 +6,7 @@
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
     matchrec.Pattern.begin("a").next("b")...   an event pattern, built by calls
     matchrec.detect(df, pattern, order_by=...) its matches over a DataFrame of events
+    matchrec.pattern_sql(pattern, table, ...)  a pattern as MATCH_RECOGNIZE
     matchrec.AfterMatch.SKIP_TO_NEXT           which of its matches leave room for others
     matchrec.unwind(graph)                     the matches of its compressed form
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
         uninstall,
         unwind,
     )
-    from matchrec.detecting import detect, explain_pattern
+    from matchrec.detecting import detect, explain_pattern, pattern_sql
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
@@ -60,6 +61,7 @@ __all__ = [
     "explain_sase",
     "install",
     "match_recognize",
+    "pattern_sql",
     "sase",
     "sql",
     "uninstall",
@@ -74,7 +76,7 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("matchrec.errors"), name)
     if name in ("AfterMatch", "Pattern"):
         return getattr(import_module("matchrec.frontends.pattern"), name)
-    if name in ("detect", "explain_pattern"):
+    if name in ("detect", "explain_pattern", "pattern_sql"):
         return getattr(import_module("matchrec.detecting"), name)
     return getattr(import_module("matchrec.api"), name)
 

@@ -12,6 +12,7 @@ from matchrec.errors.calls import unknown_form
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.pattern import WORDS, AfterMatch, Asked, Pattern, lower_pattern, textual
+from matchrec.frontends.pattern.sql import to_sql
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.sql_text import quoted
 from matchrec.spark.counters import Counters
@@ -71,6 +72,21 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     query = PatternCall(df, pattern, listed(order_by), listed(partition_by), skip, form, timeouts)
     executed = query.executed(Options(engine, streams=True))
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
+
+
+def pattern_sql(
+    pattern: Pattern,
+    table: str,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+) -> str:
+    """A query for `sql` with a row for each match that `detect` finds without skipping.
+
+    table: its name, or `{hole}`. Raises MatchRecognizeUnsupportedError for what MATCH_RECOGNIZE,
+    with one event selection for the whole row pattern, cannot say.
+    """
+    return to_sql(Asked(pattern, listed(order_by), listed(partition_by), ("*",)), table)
 
 
 @dataclass(frozen=True)

@@ -342,3 +342,15 @@ def of_no_stage(function: str, span: Span | None) -> MatchRecognizePlanError:
         notes=("a column alone is that of the event which the condition is about",),
         hint=f"write {function}(stage.x)" + (", or count(stage)" if function == "count" else ""),
     )
+
+
+# Other languages
+
+
+def not_in_sql(what: str, obstacle: str) -> MatchRecognizeUnsupportedError:
+    """A pattern that the clause cannot say."""
+    return MatchRecognizeUnsupportedError(
+        f"{what} {obstacle}, which MATCH_RECOGNIZE cannot say",
+        notes=("its event selection is one strategy for the whole row pattern",),
+        hint="use matchrec.detect",
+    )

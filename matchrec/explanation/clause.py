@@ -18,6 +18,7 @@ from matchrec.explanation.selection import (
     selection_lines,
     window_lines,
 )
+from matchrec.explanation.stages import test_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
@@ -159,6 +160,12 @@ def neighbour_line(one: Neighbours) -> str:
 
 
 def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
+    depends = not executable.task.looks_only_at_data
+    said = "they depend on the run" if depends else "they look only at the data"
+    if plan.staging is not None:
+        yield from test_lines(plan, executable)
+        yield said
+        return
     written = {one.variable: show_scalar(one.condition) for one in plan.definitions}
     conditions = zip(executable.task.variables, executable.task.conditions, strict=True)
     for variable, condition in conditions:
@@ -168,8 +175,7 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         else:
             also = f"{bit}, and " if bit else ""
             yield f"{variable}: {also}on the run: {written[variable]}"
-    depends = not executable.task.looks_only_at_data
-    yield "they depend on the run" if depends else "they look only at the data"
+    yield said
 
 
 def engine_lines(executable: Executable) -> Iterator[str]:

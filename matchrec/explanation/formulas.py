@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from matchrec.engine.interface import Task
 from matchrec.explanation.selection import has_window
+from matchrec.explanation.stages import formulas_of_stages
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.match_plan import MatchPlan
@@ -26,6 +27,8 @@ IN_WINDOW = "in the window"
 
 def formulas(plan: MatchPlan, task: Task) -> Formulas:
     """The formula of each edge, by its state and place; of plain SQL, what is not true."""
+    if plan.staging is not None:
+        return formulas_of_stages(plan, task)
     written = {one.variable: show_scalar(one.condition) for one in plan.definitions}
     found = {}
     for number, state in enumerate(task.program.states):

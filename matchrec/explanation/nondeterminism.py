@@ -10,38 +10,32 @@ corollary 4.3.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 from matchrec.executable import Executable
 from matchrec.explanation.selection import merges_runs
+from matchrec.explanation.sources import (
+    BEGIN_BEGIN,
+    BEGIN_IGNORE,
+    IGNORE_PROCEED,
+    TAKE_IGNORE,
+    TAKE_PROCEED,
+    Source,
+)
+from matchrec.explanation.stages import choices_of_runs
 from matchrec.nfa.ambiguity import exponentially_ambiguous
 from matchrec.nfa.closure import Choice
 from matchrec.nfa.facts import most_rows
 from matchrec.plan.clauses import EventSelection
 
-LINEAR, EXPONENTIAL = "linear in W", "exponential in W"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One source, and how many runs may branch from one run in such a state."""
-
-    name: str
-    runs: str
-
-
-TAKE_PROCEED = Source("Take-Proceed", LINEAR)
-IGNORE_PROCEED = Source("Ignore-Proceed", LINEAR)
-TAKE_IGNORE = Source("Take-Ignore", EXPONENTIAL)
-BEGIN_IGNORE = Source("Begin-Ignore", LINEAR)
-BEGIN_BEGIN = Source("Begin-Begin (alternatives and groups, which the paper has not)", LINEAR)
-
 
 def nondeterminism_lines(executable: Executable) -> Iterator[str]:
     """The sources with their states, then the cost."""
     task = executable.task
+    if task.stages is not None:
+        yield from choices_of_runs(executable)
+        return
     folding = compile_task(task, len(executable.integers)).folding
     found: dict[Source, list[int]] = {}
     for place, (state, choices) in enumerate(zip(folding.states, folding.choices, strict=True)):

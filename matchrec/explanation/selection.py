@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from matchrec.engine.interface import Task
 from matchrec.executable import Executable
+from matchrec.explanation.stages import stage_lines
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
@@ -27,7 +28,9 @@ COME_OUT = {
 
 def selection_lines(plan: MatchPlan) -> Iterator[str]:
     """The strategy and the matches that come out, where they are not those of plain SQL."""
-    if plan.selects:
+    if plan.staging is not None:
+        yield from stage_lines(plan.staging)
+    elif plan.selects:
         yield f"{plan.selection.value}: {SKIPPED[plan.selection]}"
         yield f"{plan.output.value}: {COME_OUT[plan.output]}"
 
@@ -75,8 +78,9 @@ def optimisation_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]
         return
     asked = executable.task.optimisations
     window = said(asked.push_window) if has_window(plan) else "no window"
-    yield f"window pushed to every edge: {window}"
-    yield f"constrained proceed edges: {said(asked.constrain_proceed)}"
+    if plan.staging is None:
+        yield f"window pushed to every edge: {window}"
+        yield f"constrained proceed edges: {said(asked.constrain_proceed)}"
     if executable.engine.name != "breadth_first":
         yield f"run merging: none in engine {executable.engine.name}"
     elif plan.output is MatchOutput.GRAPH:

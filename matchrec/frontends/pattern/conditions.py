@@ -78,12 +78,25 @@ def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | N
 
 def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
     if aggregate.variable is not None:
-        return replace(aggregate, variable=names[aggregate.variable])
+        stage = names[aggregate.variable]
+        arguments = tuple(_of_stage(one, stage) for one in aggregate.arguments)
+        return replace(aggregate, variable=stage, arguments=arguments)
     counted = _text(aggregate.arguments[0]) if len(aggregate.arguments) == 1 else ""
-    stage = names.get(counted) or names.get(counted.upper())
-    if aggregate.function != "count" or stage is None or counted.startswith("`"):
+    found = names.get(counted.replace("`", "")) or names.get(counted.upper())
+    if aggregate.function != "count" or found is None:
         raise errors.of_no_stage(aggregate.function, aggregate.span)
-    return replace(aggregate, variable=stage, arguments=())
+    return replace(aggregate, variable=found, arguments=())
+
+
+def _of_stage(term: Term, stage: str) -> Term:
+    """An argument whose columns are those of a stage's events."""
+    pieces = (
+        replace(one, navigation=replace(one.navigation, variable=stage))
+        if isinstance(one, ColumnReference)
+        else one
+        for one in term.pieces
+    )
+    return replace(term, pieces=tuple(pieces))
 
 
 def _text(term: Term) -> str:

@@ -1,0 +1,147 @@
+"""`detect` over DataFrames: what comes out, and how it is asked; matches themselves are cases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as sql
+
+import matchrec
+from matchrec import AfterMatch, Pattern
+
+A = Pattern.begin("a").where("kind = 'a'")
+SOON = A.followed_by("b").where("kind = 'b'").within("3 seconds")
+
+
+@pytest.fixture
+def events(spark: SparkSession) -> DataFrame:
+    rows = [
+        (key, kind, second)
+        for key, kinds in (("x", "abcab"), ("y", "a"))
+        for second, kind in enumerate(kinds)
+    ]
+    frame = spark.createDataFrame(rows, "key string, kind string, second int")
+    return frame.selectExpr("*", "timestamp_seconds(second) AS time")
+
+
+def found(events: DataFrame, pattern: Pattern, **asked: Any) -> list[Row]:
+    return matchrec.detect(events, pattern, order_by="time", partition_by="key", **asked).collect()
+
+
+def test_a_row_for_each_match(events: DataFrame) -> None:
+    first, second = found(events, SOON)
+    assert (first.key, first.match_number, second.match_number) == ("x", 1, 2)
+    assert second.start_time.second == 3
+    assert [row.second for row in second.a] == [3]
+    assert [row.asDict() for row in second.b] == [
+        {"key": "x", "kind": "b", "second": 4, "time": second.end_time}
+    ]
+
+
+def test_an_absent_stage_is_an_empty_array(events: DataFrame) -> None:
+    maybe = A.next("n").where("kind = 'n'").optional().next("b").where("kind = 'b'")
+    assert [row.n for row in found(events, maybe)] == [[], []]
+
+
+def test_a_row_for_each_event(events: DataFrame) -> None:
+    rows = found(events, SOON, form="events")
+    assert [(row.match_number, row.stage, row.second) for row in rows] == [
+        (1, "a", 0),
+        (1, "b", 1),
+        (2, "a", 3),
+        (2, "b", 4),
+    ]
+
+
+@pytest.mark.parametrize("engine", ["breadth_first", "backtracking"])
+def test_timed_out_runs(events: DataFrame, engine: str) -> None:
+    asked = {"timeouts": True, "engine": engine}
+    rows = [
+        row
+        for row in found(
+            events.drop("time").withColumnRenamed("second", "time"),
+            SOON.with_last(within=None).within(3),
+            **asked,
+        )
+        if row.match_number is None
+    ]
+    assert [(row.key, row.timed_out_at, row.b) for row in rows] == [("y", 3, [])]
+
+
+def test_columns_as_conditions(events: DataFrame) -> None:
+    kind = sql.col("kind")
+    pattern = Pattern.begin("a").where(kind == "a").followed_by("b").where(kind.isin("b", "c"))
+    rows = found(events, pattern.within(timedelta(seconds=3)))
+    assert [[row.second for row in one.b] for one in rows] == [[1], [4]]
+    assert "__condition_0" not in rows[0].asDict()
+
+
+def test_skipping(events: DataFrame) -> None:
+    every = A.followed_by_any("b").where("kind = 'b'")
+    assert len(found(events, every)) == 3
+    assert len(found(events, every, skip=AfterMatch.SKIP_TO_NEXT)) == 2
+    assert len(found(events, every, skip=AfterMatch.skip_to_last("b"))) == 2
+
+
+def test_a_missed_stage_is_an_error_that_names_the_partition(events: DataFrame) -> None:
+    maybe = A.next("b").where("kind = 'b'").optional()
+    with pytest.raises(Exception, match=r"(?s)no event of it.*`key` = 'x'"):
+        found(events, maybe, skip=AfterMatch.skip_to_first("b").throw_on_miss())
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        A.next("b").where("kind <> 'a'").one_or_more().consecutive(),
+        SOON,
+        A.followed_by_any("b").where("kind = 'b'").followed_by_any("c").optional(),
+        A.followed_by_any("b")
+        .where("kind = 'b' AND second > last(a.second)")
+        .times(1, 2)
+        .allow_combinations(),
+    ],
+)
+def test_as_sql(spark: SparkSession, events: DataFrame, pattern: Pattern) -> None:
+    query = matchrec.pattern_sql(pattern, "{events}", order_by="time", partition_by="key")
+    rows = matchrec.sql(spark, query, events=events).collect()
+    expected = Counter((row.key, row.start_time, row.end_time) for row in found(events, pattern))
+    assert Counter((row.key, row.start_time, row.end_time) for row in rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (A.not_next("b").next("c"), "stage `b` is a NOT"),
+        (A.next("b").followed_by("c"), "mixes next and followed_by"),
+        (A.followed_by("b").one_or_more(), "stage `b` may be left"),
+        (A.next("b").where("count(b) < 2").one_or_more().consecutive(), "its own earlier events"),
+    ],
+)
+def test_not_as_sql(pattern: Pattern, words: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=words):
+        matchrec.pattern_sql(pattern, "t", order_by="time")
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("kimd = 'a'", "a, where: kimd"),
+        ("second > sum(second)", "sum in a condition of a stage is over no stage"),
+        ("second > PREV(second)", "PREV and NEXT in a condition"),
+        ("second + 1", "must be boolean"),
+    ],
+)
+def test_messages_show_the_condition(events: DataFrame, condition: str, words: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError, match=words):
+        found(events, Pattern.begin("a").where(condition))
+
+
+def test_explanation(events: DataFrame) -> None:
+    pattern = SOON.not_followed_by("n").where("kind = 'n'")
+    text = str(matchrec.explain_pattern(events, pattern, order_by="time"))
+    assert "ignore -> b if not (`kind` = 'b') and in the window" in text
+    assert "ignore -> n if not (`kind` = 'n') and in the window" in text

@@ -1,0 +1,57 @@
+"""Stages to programs: the states and edges of one construct each."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.nfa.places import Windows, composed, fold_places
+from matchrec.nfa.stages import compile_stages
+from matchrec.plan.stages import Contiguity, Not, Part, Single, Steps
+
+STRICT, RELAXED, ANY = Contiguity
+NAMES = ("a", "b", "c")
+VARIABLES = (*NAMES, "A", "B", "C")
+
+
+def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> Part:
+    return Part(Single(name, name.upper()), contiguity, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("steps", "text"),
+    [
+        (
+            (single("a"), single("b", optional=True)),
+            (
+                "a start|take a -> b|ignore -> a|b|take b -> end|ignore -> b:0|proceed -> end"
+                "|b:0|take b -> end|ignore -> b:0|end final"
+            ),
+        ),
+        (
+            (single("a"), single("b", STRICT, least=1, most=None)),
+            (
+                "a start|take a -> b|ignore -> a|b|take b -> b:0|b:0|take b -> b:0|ignore -> b:1"
+                "|proceed -> end|b:1|take b -> b:0|ignore -> b:1|end final"
+            ),
+        ),
+        (
+            (single("a"), Not("c", "C", only_next=True), single("b", ANY)),
+            (
+                "a start|take a -> c|ignore -> a|c|proceed -> b|proceed -> stop|b|take b -> end"
+                "|ignore -> b|end final|stop"
+            ),
+        ),
+    ],
+)
+def test_program(steps: tuple[Part | Not, ...], text: str) -> None:
+    program = compile_stages(Steps(steps), VARIABLES)
+    assert "|".join(line.strip() for line in str(program).split("\n")) == text
+
+
+def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
+    body = Steps((single("a", optional=True), single("b", optional=True)))
+    steps = Steps((Part(body, RELAXED, 2, None), single("c", STRICT)))
+    program = compile_stages(steps, VARIABLES).check()
+    folding = fold_places(program, composed(steps, VARIABLES), Windows(False, ()))
+    assert {choice.variable for choice in folding.choices[0]} <= {0, 1, 2}
+    assert folding.starts == 3
