@@ -116,19 +116,21 @@ class Reads:
     """What a random condition may read: rows of `names`, and whether also the current row.
 
     so_far: the names of which the current row is left out, because it would be one of their rows.
+    steps: the physical offsets.
     """
 
     names: tuple[str | None, ...]
     current: bool = True
     so_far: frozenset[str | None] = frozenset()
+    steps: tuple[int, ...] = (0, 1, -1)
 
 
 @st.composite
-def navigations(draw: st.DrawFn, reads: Reads, steps: tuple[int, ...] = (0, 1, -1)) -> Navigation:
-    """steps: the physical offsets."""
+def navigations(draw: st.DrawFn, reads: Reads) -> Navigation:
     name = draw(st.sampled_from(reads.names))
     end = draw(st.sampled_from(End))
-    return Navigation(name, end, draw(st.sampled_from([0, 0, 1])), draw(st.sampled_from(steps)))
+    step = draw(st.sampled_from(reads.steps))
+    return Navigation(name, end, draw(st.sampled_from([0, 0, 1])), step)
 
 
 @st.composite
@@ -153,7 +155,8 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> Glue:
         return Arithmetic(draw(st.sampled_from(operators)), left, right, kind, 64, False)
     if kind is Kind.FLOATING:
         return Widen(draw(values(reads, Kind.INTEGER, 0)))
-    return ReadClassifier(draw(navigations(reads, (0, 1))))
+    steps = tuple(step for step in reads.steps if step >= 0)
+    return ReadClassifier(draw(navigations(replace(reads, steps=steps))))
 
 
 @st.composite
@@ -221,8 +224,9 @@ def cases(
     output: MatchOutput,
     depends_on_run: bool,
     most_rows: int,
+    steps: tuple[int, ...] = (0, 1, -1),
 ) -> tuple[SelectionQuery, WindowedRows]:
-    """Any query of a kind, but for what no front end asks for.
+    """Any query of a kind, but for what no front end asks for. steps: the physical offsets.
 
     An empty match, which is a preferred one only, knows of no absence and no closing condition.
     Where all rows of preferred matches follow each other, WITHIN is part of the conditions.
@@ -243,16 +247,16 @@ def cases(
         query = replace(query, absences=tuple(draw(st.lists(absence, max_size=2))))
     if not depends_on_run:
         return query, WindowedRows(rows, window_end)
-    reads: tuple[str | None, ...] = (None, *targets)
+    reads = Reads((None, *targets), steps=steps)
     glue = {}
     for name in names:
         if draw(st.integers(0, 3)):
             own = frozenset([None, *(of for of in targets if name in query.members[of])])
-            glue[name] = draw(conditions(Reads(reads, so_far=own)))
+            glue[name] = draw(conditions(replace(reads, so_far=own)))
     for absence in query.absences:
         if draw(st.booleans()):
-            glue[absence.variable] = draw(conditions(Reads(reads)))
+            glue[absence.variable] = draw(conditions(reads))
     if whole and draw(st.booleans()):
-        closing = draw(conditions(Reads(reads, current=False)))
+        closing = draw(conditions(replace(reads, current=False)))
         query = replace(query, closing=closing)
     return replace(query, glue=glue), WindowedRows(rows, window_end)

@@ -2,7 +2,8 @@
 
 python  runs, blocks of one file one after the other in one namespace
 sql     runs over the tables of sql_examples/data
-sh      is a line of README that .ci/run takes from there, or a `matchrec` command, which runs
+sh      is a line of README that .ci/run takes from there, a benchmark, of which a small part runs
+        in its own test, or a `matchrec` command, which runs
 text    right after a python, sql or sh block, is exactly what that block printed
 """
 
@@ -73,6 +74,11 @@ def run_command(line: str) -> str:
     if SET_UP.fullmatch(line):
         return ""
     program, *arguments = shlex.split(line)
+    if (program, *arguments[:1]) == ("python", "-m"):
+        benchmark = ROOT.joinpath(*arguments[1].split("."))
+        assert benchmark.parent.name == "benchmarks", f"who runs `{line}`?"
+        assert benchmark.is_dir() or benchmark.with_suffix(".py").is_file(), f"no {benchmark}"
+        return ""
     assert program == "matchrec", f"who runs `{line}`?"
     command = [sys.executable, "-m", "matchrec", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -37,7 +37,8 @@ class Call:
 
     partitions: one, the rows that are kept, then new ones. stop: the row to stop at; the conditions
     of absences may look at those from there on. ended: bool[n], whether a window that begins with a
-    row has ended by the clock. needed: the first row from which on all are kept, at most `stop`.
+    row has ended by the clock, though rows in it may lie behind `stop`. needed: the first row from
+    which on all are kept, at most `stop`.
     """
 
     partitions: Partitions
@@ -103,7 +104,7 @@ def searched(
         search = resumed(task, rows, alive, start, call.stop)
         found += search.found()
         alive, last_alive = alive_in(search), search.work.alive
-    over = call.ended[alive.starts]
+    over = call.ended[alive.starts] & (rows.rows.window_end[alive.starts] <= call.stop)
     if not over.any():
         return alive, found, last_alive
     if rows.rules.flushes:

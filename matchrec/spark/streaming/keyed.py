@@ -113,7 +113,8 @@ class Keyed:
             return
         group.update((stored(Memory(rows.passed, answer.state, left), self.query),))
         starts = answer.kept[answer.state.alive.starts]
-        ends = [*rows.bounds[starts], *rows.bounds[rows.stop : rows.stop + 1]]
+        ends = rows.bounds[starts][~rows.ended[starts]].tolist()  # else the row to stop at decides
+        ends += rows.bounds[rows.stop : rows.stop + 1].tolist()
         ends += times(rows.later)[:1].tolist()
         next_end = min(ends, default=FOREVER)
         if next_end != FOREVER:  # Spark calls when the watermark is beyond the timer

@@ -43,6 +43,7 @@ Found = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables
             output=output,
             depends_on_run=depends,
             most_rows=7,
+            steps=(0,),  # a row's neighbours may not have come yet: no front end asks for them
         )
         for selection in EventSelection
         for output in (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
