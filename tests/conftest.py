@@ -7,7 +7,12 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 from pyspark.sql import SparkSession
+
+# The default run is the same each time; a long run draws other examples each time.
+settings.register_profile("matchrec", derandomize="MATCHREC_EXAMPLES" not in os.environ)
+settings.load_profile("matchrec")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
