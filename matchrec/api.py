@@ -47,6 +47,7 @@ def sql(  # noqa: PLR0913 -- public signature
     *,
     engine: str = "auto",
     transport: str = "auto",
+    max_steps: int | None = None,
     counters: Counters | None = None,
     **frames: Any,
 ) -> DataFrame:
@@ -54,7 +55,9 @@ def sql(  # noqa: PLR0913 -- public signature
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
     `spark.sql`. engine: "auto", "backtracking" or "breadth_first". transport: how rows reach the
-    Python workers, "auto", "arrow" or "pandas". counters: see `Counters`. Runs no job; raises
+    Python workers, "auto", "arrow" or "pandas". max_steps: how often conditions that depend on the
+    run may be asked in one partition before the query ends with an error, None for no limit; the
+    cost of all others is bounded, as `explain` says. counters: see `Counters`. Runs no job; raises
     MatchRecognizeError for what is wrong with a clause, and Spark's own errors for the rest of the
     query.
     """
@@ -62,17 +65,18 @@ def sql(  # noqa: PLR0913 -- public signature
     if not parsed.sites:
         return spark.sql(query, args, **frames)
     runner = runner_for(spark, parsed, args, frames)
-    options = Options(engine, transport, counters=counters)
+    options = Options(engine, transport, counters=counters, max_steps=max_steps)
     result = Evaluation(parsed, runner, options).dataframe()
     return result if counters is None else counters.of_query(result)
 
 
-def explain(
+def explain(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
     args: Arguments = None,
     *,
     engine: str = "auto",
+    max_steps: int | None = None,
     analyze: bool = False,
     **frames: Any,
 ) -> Explanation:
@@ -82,7 +86,7 @@ def explain(
     """
     parsed = parse(query, frames)
     counters = Counters() if analyze and parsed.sites else None
-    options = Options(engine, counters=counters)
+    options = Options(engine, counters=counters, max_steps=max_steps)
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
     executed = evaluation.all()
     explanation = Explanation(
@@ -94,12 +98,13 @@ def explain(
     return explanation.with_counters(counters)
 
 
-def match_recognize(
+def match_recognize(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     clause: str,
     *,
     engine: str = "auto",
     transport: str = "auto",
+    max_steps: int | None = None,
     counters: Counters | None = None,
 ) -> DataFrame:
     """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
@@ -111,7 +116,7 @@ def match_recognize(
         plan = lower(parse_clause(clause))
         warn_about(plan)
         check_workers(df.sparkSession)
-        options = Options(engine, transport, counters=counters)
+        options = Options(engine, transport, counters=counters, max_steps=max_steps)
         return execute(plan, relation_of(df), None, options).dataframe
 
 
@@ -233,10 +238,11 @@ def relation_of(df: DataFrame) -> Relation:
     return Relation(Runner(df.sparkSession, None, {"df": df}), select_from_df)
 
 
-def install(spark: SparkSession, engine: str = "auto") -> None:
+def install(spark: SparkSession, engine: str = "auto", *, max_steps: int | None = None) -> None:
     """From now on `spark.sql` of this session understands MATCH_RECOGNIZE.
 
-    Every other query passes through untouched. Installing again changes the engine.
+    engine, max_steps: as of `sql`. Every other query passes through untouched. Installing again
+    changes them.
     """
     uninstall(spark)
     original = spark.sql
@@ -247,7 +253,7 @@ def install(spark: SparkSession, engine: str = "auto") -> None:
         if not parsed.sites:
             return original(sqlQuery, args, **kwargs)
         runner = runner_for(spark, parsed, args, kwargs)
-        return Evaluation(parsed, runner, Options(engine)).dataframe()
+        return Evaluation(parsed, runner, Options(engine, max_steps=max_steps)).dataframe()
 
     spark.__dict__[INSTALLED] = original
     spark.__dict__["sql"] = spark_sql

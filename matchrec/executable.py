@@ -9,7 +9,7 @@ that match, what the output reads, and which text Spark evaluates afterwards.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matchrec.engine.choose import ENGINES, choose
 from matchrec.engine.interface import (
@@ -105,6 +105,10 @@ class Executable:
     def sight(self) -> Sight | None:
         """How much of a partition must be at hand beside a match; None for all of it."""
         return sight(self.task, len(self.integers), self.reads)
+
+    def limited(self, max_steps: int | None) -> Executable:
+        """The same with so many steps in a partition at most: see `Task`."""
+        return replace(self, task=replace(self.task, max_steps=max_steps))
 
 
 @dataclass(frozen=True, slots=True)

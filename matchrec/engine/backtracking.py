@@ -61,7 +61,7 @@ class _BacktrackingSearch:
         self.starts = plain(partitions.starts, np.int64)
         self.satisfied = satisfied_of(partitions)
         self.window_end = window_end_of(partitions)
-        self.progress = new_progress(partitions)
+        self.progress = new_progress(task, partitions)
         self.path = np.empty(memory, np.int32)
         self.memo: ByteArray = np.zeros((memory, compiled.memo_bytes), np.uint8)
         self.instructions: IntArray | None = None

@@ -60,7 +60,7 @@ class _BreadthFirstSearch:
         self.starts = plain(partitions.starts, np.int64)
         self.satisfied = satisfied_of(partitions)
         self.window_end = window_end_of(partitions)
-        self.progress = new_progress(partitions)
+        self.progress = new_progress(task, partitions)
         self.runs = np.empty((2, memory, layout.RUN_SIZE), np.int64)
         self.nodes = np.empty((_NODES_OF_A_ROW * memory, layout.NODE_SIZE), np.int32)
         self.seen = np.zeros((len(self.tables.first) - 1, layout.SEEN_SIZE), np.int64)

@@ -32,16 +32,15 @@ def choose(task: Task, name: str = "auto") -> tuple[Engine, str]:
     if task.looks_only_at_data and task.windowed:
         return ENGINES["backtracking"], (
             "conditions look only at the data: how far the end of a match is, is found out once "
-            "for each state and row, so that no way is tried in vain; the cost is linear in rows"
+            "for each state and row, so that no way is tried in vain"
         )
     if task.looks_only_at_data:
         return ENGINES["backtracking"], (
-            "conditions look only at the data: failures are remembered, the cost is linear in rows"
+            "conditions look only at the data: failures are remembered"
         )
     if compile_task(task, 0).remembers_all:
         return ENGINES["backtracking"], (
-            "where ways meet, no later condition looks at the run: failures are remembered, "
-            f"the cost is linear in rows{' times the rows of a window' * task.windowed}"
+            "where ways meet, no later condition looks at the run: failures are remembered"
         )
     folded = fold(task.program)
     assert folded is not None

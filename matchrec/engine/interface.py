@@ -86,7 +86,8 @@ class Task:
     of a match as a whole, when its last row has been mapped. optimisations: those of event
     selection. windowed: whether matches keep to windows, `Partitions.window_end`. stages: of a
     pattern of stages, which say themselves what may be skipped; conditions are then asked before a
-    row is mapped. Picklable.
+    row is mapped. max_steps: how often conditions on the run may be asked in a partition, without
+    event selection. Picklable.
     """
 
     program: Program
@@ -101,6 +102,7 @@ class Task:
     optimisations: Optimisations = OPTIMISED
     windowed: bool = False
     stages: Staged | None = None
+    max_steps: int | None = None
 
     @property
     def selects(self) -> bool:

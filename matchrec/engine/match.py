@@ -84,13 +84,15 @@ class FailureKind(Enum):
     STAGE_IS_FIRST = "a match begins with the event that is skipped to"
     OVERFLOW = "a number in a condition is too large for its type"
     DIVISION_BY_ZERO = "a condition divides by zero"
+    TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
 
 
 class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtime words that one
     """A search ended by its rows.
 
     partition: index of the partition. row: row position, of the match's starting row for SKIP, of
-    the candidate row for a condition. detail: the variable to skip to, or the variable defined.
+    the candidate row for a condition. detail: the variable to skip to, or the variable defined, or
+    how many steps there may be.
     """
 
     def __init__(self, kind: FailureKind, partition: int, row: int, detail: str) -> None:

@@ -19,13 +19,15 @@ class Frontier:
 
     start: row position of the next starting row: in the first partition when a search begins, in
     the last one when it is at its end. number: how many matches were found before in that
-    partition. edge: no search may look at the last partition's rows from here on, and one that
-    would ends there; None where that partition is whole.
+    partition, and steps how often conditions on the run were asked there. edge: no search may look
+    at the last partition's rows from here on, and one that would ends there; None where that
+    partition is whole.
     """
 
     start: int
     number: int = 0
     edge: int | None = None
+    steps: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ _FAILURES = {
     layout.SKIP_TO_FIRST_ROW: FailureKind.SKIP_TO_FIRST_ROW,
     layout.OVERFLOW: FailureKind.OVERFLOW,
     layout.DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO,
+    layout.TOO_MANY_STEPS: FailureKind.TOO_MANY_STEPS,
 }
 
 
@@ -76,6 +77,7 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
     if partitions.frontier is not None:
         partitions.frontier.start = int(progress[layout.START])
         partitions.frontier.number = int(progress[layout.NUMBER])
+        partitions.frontier.steps = int(progress[layout.ASKED])
 
 
 def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: Task) -> None:
@@ -87,6 +89,8 @@ def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: 
     if kind in (FailureKind.OVERFLOW, FailureKind.DIVISION_BY_ZERO):
         detail = task.variables[tables.test[progress[layout.CHOICE]]]
     partition, row = progress[[layout.PARTITION, layout.ROW]]
+    if kind is FailureKind.TOO_MANY_STEPS:
+        row, detail = progress[layout.START], str(task.max_steps)
     raise RunFailure(kind, int(partition), int(row), detail)
 
 
@@ -103,16 +107,18 @@ def _matches(search: Search, found: IntArray, taken: ChoiceArray) -> Matches:
     )
 
 
-def new_progress(partitions: Partitions) -> IntArray:
+def new_progress(task: Task, partitions: Partitions) -> IntArray:
     """The progress of a search that has not begun."""
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
     progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = partitions.starts[0]
     progress[layout.MEMO_WINDOW] = -1
     progress[layout.EDGE] = layout.NO_EDGE
+    progress[layout.MOST_ASKED] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
     frontier = partitions.frontier
     if frontier is not None:
         progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = frontier.start
         progress[layout.NUMBER] = frontier.number
+        progress[layout.ASKED] = frontier.steps
         progress[layout.EDGE] = layout.NO_EDGE if frontier.edge is None else frontier.edge
     return progress
 

@@ -24,7 +24,7 @@ class WindowedSearch:
         self.starts = plain(partitions.starts, np.int64)
         self.satisfied = satisfied_of(partitions)
         self.window_end = window_end_of(partitions)
-        self.progress = new_progress(partitions)
+        self.progress = new_progress(task, partitions)
         self.give(memory)
 
     def give(self, rows: int) -> None:

@@ -75,6 +75,24 @@ def unconstrained_proceed() -> MatchRecognizeUnsupportedError:
     )
 
 
+def no_number_of_steps(given: object) -> MatchRecognizePlanError:
+    """max_steps= is no positive integer."""
+    return MatchRecognizePlanError(
+        f"max_steps={given!r} is no number of steps",
+        notes=("a step asks one condition that depends on the run, of one row",),
+        hint="write max_steps=1_000_000_000, or leave it out for no limit",
+    )
+
+
+def steps_of_event_selection() -> MatchRecognizeUnsupportedError:
+    """max_steps= of a query with event selection."""
+    return MatchRecognizeUnsupportedError(
+        "max_steps of a query with event selection",
+        notes=("steps are counted where the rows of a match follow each other",),
+        hint="leave out max_steps, and write WITHIN to bound the runs",
+    )
+
+
 def nothing_counted() -> MatchRecognizePlanError:
     """Counters are asked for their values before there are any."""
     return MatchRecognizePlanError(

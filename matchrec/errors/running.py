@@ -80,6 +80,16 @@ def division_by_zero(variable: str, place: Place) -> MatchRecognizeRunError:
     )
 
 
+def too_many_steps(limit: str, place: Place) -> MatchRecognizeRunError:
+    """The search of a partition went beyond max_steps."""
+    return MatchRecognizeRunError(
+        f"conditions that depend on the run were asked more than {limit} times in a partition",
+        notes=(f"the search has come to a match that would begin {place}",),
+        hint="bound the quantifiers, write WITHIN, or let a condition look at rows and not at the "
+        "run; if the query is worth it, pass a larger max_steps",
+    )
+
+
 def sum_too_large(place: Place) -> MatchRecognizeRunError:
     """A sum in MEASURES left BIGINT."""
     return MatchRecognizeRunError(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from textwrap import indent
 
+from matchrec.engine.cost import time_class
 from matchrec.executable import Executable
 from matchrec.explanation.formulas import formulas
 from matchrec.explanation.nondeterminism import nondeterminism_lines
@@ -180,6 +181,8 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
 
 def engine_lines(executable: Executable) -> Iterator[str]:
     yield f"{executable.engine.name}: {executable.reason}"
+    if not executable.task.selects:
+        yield f"time: {time_class(executable.task, executable.engine.name)}"
     sight = executable.sight
     if sight is None:
         yield "memory: each partition as a whole, because of event selection"

@@ -83,8 +83,8 @@ class Waiting:
     """Rows that wait to be searched.
 
     border: where the last partition starts. enough: rows of it that are worth a call. start,
-    number, passed: of the first partition, see `Piece`. covered: of its rows that an earlier piece
-    has had.
+    number, steps, passed: of the first partition, see `Piece`. covered: of its rows that an earlier
+    piece has had.
     """
 
     rows_a_call: int
@@ -94,6 +94,7 @@ class Waiting:
     enough: int = field(init=False)
     start: int = 0
     number: int = 0
+    steps: int = 0
     passed: int = 0
     covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
@@ -115,7 +116,7 @@ class Waiting:
         taken, left = divided(self.batches, rows)
         piece = self.piece(taken, None)
         self.batches, self.rows, self.border = left, self.rows - rows, 0
-        self.start = self.number = self.passed = 0
+        self.start = self.number = self.steps = self.passed = 0
         self.covered = np.zeros(0, np.bool_)
         self.enough = 2 * self.rows_a_call
         return piece
@@ -133,9 +134,8 @@ class Waiting:
         covered[: len(self.covered)] = self.covered
         fresh = table.num_rows - len(self.covered)
         starts = np.append(starts, table.num_rows).astype(np.int64)
-        return Piece(
-            table, starts, Frontier(self.start, self.number, edge), self.passed, covered, fresh
-        )
+        frontier = Frontier(self.start, self.number, edge, self.steps)
+        return Piece(table, starts, frontier, self.passed, covered, fresh)
 
     def go_on(self, piece: Piece, sight: Sight) -> None:
         """Keep of an unfinished piece what the search from its frontier on may look at."""
@@ -143,7 +143,7 @@ class Waiting:
         _, self.batches = divided(self.batches, gone)
         self.rows -= gone
         self.start = piece.frontier.start - gone
-        self.number = piece.frontier.number
+        self.number, self.steps = piece.frontier.number, piece.frontier.steps
         self.passed += gone
         self.covered = piece.covered[gone:].copy()
         self.enough = self.rows + max(self.rows, self.rows_a_call)

@@ -13,6 +13,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.errors.calls import no_number_of_steps, steps_of_event_selection
 from matchrec.errors.streaming import clause_over_stream
 from matchrec.executable import Draft, Executable, Output, draft, link
 from matchrec.output.reads import (
@@ -76,7 +77,7 @@ class Options:
 
     engine: "auto" or an engine's name. transport: "auto", "arrow" or "pandas". optimisations:
     those of event selection. counters: what counts, if anything. streams: whether the relation may
-    be a stream.
+    be a stream. max_steps: see `Task`.
     """
 
     engine: str = "auto"
@@ -84,6 +85,7 @@ class Options:
     optimisations: Optimisations = OPTIMISED
     counters: Counters | None = None
     streams: bool = False
+    max_steps: int | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ def execute(
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
     check_transport(options.transport)
+    check_steps(plan, options.max_steps)
     columns = input_columns(relation, alias)
     if relation.is_streaming:
         check_stream(plan, options)
@@ -149,6 +152,16 @@ def only_measured(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> MatchPl
     return replace(plan, measures=tuple(one for one in plan.measures if one in outputs))
 
 
+def check_steps(plan: MatchPlan, most: object) -> None:
+    """Raises MatchRecognizeError for a number of steps that cannot be kept to."""
+    if most is None:
+        return
+    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+        raise no_number_of_steps(most)
+    if plan.selects:
+        raise steps_of_event_selection()
+
+
 def check_stream(plan: MatchPlan, options: Options) -> None:
     """Raises MatchRecognizeError for what is not asked of a stream."""
     if not options.streams:
@@ -169,7 +182,7 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
         options.engine,
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
         optimisations=options.optimisations,
-    )
+    ).limited(options.max_steps)
     if executable.columns != wanted:
         prepared = preparation.dataframe(executable.columns, drafted)
         fields = fields_of(prepared, executable.columns)

@@ -21,6 +21,7 @@ from matchrec.errors.running import (
     stage_is_first,
     stage_missed,
     sum_too_large,
+    too_many_steps,
 )
 from matchrec.executable import Executable
 from matchrec.output.aggregates import SumOverflow
@@ -42,6 +43,7 @@ WORDING = {
     FailureKind.STAGE_IS_FIRST: stage_is_first,
     FailureKind.OVERFLOW: overflow_in_condition,
     FailureKind.DIVISION_BY_ZERO: division_by_zero,
+    FailureKind.TOO_MANY_STEPS: too_many_steps,
 }
 
 

@@ -13,6 +13,7 @@ on the run. Source: SASE+, "Backtracking algorithm"; failures are remembered as 
 
 from matchrec.engine.kernels.layout import (
     ACCEPT,
+    ASKED,
     CHOICE,
     CONDITION_FAILED,
     DONE,
@@ -25,6 +26,7 @@ from matchrec.engine.kernels.layout import (
     MEMO_TO,
     MEMO_WINDOW,
     MORE_ROWS,
+    MOST_ASKED,
     NEEDED,
     NO_EDGE,
     NUMBER,
@@ -35,6 +37,7 @@ from matchrec.engine.kernels.layout import (
     SOURCE,
     START,
     TARGET,
+    TOO_MANY_STEPS,
     WORD,
     ByteArray,
     ChoiceArray,
@@ -123,6 +126,7 @@ def search(
         progress[PARTITION] += 1
         progress[START] = upper
         progress[NUMBER] = 0
+        progress[ASKED] = 0
         progress[MEMO_FROM] = upper
         progress[MEMO_TO] = upper
     return DONE
@@ -172,6 +176,9 @@ def find_match(
                             break
                         if row - start == path.shape[0]:
                             return NO_MATCH - PATH_FULL
+                        progress[ASKED] += 1
+                        if progress[ASKED] > progress[MOST_ASKED]:
+                            return NO_MATCH - TOO_MANY_STEPS
                         answer = map_row(
                             program,
                             choice,

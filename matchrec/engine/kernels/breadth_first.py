@@ -20,6 +20,7 @@ import numpy as np
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.expansion import GOES_ON, expand
 from matchrec.engine.kernels.layout import (
+    ASKED,
     BEST_END,
     BEST_NODE,
     BEST_START,
@@ -125,6 +126,7 @@ def search(
         progress[PARTITION] += 1
         progress[START] = upper
         progress[NUMBER] = 0
+        progress[ASKED] = 0
         progress[MEMO_FROM] = upper
         progress[MEMO_TO] = upper
     return DONE

@@ -7,6 +7,7 @@ the place of its run.
 
 from matchrec.engine.kernels.layout import (
     ACCEPT,
+    ASKED,
     BEST_END,
     BEST_NODE,
     BEST_START,
@@ -17,6 +18,7 @@ from matchrec.engine.kernels.layout import (
     MEMO,
     MEMO_FROM,
     MEMO_FULL,
+    MOST_ASKED,
     NEEDED,
     NODE_CHOICE,
     NODE_PREDECESSOR,
@@ -34,6 +36,7 @@ from matchrec.engine.kernels.layout import (
     STAMP,
     START,
     TARGET,
+    TOO_MANY_STEPS,
     WORD,
     ByteArray,
     ChoiceArray,
@@ -114,6 +117,9 @@ def expand(
             seen[target, SEEN_AT] = progress[STAMP]
             seen[target, SEEN_WINDOW] = bound
         else:
+            progress[ASKED] += 1
+            if progress[ASKED] > progress[MOST_ASKED]:
+                return TOO_MANY_STEPS
             answer = map_row(
                 program,
                 choice,

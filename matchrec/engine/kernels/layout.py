@@ -42,6 +42,7 @@ BLOCKS = 12  # whether a row that can be taken by it may not be skipped
 CHOICE_SIZE = 13
 
 NO_EDGE = 2**62  # behind every row: the partition is whole
+NO_LIMIT = 2**62
 
 ACCEPT = -1  # the target of a choice that accepts
 NOT_REMEMBERED = -1  # the memo number of a target whose failures are not remembered
@@ -65,6 +66,7 @@ CONDITION_FAILED = 6  # added to what `evaluate.kernels.holds` answers, which gi
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 MORE_ROWS = 10  # the search from progress[START] has come to the edge of the rows that are here
+TOO_MANY_STEPS = 11  # conditions on the run were asked more often than may be; as MORE_ROWS
 
 # What a kernel keeps between calls, indices of `progress`.
 PARTITION = 0  # the partition being searched
@@ -86,7 +88,9 @@ STAMP = 15  # a number of its own for each row of each search
 HORIZON = 16  # up to which row it is known where acceptances are
 MEMO_WINDOW = 17  # the end of the window for which failures are remembered
 EDGE = 18  # no search may look at the last partition's rows from here on
-PROGRESS_SIZE = 19
+ASKED = 19  # how often conditions on the run were asked in the partition
+MOST_ASKED = 20  # and how often at most
+PROGRESS_SIZE = 21
 
 # Columns of `runs`, in preferment order. A run whose condition failed waits for what is preferred
 # to it: its state is minus a status, its node a choice, its start the row.

@@ -1,0 +1,59 @@
+"""`max_steps`: the error a user sees, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+
+HOPELESS = """PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN ((A | B)+ C)
+    DEFINE A AS sum(v) > 0, B AS sum(v) > -1, C AS sum(v) < 0"""
+
+
+@pytest.fixture
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.range(60).selectExpr("id % 2 AS k", "id AS t", "1 AS v")
+
+
+@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+def test_the_error_names_partition_and_row(rows: DataFrame, engine: str) -> None:
+    one_key = rows.where("k = 1")
+    asked = matchrec.match_recognize(one_key, HOPELESS, engine=engine, max_steps=1000)
+    with pytest.raises(PythonException) as error:
+        asked.collect()
+    assert "asked more than 1000 times in a partition" in str(error.value)
+    assert "would begin in the partition with `k` = 1, row 1" in str(error.value)
+    assert "max_steps" in str(error.value)
+
+
+@pytest.mark.parametrize("most", [0, -3, True, 1e9, "many"])
+def test_what_is_no_number_of_steps(rows: DataFrame, most: object) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="is no number of steps"):
+        matchrec.match_recognize(rows, HOPELESS, max_steps=most)  # type: ignore[arg-type]
+
+
+def test_event_selection_has_no_steps(rows: DataFrame) -> None:
+    clause = """ORDER BY t MEASURES count(*) AS n
+        PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS v > A.v"""
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="with event selection"):
+        matchrec.match_recognize(rows, clause, max_steps=9)
+
+
+def test_an_installed_session_keeps_to_it(spark: SparkSession, rows: DataFrame) -> None:
+    matchrec.install(spark, max_steps=1000)
+    try:
+        asked = spark.sql(f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({HOPELESS})", rows=rows)
+        with pytest.raises(PythonException, match="more than 1000 times"):
+            asked.collect()
+    finally:
+        matchrec.uninstall(spark)
+
+
+def test_explain_says_how_time_grows(rows: DataFrame) -> None:
+    rows.createOrReplaceTempView("steps")
+    hopeless = str(
+        matchrec.explain(rows.sparkSession, f"SELECT * FROM steps MATCH_RECOGNIZE ({HOPELESS})")
+    )
+    assert "time: may grow exponentially with W, the rows of a partition; max_steps" in hopeless

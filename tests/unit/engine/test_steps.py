@@ -1,0 +1,94 @@
+"""The limit of steps: a hopeless search ends, any other is as without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from matchrec.engine.choose import ENGINES
+from matchrec.engine.cost import time_class
+from matchrec.engine.interface import Engine, Task
+from matchrec.engine.match import FailureKind, RunFailure
+from matchrec.engine.partitions import Frontier, Partitions
+from matchrec.plan.glue import Compare, Comparison, Constant, Glue, Kind, Reduce, Reduction
+from tests.engine_tasks import query
+
+SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
+SOME: Glue = Compare(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
+NEVER: Glue = Compare(Comparison.LESS, SUM, Constant(0, Kind.INTEGER))
+engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+
+
+def task(pattern: str, glue: dict[str, Glue], most: int | None) -> Task:
+    return replace(replace(query(pattern), glue=glue).task(), max_steps=most)
+
+
+def ones(*sizes: int) -> Partitions:
+    """Partitions of ones in which every variable's row condition holds."""
+    rows = sum(sizes)
+    return Partitions(
+        np.append(0, np.cumsum(sizes)).astype(np.int64),
+        np.full((rows, 1), 7, np.uint64),
+        np.ones((1, rows), np.int64),
+        np.zeros((0, rows)),
+        np.ones((1, rows), np.bool_),
+        np.zeros((0, rows), np.bool_),
+    )
+
+
+@engines
+def test_a_hopeless_search_ends_where_it_is(engine: Engine) -> None:
+    hopeless = task("(A | B)+ C", {"A": SOME, "B": NEVER, "C": NEVER}, 3000)
+    with pytest.raises(RunFailure) as failure:
+        list(engine.search(hopeless, ones(3, 200)))
+    assert failure.value.kind is FailureKind.TOO_MANY_STEPS
+    assert failure.value.partition == 1
+    assert 3 <= failure.value.row < 203
+    assert failure.value.detail == "3000"
+
+
+@engines
+def test_each_partition_has_its_own_steps(engine: Engine) -> None:
+    glue: dict[str, Glue] = {"A": SOME}
+    wide = list(engine.search(task("A A", glue, None), ones(*[4] * 50)))
+    assert sum(chunk.count for chunk in wide) == 100
+    enough = list(engine.search(task("A A", glue, 8), ones(*[4] * 50)))
+    assert sum(chunk.count for chunk in enough) == 100
+    with pytest.raises(RunFailure, match="TOO_MANY_STEPS"):
+        list(engine.search(task("A A", glue, 3), ones(4)))
+
+
+@engines
+def test_steps_of_a_partition_in_pieces_add_up(engine: Engine) -> None:
+    asked = task("A A", {"A": SOME}, 100)
+    first = replace(ones(40), frontier=Frontier(0, edge=40))
+    list(engine.search(asked, first))
+    assert first.frontier is not None
+    assert 40 <= first.frontier.steps <= 80
+    again = replace(ones(40), frontier=Frontier(0, steps=90))
+    with pytest.raises(RunFailure, match="TOO_MANY_STEPS"):
+        list(engine.search(asked, again))
+
+
+@engines
+def test_conditions_on_the_data_are_no_steps(engine: Engine) -> None:
+    found = list(engine.search(task("(A | B)+ C", {}, 1), ones(100)))
+    assert sum(chunk.count for chunk in found) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "glue", "backtracking", "breadth_first"),
+    [
+        ("(A | B)+ C", {}, "linear in the rows", "linear in the rows"),
+        ("A B C", {"C": SOME}, "linear in the rows", "linear in the rows times W, at most 3"),
+        ("A+ B", {"A": SOME}, "may grow as a power with W", "may grow as a power with W"),
+        ("(A | B)+ C", {"A": SOME}, "may grow exponentially", "may grow exponentially"),
+        ("(A?){9} A{9}", {"A": SOME}, "may grow exponentially", "may grow exponentially"),
+    ],
+)
+def test_time(pattern: str, glue: dict[str, Glue], backtracking: str, breadth_first: str) -> None:
+    asked = task(pattern, glue, None)
+    assert time_class(asked, "backtracking").startswith(backtracking)
+    assert time_class(asked, "breadth_first").startswith(breadth_first)
