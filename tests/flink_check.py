@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -28,8 +29,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from case_file import CASES, case_files
 from pattern_brute_force import Search, TooMuchError
-from pattern_notation import built, by_definition, read_events, read_skip
+from pattern_notation import Question, built, by_definition, question_of
 from pattern_trees import Element, Event, Group, Not, Pattern, Stage
+from random_patterns import random_question
 
 PROGRAM = Path(__file__).parent / "flink" / "FlinkPatterns.java"
 OPERATORS = {
@@ -52,11 +54,8 @@ class Asked:
     """A question; expected: the lines of every right answer. why: the note on a difference."""
 
     place: str
-    calls: str
-    skip: str
-    timeouts: bool
-    words: tuple[str, ...]
-    expected: tuple[tuple[str, ...], ...]
+    question: Question
+    expected: Sequence[Sequence[str]] = ()
     why: str | None = None
 
 
@@ -119,7 +118,7 @@ def calls_of(pattern: str) -> str:
 
 
 def skip_of(text: str) -> str:
-    return {"no skip": "none", "past last event": "past"}.get(text, text.removeprefix("to "))
+    return {"": "none", "past last event": "past"}.get(text, text.removeprefix("to "))
 
 
 def event_of(event: Event) -> str:
@@ -144,12 +143,12 @@ class Flink:
         """The lines for each question; partitions are asked one by one and put together."""
         texts, counts = [], []
         for one in asked:
-            streams = read_events(one.words)
-            counts.append(len(streams))
-            for stream in streams.values():
-                skip = skip_of(one.skip or "no skip")
+            question = one.question
+            counts.append(len(question.streams))
+            for stream in question.streams.values():
+                timeouts = "timeouts" if question.timeouts else "-"
                 events = " ".join(map(event_of, stream))
-                texts += [calls_of(one.calls), skip, "timeouts" if one.timeouts else "-", events]
+                texts += [calls_of(question.calls), skip_of(question.skip), timeouts, events]
         command = ["java", "-cp", self.path, "FlinkPatterns"]
         run = subprocess.run(
             command, input="\n".join(texts) + "\n", capture_output=True, text=True, check=True
@@ -163,8 +162,7 @@ def records() -> Iterator[Asked]:
         for record in file.patterns:
             place = f"{file.path.stem}:{record.head.line}"
             why = record.head.note_of("flink")
-            fields = (record.calls, record.skip, record.timeouts, record.events)
-            yield Asked(place, *fields, (record.expected,), why)
+            yield Asked(place, question_of(record), (record.expected,), why)
 
 
 def agrees(asked: Asked, lines: list[str]) -> bool:
@@ -177,21 +175,19 @@ def agrees(asked: Asked, lines: list[str]) -> bool:
         if asked.place == "random":  # order and number of ways are Flink's own
             same = set(matches) == set(wanted)
         else:
-            same = matches == wanted if asked.skip else Counter(matches) == Counter(wanted)
+            same = matches == wanted if asked.question.skip else Counter(matches) == Counter(wanted)
         if same and rest == {line for line in expected if "timed out" in line}:
             return True
     return False
 
 
-def plain(asked: Asked) -> bool:
+def plain(question: Question) -> bool:
     """Whether a question has none of the constructs in which Flink is known to differ."""
-    pattern, text = built(asked.calls, Pattern), asked.calls
-    if "gap=" in text or "previous_to_current" in text:
+    chain = built(question.calls, Pattern).chain
+    if "gap=" in question.calls or "previous_to_current" in question.calls:
         return False
-    names = [one.name for one in pattern.chain if isinstance(one, Stage)]
-    if asked.skip.startswith("to ") and asked.skip != "to next":
-        return asked.skip.split()[2] in names and plain_chain(pattern.chain, inside=False)
-    return plain_chain(pattern.chain, inside=False)
+    names = ["", *(one.name for one in chain if isinstance(one, Stage))]
+    return question.strategy.stage in names and plain_chain(chain, inside=False)
 
 
 def plain_chain(chain: Sequence[Element], *, inside: bool) -> bool:
@@ -216,42 +212,28 @@ def plain_chain(chain: Sequence[Element], *, inside: bool) -> bool:
     return True
 
 
-def ordered_alike(asked: Asked) -> bool:
+def ordered_alike(question: Question) -> bool:
     """Whether which match is given first is not a matter of Flink's queues.
 
-    Without a window, held back matches do not come out of Flink at the end.
+    Without a window, held back matches do not come out of Flink at the end. Raises TooMuchError.
     """
-    if not asked.skip:
+    if not question.skip:
         return True
-    pattern = built(asked.calls, Pattern)
-    (stream,) = read_events(asked.words).values()
+    pattern = built(question.calls, Pattern)
+    (stream,) = question.streams.values()
     found = Search(pattern, stream).found
     ranks = {(one.first, one.completes) for one in found}
     return pattern.within_ is not None and len(ranks) == len(found)
 
 
-def random_questions(count: int, seed: int) -> Iterator[Asked]:
-    from random_patterns import random_question
-
+def random_asked(count: int, seed: int) -> Iterator[Asked]:
     random = Random(seed)
     while count:
-        one = random_question(random)
-        fields = (one.calls, one.skip, one.timeouts, one.words)
-        if not plain(Asked("random", *fields, ())):
-            continue
-        try:
-            expected = by_definition(
-                built(one.calls, Pattern),
-                read_events(one.words),
-                read_skip(one.skip or "no skip"),
-                one.timeouts,
-            )
-            if not ordered_alike(Asked("random", *fields, ())):
-                continue
-        except TooMuchError:
-            continue
-        count -= 1
-        yield Asked("random", *fields, tuple(map(tuple, expected)))
+        question = random_question(random)
+        with suppress(TooMuchError):
+            if plain(question) and ordered_alike(question):
+                yield Asked("random", question, by_definition(question))
+                count -= 1
 
 
 def report(asked: Iterable[Asked], answers: Iterable[list[str]], show: bool) -> int:
@@ -264,8 +246,7 @@ def report(asked: Iterable[Asked], answers: Iterable[list[str]], show: bool) -> 
             kind = "AGREES AFTER ALL"
         counts[kind] += 1
         if kind.isupper() or (show and not same):
-            skip = f"\n  skip {one.skip}" if one.skip else ""
-            print(f"{one.place}: {kind}\n  {one.calls}{skip}\n  {' '.join(one.words)}")
+            print(f"{one.place}: {kind}\n{one.question}")
             print("\n".join(f"    expected  {line}" for line in one.expected[0]))
             print("\n".join(f"    Flink     {line}" for line in lines))
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
@@ -279,7 +260,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
-    asked = list(random_questions(given.random, given.seed) if given.random else records())
+    asked = list(random_asked(given.random, given.seed) if given.random else records())
     with tempfile.TemporaryDirectory() as folder:
         answers = Flink(given.flink, Path(folder)).answers(asked)
     return 1 if report(asked, answers, given.show) else 0

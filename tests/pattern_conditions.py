@@ -83,6 +83,23 @@ def value(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
             return None if inner is None else not inner
         case sql.Is(expression=sql.Null()):
             return value(tree.this, event, accepted) is None
+        case sql.Is(expression=sql.Boolean()):
+            return value(tree.this, event, accepted) is tree.expression.this
+        case sql.Case():
+            chosen = value(tree.this, event, accepted)
+            branches = ((value(one.this, event, accepted), one) for one in tree.args["ifs"])
+            return next(
+                (value(one.args["true"], event, accepted) for of, one in branches if of == chosen),
+                None,
+            )
+        case sql.Least():
+            return min(value(one, event, accepted) for one in (tree.this, *tree.expressions))
+        case sql.If():
+            chosen = value(tree.this, event, accepted) is True
+            branch = tree.args["true"] if chosen else tree.args.get("false")
+            return value(branch, event, accepted)
+        case sql.Cast():
+            return value(tree.this, event, accepted)
         case sql.Boolean():
             return tree.this
         case sql.Null():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from case_file import PatternRecord
 from pattern_brute_force import Mapped, MissError, Search, Skip, TimedOut, rank, reported
 from pattern_trees import Event, Pattern
 
@@ -15,6 +17,35 @@ SCHEMA = "p string, n int, t int, e string, x int, " + ", ".join(
 )
 NAMES = tuple(part.split()[0] for part in SCHEMA.split(", "))
 CALLS = r"begin|next|followed_by|followed_by_any|not_next|not_followed_by"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A pattern over some events. skip: the words of a case, "" for none."""
+
+    calls: str
+    skip: str
+    timeouts: bool
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """The text of a case, as far as it is a question."""
+        options = [f"skip {self.skip}"] if self.skip else []
+        options += ["timeouts"] if self.timeouts else []
+        return "\n".join([f"pattern {self.calls}", *options, " ".join(self.words), "----"])
+
+    @property
+    def strategy(self) -> Skip:
+        return read_skip(self.skip) if self.skip else Skip()
+
+    @property
+    def streams(self) -> dict[str, list[Event]]:
+        """By partition."""
+        return read_events(self.words)
+
+
+def question_of(record: PatternRecord) -> Question:
+    return Question(record.calls, record.skip, record.timeouts, record.events)
 
 
 def written_out(pattern: str) -> str:
@@ -82,25 +113,25 @@ def shown_timeout(one: TimedOut, stream: Sequence[Event]) -> str:
     return f"{shown(one.mapped, stream)} timed out {one.time}"
 
 
-def by_definition(
-    pattern: Pattern, streams: Mapping[str, list[Event]], skip: Skip, timeouts: bool
-) -> list[list[str]]:
+def by_definition(question: Question) -> list[list[str]]:
     """The lines of every right result: matches in their order, then partial ones, by partition.
 
-    A partition that misses the stage it skips to makes the result `throws STAGE`.
+    A partition that misses the stage it skips to makes the result `throws STAGE`. Raises
+    TooMuchError.
     """
+    pattern, skip = built(question.calls, Pattern), question.strategy
     results: list[list[str]] = [[]]
-    for stream in streams.values():
+    for stream in question.streams.values():
         search = Search(pattern, stream)
         ways: list[list[str]] = []
-        orders = search.orders() if skip.to != "no skip" else [sorted(search.found, key=rank)]
+        orders = search.orders() if question.skip else [sorted(search.found, key=rank)]
         for ordered in orders:
             try:
                 found = reported(search, ordered, skip)
             except MissError as miss:
                 return [[f"throws {miss}"]]
             lines = [shown(match.mapped, stream) for match in found.matches]
-            if timeouts:
+            if question.timeouts:
                 lines += sorted(shown_timeout(one, stream) for one in found.timed_out)
             if lines not in ways:
                 ways.append(lines)

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 from hypothesis import strategies as st
 
+from pattern_notation import Question
+
 LETTERS = "abcd"
 EVENTS = (*"aaabbbccd", *("ab", "bc", "ac", "abc"), "z", "a?", "b?c")
 CALLS = ("next", "followed_by", "followed_by", "followed_by", "followed_by_any")
@@ -37,33 +39,19 @@ class Drawn:
         return self.draw(st.integers(least, most))
 
 
-@dataclass(frozen=True)
-class Question:
-    """A pattern, a skip strategy ("" for none), and whether timeouts are asked for."""
-
-    calls: str
-    skip: str
-    timeouts: bool
-    words: tuple[str, ...]
-
-    def __str__(self) -> str:
-        options = [f"skip {self.skip}"] if self.skip else []
-        options += ["timeouts"] if self.timeouts else []
-        return "\n".join([f"pattern {self.calls}", *options, " ".join(self.words), "----"])
-
-
 @dataclass
 class Writer:
     """Writes the calls of one pattern.
 
-    names: of the stages so far that accept events. ends_optional: whether the chain written last
-    ends with an optional stage.
+    names: of the stages so far that accept events. ends_empty, is_empty: whether the last stage of
+    the chain written last, or all of it, may be left out.
     """
 
     chooser: Chooser
     names: list[str] = field(default_factory=list)
     stages: int = 0
-    ends_optional: bool = False
+    ends_empty: bool = False
+    is_empty: bool = False
 
     def chance(self, percent: int) -> bool:
         return self.chooser.randint(0, 99) >= 100 - percent
@@ -74,17 +62,18 @@ class Writer:
     def chain(self, depth: int) -> str:
         """`begin(...).next(...)` of some stages."""
         count = self.choice((1, 2, 2, 3, 3, 4) if depth == 0 else (1, 2, 2))
-        calls, greedy, optional = "", False, False
+        calls, greedy, empty, all_empty = "", False, False, True
         for place in range(count):
             call = "begin" if place == 0 else self.choice(CALLS)
-            if place and not optional and self.chance(15):
+            if place and not empty and self.chance(15):
                 calls += self.negated()
                 if self.chance(20):
                     calls += self.negated()
                 greedy = False
-            text, greedy, optional = self.stage(call, depth, may_be_optional=not greedy)
+            text, greedy, empty = self.stage(call, depth, may_be_optional=not greedy)
             calls += text
-        self.ends_optional = optional
+            all_empty &= empty
+        self.ends_empty, self.is_empty = empty, all_empty
         return calls.removeprefix(".")
 
     def negated(self) -> str:
@@ -140,16 +129,17 @@ class Writer:
         )
 
     def stage(self, call: str, depth: int, may_be_optional: bool) -> tuple[str, bool, bool]:
-        """The text of a stage, whether it is greedy, and whether it is optional."""
-        is_group = depth < 2 and self.chance(18)
+        """The text of a stage, whether it is greedy, and whether it may be left out."""
+        is_group, empty = depth < 2 and self.chance(18), False
         if is_group:
             text = f".{call}({self.chain(depth + 1)})"
+            empty = self.is_empty
         else:
             text = f".{call}({self.named()}"
         text, greedy, optional = self.quantified(text, is_group, may_be_optional)
         if not is_group and self.chance(8):
             text += f'.within({self.chooser.randint(1, 3)}, "previous_to_current")'
-        return text, greedy, optional
+        return text, greedy, optional or empty
 
     def quantified(
         self, text: str, is_group: bool, may_be_optional: bool
@@ -198,7 +188,7 @@ def questions(draw: Any) -> Question:
 def random_question(chooser: Chooser) -> Question:
     writer = Writer(chooser)
     calls = writer.chain(0)
-    ends_open = not writer.ends_optional and writer.chance(12)
+    ends_open = not writer.ends_empty and writer.chance(12)
     if ends_open:
         calls += writer.negated()
     window = chooser.randint(3, 8) if ends_open or writer.chance(40) else None

@@ -64,9 +64,9 @@ def group_forbidden(call: str) -> MatchRecognizeUnsupportedError:
 def not_after_optional(before: str, name: str, call: str) -> MatchRecognizeUnsupportedError:
     """A NOT directly behind what may be left out."""
     return MatchRecognizeUnsupportedError(
-        f"{call}({name!r}) directly behind optional {before}",
+        f"{call}({name!r}) directly behind {before}, which is optional",
         notes=("a NOT counts from the event accepted before it, which may be missing",),
-        hint=f"leave out optional() of {before}, or append a stage before {call}",
+        hint=f"leave out optional() of it, or append a stage before {call}",
     )
 
 

@@ -166,10 +166,10 @@ class _Compiler:
         if rest is None:
             return self.end(pending)
         if isinstance(rest, Repeated):
-            if pending.empty > 0:  # so would be every further repetition
-                outside = replace(pending, empty=pending.empty - 1)
+            outside = replace(pending, empty=max(0, pending.empty - 1))
+            if pending.empty > 0 and is_enough(rest.part, rest.count):
                 return self.following(rest.rest.behind(), outside)
-            return self.waiting(rest.part, rest.count, rest.rest, pending)
+            return self.waiting(rest.part, rest.count, rest.rest, outside)
         if rest.at == len(rest.steps):
             return self.following(rest.then, pending)
         step = rest.steps[rest.at]
@@ -320,6 +320,11 @@ def next_count(part: Part, count: int) -> int:
 def may_leave(part: Part, count: int) -> bool:
     """Whether a part may be left after so many repetitions."""
     return count >= part.least or (count == 0 and part.optional)
+
+
+def is_enough(part: Part, count: int) -> bool:
+    """Whether a group need not be repeated behind a repetition without rows, number `count`."""
+    return count >= part.least if part.most is None else count >= part.most
 
 
 def contiguity_of(part: Part, count: int, rest: Rest) -> Contiguity:

@@ -51,7 +51,7 @@ def may_be_forbidden(stages: tuple[Stage, ...], name: object, call: str) -> None
             if hasattr(name, "stages")
             else errors.not_a_name(name, call)
         )
-    if stages[-1].optional:
+    if stages[-1].may_be_missing:
         raise errors.not_after_optional(stages[-1].label, str(name), call)
 
 

@@ -89,6 +89,12 @@ class Stage:
         return self.most is None
 
     @property
+    def may_be_missing(self) -> bool:
+        """Whether there are matches without it: it is optional, or all stages of a group are."""
+        inside = () if isinstance(self.content, str) else self.content
+        return self.optional or (bool(inside) and all(one.may_be_missing for one in inside))
+
+    @property
     def label(self) -> str:
         """What to call it in a message."""
         if isinstance(self.content, str):
