@@ -16,6 +16,7 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.sase import WORDS
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.analysis import parameter_name
+from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse, parse_clause
 from matchrec.frontends.sql.lower import lower
@@ -84,6 +85,8 @@ def explain(  # noqa: PLR0913 -- public signature
 
     analyze: the query also runs, its rows are dropped, and what it has counted is shown.
     """
+    if analyze:
+        check_workers(spark)
     parsed = parse(query, frames)
     counters = Counters() if analyze and parsed.sites else None
     options = Options(engine, counters=counters, max_steps=max_steps)
@@ -147,8 +150,9 @@ def sase(  # noqa: PLR0913 -- public signature
 
     optimisations: what to switch off, to measure what it gains. Otherwise as `sql`.
     """
-    orders, keys = listed(order_by), listed(partition_by)
-    query = SaseCall(df, text, orders, keys, type_column, sase_output(output, form))
+    query = SaseCall(
+        df, text, orders(order_by), keys(partition_by), type_column, sase_output(output, form)
+    )
     return query.executed(
         Options(engine, transport, optimisations, counters, streams=True)
     ).dataframe
@@ -167,8 +171,9 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     optimisations: Optimisations = OPTIMISED,
 ) -> Explanation:
     """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`."""
-    orders, keys = listed(order_by), listed(partition_by)
-    query = SaseCall(df, text, orders, keys, type_column, sase_output(output, form))
+    query = SaseCall(
+        df, text, orders(order_by), keys(partition_by), type_column, sase_output(output, form)
+    )
     executed = query.executed(Options(engine, optimisations=optimisations, streams=True))
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
 
@@ -222,11 +227,6 @@ def sase_output(output: str, form: str) -> MatchOutput:
     if output != "all":
         raise not_compressible(output)
     return MatchOutput.GRAPH
-
-
-def listed(texts: str | Sequence[str]) -> tuple[str, ...]:
-    """One text, or several."""
-    return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
 def relation_of(df: DataFrame) -> Relation:

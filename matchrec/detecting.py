@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from matchrec.api import listed, relation_of
+from matchrec.api import relation_of
 from matchrec.environment import check_workers
 from matchrec.errors.calls import unknown_form
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import WORDS, AfterMatch, Asked, Pattern, lower_pattern, textual
 from matchrec.frontends.pattern.sql import to_sql
 from matchrec.plan.clauses import RowsPerMatch
@@ -53,7 +54,7 @@ def detect(  # noqa: PLR0913 -- public signature
     timeouts: matches that were begun and whose window ended come out as well, without a number;
     `timed_out_at` is when it did, NULL for a match. Otherwise as `sql`.
     """
-    query = PatternCall(df, pattern, listed(order_by), listed(partition_by), skip, form, timeouts)
+    query = PatternCall(df, pattern, orders(order_by), keys(partition_by), skip, form, timeouts)
     return query.executed(Options(engine, transport, counters=counters, streams=True)).dataframe
 
 
@@ -69,7 +70,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     engine: str = "auto",
 ) -> Explanation:
     """What a pattern compiles to and which engine runs it; arguments as of `detect`."""
-    query = PatternCall(df, pattern, listed(order_by), listed(partition_by), skip, form, timeouts)
+    query = PatternCall(df, pattern, orders(order_by), keys(partition_by), skip, form, timeouts)
     executed = query.executed(Options(engine, streams=True))
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
 
@@ -86,7 +87,7 @@ def pattern_sql(
     table: its name, or `{hole}`. Raises MatchRecognizeUnsupportedError for what MATCH_RECOGNIZE,
     with one event selection for the whole row pattern, cannot say.
     """
-    return to_sql(Asked(pattern, listed(order_by), listed(partition_by), ("*",)), table)
+    return to_sql(Asked(pattern, orders(order_by), keys(partition_by), ("*",)), table)
 
 
 @dataclass(frozen=True)

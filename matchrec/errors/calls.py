@@ -10,6 +10,7 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
+from matchrec.source import Span
 
 
 def unknown_engine(name: object, known: Iterable[str]) -> MatchRecognizePlanError:
@@ -90,6 +91,40 @@ def steps_of_event_selection() -> MatchRecognizeUnsupportedError:
         "max_steps of a query with event selection",
         notes=("steps are counted where the rows of a match follow each other",),
         hint="leave out max_steps, and write WITHIN to bound the runs",
+    )
+
+
+def no_order() -> MatchRecognizePlanError:
+    """order_by= is empty."""
+    return MatchRecognizePlanError(
+        "order_by names nothing", hint='write what the events are sorted by: order_by="ts"'
+    )
+
+
+def no_text(argument: str, given: object) -> MatchRecognizePlanError:
+    """order_by= or partition_by= is neither a text nor several."""
+    return MatchRecognizePlanError(
+        f"{argument} takes SQL text, or a list of texts, not {type(given).__name__}",
+        hint=f'write {argument}="name", or {argument}=["name", "another"]',
+    )
+
+
+def several_in_one(argument: str, span: Span) -> MatchRecognizePlanError:
+    """`"a, b"` for `["a", "b"]`."""
+    return MatchRecognizePlanError(
+        f"a text in {argument} is one expression",
+        span,
+        hint=f'write each on its own: {argument}=["a", "b"]',
+    )
+
+
+def direction(argument: str, word: str, span: Span) -> MatchRecognizePlanError:
+    """DESC, ASC or NULLS behind what events are sorted by."""
+    return MatchRecognizePlanError(
+        f"{word} in {argument}",
+        span,
+        notes=("events come in ascending order, NULL first",),
+        hint="leave it out; for another order sort by an expression, such as -rank",
     )
 
 

@@ -204,16 +204,6 @@ def nothing_to_partition_by(span: Span) -> MatchRecognizePlanError:
 # The window
 
 
-def window_without_order(span: Span) -> MatchRecognizePlanError:
-    """WITHIN over events that have no order."""
-    return MatchRecognizePlanError(
-        "WITHIN without an order column",
-        span,
-        notes=("WITHIN measures the distance along the first order column",),
-        hint="say which column orders the events, or write WITHIN 500 EVENTS",
-    )
-
-
 def unknown_unit(unit: str, known: Iterable[str], span: Span) -> MatchRecognizeParseError:
     """A word after a number that is no unit."""
     known = list(known)

@@ -145,3 +145,16 @@ def test_explanation(events: DataFrame) -> None:
     text = str(matchrec.explain_pattern(events, pattern, order_by="time"))
     assert "ignore -> b if not (`kind` = 'b') and in the window" in text
     assert "ignore -> n if not (`kind` = 'n') and in the window" in text
+
+
+@pytest.mark.parametrize("given", [5, None, ["t", 5]])
+def test_order_by_takes_texts(events: DataFrame, given: object) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="order_by takes SQL text"):
+        matchrec.detect(events, A, order_by=given)  # type: ignore[arg-type]
+
+
+def test_an_unknown_column_of_order_by(events: DataFrame) -> None:
+    with pytest.raises(
+        matchrec.MatchRecognizePlanError, match="unknown column `nosuch` in order_by"
+    ):
+        matchrec.detect(events, matchrec.Pattern.begin("a"), order_by="nosuch")

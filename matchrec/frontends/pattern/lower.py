@@ -52,7 +52,12 @@ from matchrec.plan.stages import (
 )
 from matchrec.source import Source, Span
 
-WORDS = {"DEFINE": "a condition", "PATTERN": "the pattern"}
+WORDS = {
+    "DEFINE": "a condition",
+    "PATTERN": "the pattern",
+    "ORDER BY": "order_by",
+    "PARTITION BY": "partition_by",
+}
 EVERYWHERE = "TRUE"
 
 

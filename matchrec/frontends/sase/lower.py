@@ -85,7 +85,7 @@ def lower(
             equal=tuple(RowExpression(key.sql, key.span) for key in keys),
             order_by=tuple(SortItem(RowExpression(text)) for text in order_by),
             measures=tuple(measures(query, components)) or tuple(event_arrays(components)),
-            within=time_window(query, order_by),
+            within=time_window(query),
             within_rows=query.window.events if isinstance(query.window, EventWindow) else None,
             subsets=tuple(subsets(components)),
             definitions=definitions,
@@ -144,12 +144,10 @@ def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
         yield Measure(item.name, value, item.name_span)
 
 
-def time_window(query: SaseQuery, order_by: tuple[str, ...]) -> Within | None:
+def time_window(query: SaseQuery) -> Within | None:
     """WITHIN along the first order column."""
     if not isinstance(query.window, TimeWindow):
         return None
-    if not order_by:
-        raise errors.window_without_order(query.window.span)
     return Within(RowExpression(query.window.sql, query.window.span))
 
 

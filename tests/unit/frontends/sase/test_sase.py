@@ -102,21 +102,6 @@ def test_arguments_of_the_caller() -> None:
     ]
 
 
-def test_a_window_by_time_needs_an_order() -> None:
-    text = "PATTERN SEQ(S a, S b) WITHIN 5 minutes"
-    with pytest.raises(MatchRecognizeError) as raised:
-        compile_sase(text, ())
-    assert str(raised.value).split("\n") == [
-        "WITHIN without an order column",
-        "  line 1, column 30",
-        "      PATTERN SEQ(S a, S b) WITHIN 5 minutes",
-        "                                   ^^^^^^^^^",
-        "  WITHIN measures the distance along the first order column",
-        "  say which column orders the events, or write WITHIN 500 EVENTS",
-    ]
-    assert compile_sase("PATTERN SEQ(S a, S b) WITHIN 5 events", ()).within_rows == 5
-
-
 def test_a_disjunction_of_many_conjunctions_stays_whole() -> None:
     def parts(number: int) -> int:
         pairs = " OR ".join(["(a.x = 1 AND b.x = 2)"] * number)

@@ -1,0 +1,51 @@
+"""The arguments `order_by` and `partition_by` of a function: texts, each SQL over one row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matchrec.errors import MatchRecognizeParseError
+from matchrec.errors import calls as errors
+from matchrec.errors.kinds import shown_in
+from matchrec.frontends.analysis import Clause
+from matchrec.frontends.expression import parse_row_expression
+from matchrec.source import Source, Span
+
+_DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
+
+
+def orders(given: str | Sequence[str]) -> tuple[str, ...]:
+    """What events are sorted by, at least one. Raises MatchRecognizeError."""
+    found = _row_expressions("order_by", given, Clause.ORDER_BY)
+    if not found:
+        raise errors.no_order()
+    return found
+
+
+def keys(given: str | Sequence[str]) -> tuple[str, ...]:
+    """What divides events into streams. Raises MatchRecognizeError."""
+    return _row_expressions("partition_by", given, Clause.PARTITION_BY)
+
+
+def _row_expressions(argument: str, given: object, clause: Clause) -> tuple[str, ...]:
+    texts = (given,) if isinstance(given, str) else given
+    if not isinstance(texts, Sequence):
+        raise errors.no_text(argument, given)
+    return tuple(_row_expression(argument, text, clause) for text in texts)
+
+
+def _row_expression(argument: str, text: object, clause: Clause) -> str:
+    if not isinstance(text, str):
+        raise errors.no_text(argument, text)
+    with shown_in(Source(text), {clause.value: argument}):
+        try:
+            parse_row_expression(text, 0, clause)
+        except MatchRecognizeParseError as error:
+            span = error.span or Span(0, 0)
+            unexpected = text[span.start : span.end].upper()
+            if unexpected == ",":
+                raise errors.several_in_one(argument, span) from None
+            if unexpected in _DIRECTIONS:
+                raise errors.direction(argument, unexpected, span) from None
+            raise
+    return text
