@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matchrec.engine import selection_backtracking
+from matchrec.engine.chained import ChainedSearch, unchained
 from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of, window_end_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import backtracking as kernel
@@ -15,7 +16,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.engine.search import Room, larger, new_progress, run
+from matchrec.engine.search import PlainOutput, Room, larger, new_progress, run
 from matchrec.engine.windowed import WindowedSearch
 from matchrec.plan.clauses import MatchOutput
 
@@ -45,12 +46,17 @@ class Backtracking:
             return run(
                 WindowedSearch(task, partitions, self.room.memory), task, partitions, self.room
             )
+        if partitions.window_end is None and task.looks_only_at_data and task.overlaps:
+            found = run(
+                ChainedSearch(task, partitions, self.room.memory), task, partitions, self.room
+            )
+            return found if task.chained else unchained(found, self.room.rows)
         return run(
             _BacktrackingSearch(task, partitions, self.room.memory), task, partitions, self.room
         )
 
 
-class _BacktrackingSearch:
+class _BacktrackingSearch(PlainOutput):
     """The path of the one run, its computation state at each row, the failures remembered."""
 
     def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:

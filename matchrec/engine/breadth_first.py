@@ -15,7 +15,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray, RunArray
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.search import Room, larger, new_progress, run
+from matchrec.engine.search import PlainOutput, Room, larger, new_progress, run
 from matchrec.evaluate.link import LinkedConditions
 from matchrec.plan.clauses import MatchOutput
 
@@ -48,7 +48,7 @@ class BreadthFirst:
         return run(search, task, partitions, self.room)
 
 
-class _BreadthFirstSearch:
+class _BreadthFirstSearch(PlainOutput):
     """The runs, the buffer of their rows, the failures remembered."""
 
     def __init__(self, task: Task, partitions: Partitions, merge_runs: bool, memory: int) -> None:

@@ -14,6 +14,7 @@ from matchrec.plan.clauses import (
     AfterMatchSkip,
     EventSelection,
     MatchOutput,
+    SkipTo,
     goes_beyond_preferred,
 )
 from matchrec.plan.glue import Glue
@@ -87,7 +88,8 @@ class Task:
     selection. windowed: whether matches keep to windows, `Partitions.window_end`. stages: of a
     pattern of stages, which say themselves what may be skipped; conditions are then asked before a
     row is mapped. max_steps: how often conditions on the run may be asked in a partition, without
-    event selection. Picklable.
+    event selection. chained: whether matches may come as chains of shared rows, see
+    `match.Chains`. Picklable.
     """
 
     program: Program
@@ -103,6 +105,7 @@ class Task:
     windowed: bool = False
     stages: Staged | None = None
     max_steps: int | None = None
+    chained: bool = False
 
     @property
     def selects(self) -> bool:
@@ -113,6 +116,11 @@ class Task:
     def looks_only_at_data(self) -> bool:
         """Whether no condition depends on the run."""
         return all(condition.glue is None for condition in self.conditions)
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether a match may begin inside of the one before."""
+        return self.after_match.to is not SkipTo.PAST_LAST_ROW
 
 
 class Engine(Protocol):

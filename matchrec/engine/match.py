@@ -14,6 +14,18 @@ from matchrec.nfa.places import A_MATCH
 
 
 @dataclass(frozen=True, slots=True)
+class Chains:
+    """How matches share mapped rows: each match is a chain of them, and chains may join.
+
+    first: int64[m], index of each match's first mapped row, -1 of an empty match. following:
+    int32[k], index of the mapped row behind each one, which is less than its own; -1 at the end.
+    """
+
+    first: IntArray
+    following: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
 class Matches:
     """Matches of some partitions, in the order in which they were found; k rows are mapped in all.
 
@@ -27,6 +39,8 @@ class Matches:
     that follow it. pointers: of the graph of all matches, in which each pointer stands as a match
     of one row. completed: int64[m], with event selection the row at which each match is complete.
     kind: int64[m], whether it is one, or a run whose window has ended: see `nfa.places`.
+    chains: where matches share mapped rows, which then come in no order, and offsets only say how
+    long matches are; only a task that asks for it gets such.
     """
 
     partition: IntArray
@@ -39,6 +53,7 @@ class Matches:
     pointers: Pointers | None = None
     completed: IntArray | None = None
     kind: IntArray | None = None
+    chains: Chains | None = None
 
     @property
     def count(self) -> int:

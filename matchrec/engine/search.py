@@ -48,8 +48,14 @@ class Search(Protocol):
     tables: ProgramTables
     progress: IntArray
 
+    def output(self, matches: int, rows: int) -> tuple[IntArray, ChoiceArray]:
+        """An empty output for so many matches and mapped rows: `found` and `taken`."""
+
     def advance(self, found: IntArray, taken: ChoiceArray) -> int:
         """Call the kernel on an output; return its status."""
+
+    def matches(self, found: IntArray, taken: ChoiceArray) -> Matches:
+        """The matches in an output."""
 
     def grow(self, status: int) -> None:
         """Enlarge what `status` says is full."""
@@ -61,9 +67,8 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
     rows = room.rows
     status = layout.OUTPUT_FULL
     while status == layout.OUTPUT_FULL:
-        found = np.empty((4, room.matches + 1), np.int64)
+        found, taken = search.output(room.matches, rows)
         found[layout.FOUND_OFFSET, 0] = 0
-        taken = np.empty(rows, np.int32)
         progress[[layout.MATCHES, layout.MAPPED]] = 0
         status = search.advance(found, taken)
         while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
@@ -71,7 +76,7 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
             status = search.advance(found, taken)
         raise_failure(status, progress, search.tables, task)
         if progress[layout.MATCHES]:
-            yield _matches(search, found, taken)
+            yield search.matches(found, taken)
         if status == layout.OUTPUT_FULL:
             rows = max(rows, int(progress[layout.NEEDED]))
     if partitions.frontier is not None:
@@ -94,17 +99,26 @@ def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: 
     raise RunFailure(kind, int(partition), int(row), detail)
 
 
-def _matches(search: Search, found: IntArray, taken: ChoiceArray) -> Matches:
-    count = int(search.progress[layout.MATCHES])
-    choices = taken[: search.progress[layout.MAPPED]]
-    return Matches(
-        partition=found[layout.FOUND_PARTITION, :count],
-        number=found[layout.FOUND_NUMBER, :count],
-        start=found[layout.FOUND_START, :count],
-        offsets=found[layout.FOUND_OFFSET, : count + 1],
-        classifiers=search.tables.variable[choices],
-        excluded=search.tables.excluded[choices],
-    )
+class PlainOutput:
+    """The output of a search in which each match has its own mapped rows."""
+
+    tables: ProgramTables
+    progress: IntArray
+
+    def output(self, matches: int, rows: int) -> tuple[IntArray, ChoiceArray]:
+        return np.empty((4, matches + 1), np.int64), np.empty(rows, np.int32)
+
+    def matches(self, found: IntArray, taken: ChoiceArray) -> Matches:
+        count = int(self.progress[layout.MATCHES])
+        choices = taken[: self.progress[layout.MAPPED]]
+        return Matches(
+            partition=found[layout.FOUND_PARTITION, :count],
+            number=found[layout.FOUND_NUMBER, :count],
+            start=found[layout.FOUND_START, :count],
+            offsets=found[layout.FOUND_OFFSET, : count + 1],
+            classifiers=self.tables.variable[choices],
+            excluded=self.tables.excluded[choices],
+        )
 
 
 def new_progress(task: Task, partitions: Partitions) -> IntArray:

@@ -10,10 +10,10 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels import windowed as kernel
 from matchrec.engine.kernels.layout import ChoiceArray
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.search import new_progress
+from matchrec.engine.search import PlainOutput, new_progress
 
 
-class WindowedSearch:
+class WindowedSearch(PlainOutput):
     """How far acceptance is from each state and row, and the path of the one run."""
 
     def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:

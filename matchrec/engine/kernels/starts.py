@@ -46,15 +46,26 @@ def finish_match(
     length: int,
 ) -> int:
     """Count the match whose choices are at the end of the output; set the next starting row."""
-    match = progress[MATCHES]
     mapped = progress[MAPPED]
+    progress[MAPPED] = mapped + length
+    target = 0
+    if skip_to != TO_NEXT_ROW and skip_to != PAST_LAST_ROW:
+        target = skip_target(program, skip_to, taken[mapped : mapped + length])
+    return int(finish(skip_to, found, progress, start, length, target))
+
+
+@inner
+def finish(
+    skip_to: int, found: IntArray, progress: IntArray, start: int, length: int, target: int
+) -> int:
+    """Count a match; set the next starting row. target: which of its rows SKIP TO v goes to."""
+    match = progress[MATCHES]
     progress[NUMBER] += 1
     found[FOUND_PARTITION, match] = progress[PARTITION]
     found[FOUND_NUMBER, match] = progress[NUMBER]
     found[FOUND_START, match] = start
-    found[FOUND_OFFSET, match + 1] = mapped + length
+    found[FOUND_OFFSET, match + 1] = found[FOUND_OFFSET, match] + length
     progress[MATCHES] = match + 1
-    progress[MAPPED] = mapped + length
     if length == 0 or skip_to == TO_NEXT_ROW:
         progress[START] = start + 1
         return DONE
@@ -62,12 +73,11 @@ def finish_match(
         progress[START] = start + length
         return DONE
     progress[ROW] = start
-    index = skip_target(program, skip_to, taken[mapped : mapped + length])
-    if index < 0:
+    if target < 0:
         return SKIP_TO_NO_ROW
-    if index == 0:
+    if target == 0:
         return SKIP_TO_FIRST_ROW
-    progress[START] = start + index
+    progress[START] = start + target
     return DONE
 
 
