@@ -46,7 +46,7 @@ class Backtracking:
             return run(
                 WindowedSearch(task, partitions, self.room.memory), task, partitions, self.room
             )
-        if partitions.window_end is None and task.looks_only_at_data and task.overlaps:
+        if task.shares_rows and partitions.window_end is None:
             found = run(
                 ChainedSearch(task, partitions, self.room.memory), task, partitions, self.room
             )

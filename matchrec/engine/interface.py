@@ -88,8 +88,8 @@ class Task:
     selection. windowed: whether matches keep to windows, `Partitions.window_end`. stages: of a
     pattern of stages, which say themselves what may be skipped; conditions are then asked before a
     row is mapped. max_steps: how often conditions on the run may be asked in a partition, without
-    event selection. chained: whether matches may come as chains of shared rows, see
-    `match.Chains`. Picklable.
+    event selection. chained: whether matches that share rows may come as chains of them, see
+    `match.Chains`; an engine need not do so. Picklable.
     """
 
     program: Program
@@ -118,9 +118,10 @@ class Task:
         return all(condition.glue is None for condition in self.conditions)
 
     @property
-    def overlaps(self) -> bool:
-        """Whether a match may begin inside of the one before."""
-        return self.after_match.to is not SkipTo.PAST_LAST_ROW
+    def shares_rows(self) -> bool:
+        """Whether matches overlap, and how one goes on from a row does not depend on its start."""
+        overlap = self.after_match.to is not SkipTo.PAST_LAST_ROW
+        return overlap and self.looks_only_at_data and not (self.windowed or self.selects)
 
 
 class Engine(Protocol):

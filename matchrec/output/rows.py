@@ -43,6 +43,8 @@ def output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
 
 def one_row_each(matches: Matches) -> OutputRows:
     """One row per match, which looks from the match's last row."""
+    if matches.chains is not None:  # what it sees from its first row on
+        return OutputRows(matches.start, np.arange(matches.count), matches.chains.first)
     lengths = np.diff(matches.offsets)
     current = np.where(lengths > 0, matches.offsets[1:] - 1, -1)
     return OutputRows(matches.start, np.arange(matches.count), current)

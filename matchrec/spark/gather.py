@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,9 +10,16 @@ import numpy.typing as npt
 import pyarrow as pa
 from typing_extensions import assert_never
 
+from matchrec.engine.interface import Task
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.executable import Executable
 from matchrec.output.aggregates import AggregateReader
+from matchrec.output.chains import (
+    ChainAggregates,
+    ChainReader,
+    never_overflows,
+    read_from_chains,
+)
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
@@ -42,6 +49,27 @@ from matchrec.spark.encode import (
     validity,
 )
 
+Aggregates = AggregateReader | ChainAggregates
+
+
+def chained(executable: Executable, table: pa.Table) -> Task:
+    """The task, with matches that share their rows where all reads can be answered from those."""
+    task, reads = executable.task, executable.reads
+    if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
+        return task
+    sums = [column(table, f"__c{read.column}") for read in reads if isinstance(read, ReadSum)]
+    exact = all(sums_exactly(values, ansi=executable.ansi) for values in sums)
+    return replace(task, chained=exact)
+
+
+def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
+    """Whether sums of some of the values do not depend on the order in which they are added."""
+    if pa.types.is_decimal(values.type):
+        return True
+    if pa.types.is_floating(values.type):
+        return False
+    return not ansi or never_overflows(as_integers(values))
+
 
 @dataclass(frozen=True)
 class Gatherer:
@@ -49,7 +77,13 @@ class Gatherer:
 
     executable: Executable
     table: pa.Table
-    reader: Reader
+    reader: Reader | ChainReader
+
+    @property
+    def whole(self) -> Reader:
+        """The reader of what chains of shared rows do not answer."""
+        assert isinstance(self.reader, Reader)
+        return self.reader
 
     def batch(self) -> pa.RecordBatch:
         """Columns __r0, __r1, ... of the output rows."""
@@ -71,7 +105,7 @@ class Gatherer:
             case ReadPointer(field):
                 return self.pointer(field)
             case ReadPosition():
-                return pa.array(self.reader.current_positions())
+                return pa.array(self.whole.current_positions())
             case ReadMatchNumber():
                 numbers = self.reader.match_numbers()
                 return pa.array(numbers, mask=numbers < 0)
@@ -95,16 +129,16 @@ class Gatherer:
     def collected(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
         """For each output row the array of a variable's values that are not NULL."""
         counted = validity(column(self.table, f"__c{place}"))
-        rows, offsets = self.reader.collected(variable, counted, semantics)
+        rows, offsets = self.whole.collected(variable, counted, semantics)
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), self.taken(place, rows))
 
     def matched_rows(self, places: tuple[int, ...]) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""
-        index, offsets = self.reader.rows_of_matches()
-        rows = self.reader.mapped_rows()[index]
+        index, offsets = self.whole.rows_of_matches()
+        rows = self.whole.mapped_rows()[index]
         fields = [self.taken(place, rows) for place in places]
-        classifiers = self.reader.matches.classifiers[index].astype(np.int64)
-        fields += [self.named(classifiers), pa.array(self.reader.positions_in_match()[index])]
+        classifiers = self.whole.matches.classifiers[index].astype(np.int64)
+        fields += [self.named(classifiers), pa.array(self.whole.positions_in_match()[index])]
         names = [*(f"c{i}" for i in range(len(places))), "v", "p"]
         structs = pa.StructArray.from_arrays(fields, names)
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
@@ -112,7 +146,7 @@ class Gatherer:
     def pointer(self, field: PointerField) -> pa.Array:
         """A field of the pointers, each of which is an output row."""
         matches, starts = self.reader.matches, self.reader.partitions.starts
-        pointers, rows = matches.pointers, self.reader.mapped_rows()
+        pointers, rows = matches.pointers, self.whole.mapped_rows()
         assert pointers is not None
         position = rows - starts[matches.partition] + 1
         before, none = pointers.before, pointers.before < 0
@@ -138,15 +172,22 @@ class Gatherer:
     def aggregate(self, read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> pa.Array:
         values = None if read.column is None else column(self.table, f"__c{read.column}")
         valid = np.ones(self.table.num_rows, np.bool_) if values is None else validity(values)
-        aggregates = AggregateReader(self.reader, read.variable, valid)
-        return Aggregation(aggregates, values, self.executable.ansi).of(read)
+        return Aggregation(self.aggregates(read.variable, valid), values, self.executable.ansi).of(
+            read
+        )
+
+    def aggregates(self, variable: str | None, valid: BoolArray) -> Aggregates:
+        """Aggregates of a variable's rows. valid: bool[n], whose value is not NULL."""
+        if isinstance(self.reader, ChainReader):
+            return ChainAggregates(self.reader, variable, valid)
+        return AggregateReader(self.reader, variable, valid)
 
 
 @dataclass(frozen=True)
 class Aggregation:
     """One aggregate over one column, on all output rows."""
 
-    aggregates: AggregateReader
+    aggregates: Aggregates
     values: pa.Array | None
     ansi: bool
 
@@ -159,8 +200,7 @@ class Aggregation:
             case ReadSum():
                 return self.sums(index, counts == 0)
             case ReadAverage():
-                sums = self.aggregates.float_sums(as_floats(self.present))
-                return masked(at(sums, index) / np.maximum(counts, 1), counts == 0)
+                return masked(at(self.float_sums(), index) / np.maximum(counts, 1), counts == 0)
             case ReadExtreme(greatest=greatest):
                 keys = sort_keys(self.present)
                 rows = at(self.aggregates.extremes(keys, greatest=greatest), index)
@@ -178,9 +218,14 @@ class Aggregation:
             total = pa.decimal128(min(38, kind.precision + 10), kind.scale)
             return decimals(at(words, index), absent, total)
         if pa.types.is_floating(kind):
-            return masked(at(self.aggregates.float_sums(as_floats(self.present)), index), absent)
+            return masked(at(self.float_sums(), index), absent)
         sums = self.aggregates.integer_sums(as_integers(self.present), ansi=self.ansi)
         return masked(at(sums, index), absent)
+
+    def float_sums(self) -> FloatArray:
+        """By mapped row, added up in the order of the rows."""
+        assert isinstance(self.aggregates, AggregateReader)
+        return self.aggregates.float_sums(as_floats(self.present))
 
 
 def at(values: npt.NDArray, index: IntArray) -> npt.NDArray:  # type: ignore[type-arg]

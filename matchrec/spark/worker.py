@@ -25,12 +25,13 @@ from matchrec.errors.running import (
 )
 from matchrec.executable import Executable
 from matchrec.output.aggregates import SumOverflow
+from matchrec.output.chains import ChainReader
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.encode import partitions_of
-from matchrec.spark.gather import Gatherer
+from matchrec.spark.gather import Gatherer, chained
 from matchrec.spark.stretches import stretches_of
 from matchrec.spark.tally import ENCODING, GATHERING, WAITING, Tally
 
@@ -93,7 +94,8 @@ class Worker:
 
     def found(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """The matches of a piece, in chunks."""
-        engine, task, tally = self.executable.engine, self.executable.task, self.tally
+        engine, tally = self.executable.engine, self.tally
+        task = chained(self.executable, piece.table)
         if tally is None:
             return engine.search(task, partitions)
         found = engine.search(task, partitions, tally.of_kernels)
@@ -129,7 +131,8 @@ class Worker:
         if not rows.count:
             return
         task = self.executable.task
-        reader = Reader(matches, rows, partitions, task.members, len(task.variables))
+        kind = Reader if matches.chains is None else ChainReader
+        reader = kind(matches, rows, partitions, task.members, len(task.variables))
         try:
             with self.spent_on(GATHERING):
                 batch = Gatherer(self.executable, piece.table, reader).batch()

@@ -1,0 +1,131 @@
+"""Reads of matches that share their rows, against the reads of the same matches written out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.engine.backtracking import Backtracking
+from matchrec.engine.match import Matches
+from matchrec.engine.partitions import Partitions
+from matchrec.engine.search import Room
+from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.output.aggregates import AggregateReader
+from matchrec.output.chains import (
+    ChainAggregates,
+    ChainReader,
+    never_overflows,
+    read_from_chains,
+)
+from matchrec.output.measures import Reader
+from matchrec.output.reads import ReadAt, ReadAverage, ReadCount, ReadPosition
+from matchrec.output.rows import output_rows
+from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
+from matchrec.plan.expression import End, Navigation, Semantics
+from tests.engine_tasks import Query, Rows
+
+ONE_ROW, FINAL = RowsPerMatch.ONE_ROW, Semantics.FINAL
+NEXT_ROW = AfterMatchSkip(SkipTo.NEXT_ROW)
+TEXTS = (
+    "A+",
+    "A*",
+    "A B* C?",
+    "(A B)* C",
+    "(A | A B)* C",
+    "A*? B",
+    "A{2,4} (B | C)+",
+    "PERMUTE(A, B+)",
+)
+VARIABLES = ("A", "B", "C")
+FLOATS = [0.0, -0.0, 1.5, -2.5, float("nan"), float("inf")]
+
+
+@st.composite
+def searches(draw: st.DrawFn) -> tuple[Query, Partitions]:
+    pattern = parse_row_pattern(draw(st.sampled_from(TEXTS)))
+    row = st.sets(st.sampled_from(VARIABLES)).map(frozenset)
+    words = draw(st.lists(st.lists(row, min_size=1, max_size=9).map(tuple), min_size=1, max_size=3))
+    query = Query(pattern, NEXT_ROW)
+    return query, Rows(tuple(words)).partitions(query.variables)
+
+
+def listed(chunks: list[Matches], ask) -> list:
+    """What `ask` answers for each chunk, as bits, one after the other."""
+    return [one for chunk in chunks for one in ask(chunk)]
+
+
+@settings(max_examples=150, deadline=None, database=None)
+@given(searches(), st.data())
+def test_chains_are_read_as_the_rows_written_out(
+    case: tuple[Query, Partitions], data: st.DataObject
+) -> None:
+    query, partitions = case
+    task, rows = query.task(), partitions.rows
+    room = data.draw(st.sampled_from([Room(), Room(rows=3, matches=2, memory=1)]))
+    engine = Backtracking(room)
+    chained = list(engine.search(replace(task, chained=True), partitions))
+    plain = list(engine.search(task, partitions))
+    variable = data.draw(st.sampled_from([None, *query.variables]))
+    end, distance = data.draw(st.sampled_from(End)), data.draw(st.sampled_from([0, -1, 2]))
+    navigation = Navigation(variable, end, 0, distance)
+    valid = np.array(data.draw(st.lists(st.booleans(), min_size=rows, max_size=rows)))
+    whole = st.integers(-(2**63), 2**63 - 1)
+    integers = np.array(data.draw(st.lists(whole, min_size=rows, max_size=rows)), np.int64)
+    words = np.stack([integers, integers[::-1]], axis=1)
+    some = st.sampled_from(FLOATS)
+    floats = np.array(data.draw(st.lists(some, min_size=rows, max_size=rows)))
+
+    def asked(chunk: Matches, reader, kind) -> list[tuple]:
+        read = reader(chunk, output_rows(chunk, ONE_ROW), partitions, task.members, len(VARIABLES))
+        totals = kind(read, variable, valid)
+        index = totals.index(FINAL)
+        answers = [
+            chunk.start,
+            read.match_numbers(),
+            read.positions(navigation),
+            read.classifiers(Navigation(variable, end)),
+            totals.counts(FINAL),
+            at(totals.integer_sums(integers, ansi=False), index),
+            at(totals.decimal_sums(words)[:, 0], index),
+            at(totals.decimal_sums(words)[:, 1], index),
+            at(totals.extremes(integers, greatest=False), index),
+            at(totals.extremes(floats, greatest=True), index),
+            at(totals.extremes(floats, greatest=False), index),
+        ]
+        return list(zip(*(one.tolist() for one in answers), strict=True))
+
+    found = listed(chained, lambda chunk: asked(chunk, ChainReader, ChainAggregates))
+    assert found == listed(plain, lambda chunk: asked(chunk, Reader, AggregateReader))
+
+
+def at(values: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """values[index], 0 where there is none."""
+    return np.where(index >= 0, np.append(values, 0)[index], 0)
+
+
+@pytest.mark.parametrize("text", ["A+", "(A B)* A", "A{1,50}", "A A* B?"])
+def test_a_row_is_searched_once_for_each_state(text: str) -> None:
+    query = Query(parse_row_pattern(text), NEXT_ROW)
+    rows = Rows((tuple([frozenset("AB")] * 2_000),)).partitions(query.variables)
+    (found,) = Backtracking().search(replace(query.task(), chained=True), rows)
+    assert found.rows is not None
+    assert found.offsets[-1] > 20 * rows.rows
+    assert len(found.rows) <= 51 * rows.rows if "50" in text else 4 * rows.rows
+
+
+def test_what_chains_do_not_answer() -> None:
+    first = ReadAt(0, Navigation("A", End.FIRST, 0, 3))
+    assert read_from_chains([first, ReadCount(None, None, FINAL)], ONE_ROW)
+    assert not read_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
+    second = ReadAt(0, Navigation("A", End.FIRST, 1))
+    for read in (second, ReadAverage("A", 0, FINAL), ReadPosition()):
+        assert not read_from_chains([first, read], ONE_ROW)
+
+
+def test_sums_that_may_overflow_on_their_way() -> None:
+    assert never_overflows(np.array([2**61, -(2**61), 5]))
+    assert never_overflows(np.array([], np.int64))
+    assert not never_overflows(np.array([2**62, 1]))
+    assert not never_overflows(np.array([-(2**63)]))
