@@ -53,7 +53,7 @@ from matchrec.plan.stages import Staging, Timeouts
 from matchrec.plan.steps import Combined, Grown, SplitCondition, Step, Value, VariableAt
 from matchrec.plan.typed import TRUE_COLUMN, GlueColumns, Typer
 from matchrec.plan.types import NUMBERS, Family, ValueType
-from matchrec.plan.within import window_columns
+from matchrec.plan.within import near_columns, window_columns
 
 WITHOUT_DISTANCE = frozenset({Family.STRING, Family.BINARY, Family.BOOLEAN, Family.OTHER})
 
@@ -78,7 +78,9 @@ class Executable:
     reads. ranked: those of them that are replaced by their rank. grouped: SQL of aggregates that
     are Spark's, over the rows of each match. keys: the partition's, by name, for messages. ansi:
     whether overflow is an error. window: the columns of the key along which a window is measured
-    and of the end of each row's window, or none. window_rows: how many rows a window has.
+    and of the end of each row's window, or none. window_rows: how many rows a window has. ends: if
+    there are windows between neighbours, the columns of the ends of the windows that begin with a
+    row: that of the match, if it has one, then those between neighbours, the smallest first.
     """
 
     pattern: str
@@ -100,6 +102,7 @@ class Executable:
     ansi: bool
     window: tuple[int, ...] = ()
     window_rows: int | None = None
+    ends: tuple[int, ...] = ()
 
     @property
     def sight(self) -> Sight | None:
@@ -137,7 +140,7 @@ class Draft:
         for condition in self.conditions:
             if condition.during is not None:
                 found.update(dict.fromkeys(step_columns(condition.during)))
-        found.update(dict.fromkeys(window_columns(self.plan)))
+        found.update(dict.fromkeys((*window_columns(self.plan), *near_columns(self.plan))))
         found.update(dict.fromkeys(key_columns(self.plan)))
         return tuple(found)
 
@@ -181,7 +184,8 @@ def link(
     measures = MeasureReader(plan, types)
     outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
     window = typed_window(plan, types)
-    columns = all_columns(measures.columns, typer.columns, (*window, *key_columns(plan)))
+    ends = typed_ends(plan, types)
+    columns = all_columns(measures.columns, typer.columns, (*window, *ends, *key_columns(plan)))
     return Executable(
         pattern=show(plan.pattern),
         task=task,
@@ -202,6 +206,7 @@ def link(
         ansi=ansi,
         window=tuple(columns.index(column) for column in window),
         window_rows=plan.within_rows,
+        ends=tuple(columns.index(column) for column in ends),
     )
 
 
@@ -263,6 +268,20 @@ def typed_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple
     if order.family in WITHOUT_DISTANCE or not (order == bound or alike):
         raise not_measured_by(plan.within.interval.span)
     return window if order == bound else (cast(window[0], bound.name), window[1])
+
+
+def typed_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+    """When windows end, if some are between neighbours: dates beside timestamps are timestamps."""
+    near = near_columns(plan)
+    found = (*window_columns(plan)[1:], *near) if near else ()
+    times = [types[one] for one in found if types[one].family is not Family.DATE]
+    if not times:
+        return found
+    dates = (types[one].family is Family.DATE for one in found)
+    return tuple(
+        cast(one, times[0].name) if is_date else one
+        for one, is_date in zip(found, dates, strict=True)
+    )
 
 
 def able_engine(task: Task, name: str) -> tuple[Engine, str]:

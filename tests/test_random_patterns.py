@@ -38,10 +38,8 @@ def test_both_engines_find_what_the_definitions_say(question: Question, rows_a_b
 
 
 def agrees(question: Question, right: list[str], lines: list[str]) -> bool:
-    """Without a skip strategy in any order; a partial match may time out in several places."""
-    matches, wanted = ([one for one in each if " timed out " not in one] for each in (lines, right))
-    same = matches == wanted if question.skip else sorted(matches) == sorted(wanted)
-    return same and set(lines) - set(matches) == set(right) - set(wanted)
+    """Without a skip strategy in any order; what timed out is sorted behind the matches."""
+    return lines == right if question.skip else sorted(lines) == sorted(right)
 
 
 @random_examples

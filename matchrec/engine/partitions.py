@@ -40,6 +40,8 @@ class Partitions:
     integers_valid, floats_valid: bool[a, n] and bool[b, n], false where the value is NULL.
     window_end: int64[n], for a match that starts at a row, the first row that is outside of its
     window; None without a window. It never decreases within a partition.
+    ends: int64[1 + w, n], when windows end that begin with a row, that of the match first, then
+    those between neighbours; None where no run comes out at the end of one of the latter.
     frontier: where the first partition's rows are not its first ones, or the last one's not its
     last ones; only a search without event selection keeps to it.
     """
@@ -51,6 +53,7 @@ class Partitions:
     integers_valid: BoolArray
     floats_valid: BoolArray
     window_end: IntArray | None = None
+    ends: IntArray | None = None
     frontier: Frontier | None = None
 
     @property

@@ -7,7 +7,7 @@ then row positions, then variables; equal ones once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from matchrec.engine.ordering import in_order, numbered_chunks
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.skipping import coming_out
 from matchrec.nfa.closure import GUARD_END
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.places import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.nfa.tables import ProgramTables
 from matchrec.plan.clauses import MatchOutput
 
@@ -47,12 +47,14 @@ class Given:
     compiled: CompiledTask
     rules: own.Rules
     rows: own.Rows
+    ends: IntArray | None
 
 
 def given(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> Given:
     """The arrays of a task and its partitions."""
     compiled = compile_task(task, len(partitions.integers))
-    return Given(compiled, rules_of(task, compiled, merge_runs), rows_of(task, partitions))
+    rules, rows = rules_of(task, compiled, merge_runs), rows_of(task, partitions)
+    return Given(compiled, rules, rows, partitions.ends)
 
 
 def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
@@ -195,15 +197,16 @@ def larger_output(output: own.Found, progress: IntArray) -> own.Found:
     return grown
 
 
-def matches_of(output: own.Found, progress: IntArray, compiled: CompiledTask) -> Matches:
+def matches_of(output: own.Found, progress: IntArray, given: Given) -> Matches:
     """What has been found, as it was found; numbers are still to be given."""
+    compiled = given.compiled
     count, mapped = progress[[layout.MATCHES, layout.MAPPED]]
     choices = output.taken[:mapped]
     classifiers, excluded = np.empty(mapped, np.int16), np.zeros(mapped, np.bool_)
     look_up(choices, compiled.tables.variable, classifiers)
     if compiled.tables.excluded.any():
         look_up(choices, compiled.tables.excluded, excluded)
-    return Matches(
+    found = Matches(
         partition=output.found[layout.FOUND_PARTITION, :count],
         number=np.zeros(count, np.int64),
         start=output.found[layout.FOUND_START, :count],
@@ -214,6 +217,24 @@ def matches_of(output: own.Found, progress: IntArray, compiled: CompiledTask) ->
         completed=output.found[own.FOUND_COMPLETED, :count],
         kind=output.found[own.FOUND_KIND, :count],
     )
+    return found if given.ends is None else by_first_end(found, given.ends)
+
+
+def by_first_end(matches: Matches, ends: IntArray) -> Matches:
+    """The same, each run that timed out by the first window of those that end at that time.
+
+    So that a run which waited in several places is the same where it timed out at the same time.
+    """
+    assert matches.kind is not None
+    assert matches.rows is not None
+    timed_out = np.flatnonzero(matches.kind >= FIRST_NEAR)
+    last = matches.rows[matches.offsets[timed_out + 1] - 1]
+    near = ends[1:, last]
+    time = near[matches.kind[timed_out] - FIRST_NEAR, np.arange(len(timed_out))]
+    kind = matches.kind.copy()
+    whole = ends[0, matches.start[timed_out]] <= time
+    kind[timed_out] = np.where(whole, TIMED_OUT, FIRST_NEAR + (near == time).argmax(axis=0))
+    return replace(matches, kind=kind)
 
 
 def new_progress(starts: IntArray) -> IntArray:

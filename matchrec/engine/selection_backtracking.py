@@ -73,7 +73,7 @@ class Search:
                 assert status == layout.PATH_FULL, status
                 self.give_path(2 * self.work.path.shape[1])
         add_counters(counters, self.work)
-        yield matches_of(output, progress, compiled)
+        yield matches_of(output, progress, self.given)
 
     def give_path(self, size: int) -> None:
         """Room for so many rows of a match, each with its registers."""

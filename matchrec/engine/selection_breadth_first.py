@@ -58,16 +58,16 @@ class Search:
     def found(self) -> Iterator[Matches]:
         """Chunks as the kernel gives them. Raises RunFailure."""
         output = new_output(self.room.matches, self.room.rows)
-        progress, compiled = self.work.progress, self.given.compiled
+        progress, tables = self.work.progress, self.given.compiled.tables
         while True:
             status = int(self.kernel(self.given.rules, self.given.rows, self.work, output))
-            raise_failure(status, progress, compiled.tables, self.task)
+            raise_failure(status, progress, tables, self.task)
             if status == layout.OUTPUT_FULL and progress[layout.MATCHES] == 0:
                 output = larger_output(output, progress)
             elif status in (layout.DONE, layout.OUTPUT_FULL):
                 if status == layout.DONE:
                     add_counters(self.counters, self.work)
-                yield matches_of(output, progress, compiled)
+                yield matches_of(output, progress, self.given)
                 if status == layout.DONE:
                     return
                 renewed = new_output(self.room.matches, self.room.rows)

@@ -39,10 +39,12 @@ def vector_lines(executable: Executable) -> Iterator[str]:
     columns = [show_column(executable.columns[index]) for index in held]
     vector = Vector(task, compiled.linked, columns)
     yield from vector.values()
+    needed: dict[str, set[str]] = {}
     for place, state in enumerate(compiled.folding.states):
-        if place == 0 or state == task.program.final:
-            continue
-        yield f"in state {state}: {vector.needed(place)}"
+        if place >= compiled.folding.starts and state != task.program.final:
+            needed.setdefault(task.program.named(state), set()).update(vector.needed(place))
+    for state_name, values in needed.items():
+        yield f"in state {state_name}: {' '.join(sorted(values, key=by_number)) or 'nothing'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +59,18 @@ class Vector:
         """A line for each value."""
         for name, (register, meaning) in self.named().items():
             readers = [
-                variable
+                variable.removeprefix(":")  # of a test of stages
                 for variable, reads in zip(self.task.variables, self.linked.reads, strict=True)
                 if register in reads
             ]
             used = f", for {', '.join(readers)}" if readers else ", for other values"
             yield f"{name} = {self.show(register, meaning)}{used}"
 
-    def needed(self, state: int) -> str:
+    def needed(self, state: int) -> list[str]:
         """The values that are live in a folded state."""
         begin, end = self.linked.live_first[state : state + 2]
         live = set(self.linked.live_registers[begin:end].tolist())
-        return (
-            " ".join(name for name, (register, _) in self.named().items() if register in live)
-            or "nothing"
-        )
+        return [name for name, (register, _) in self.named().items() if register in live]
 
     def named(self) -> dict[str, tuple[int, Meaning]]:
         """V1, V2, ..., each with its first register."""
@@ -122,6 +121,11 @@ class Vector:
     def first_code(self) -> int:
         """Where the steps end and the conditions begin."""
         return min(begin for begin, _ in self.linked.code)
+
+
+def by_number(value: str) -> int:
+    """What puts V2 before V10."""
+    return int(value[1:])
 
 
 def sorted_by_register(linked: LinkedConditions) -> list[tuple[int, Meaning]]:

@@ -25,6 +25,7 @@ NOTHING = 0
 A_MATCH = 1
 TIMED_OUT = 2
 FIRST_NEAR = 3
+NOT_NEAR = -1  # of a place that no window between neighbours ends
 
 Tests = frozenset[VariableId]
 
@@ -101,6 +102,7 @@ def fold_places(program: Program, tests: Composed, windows: Windows) -> Folding:
         len(starts),
         tuple(waits),
         tuple(folder.end(place) for place in folder.order),
+        tuple(folder.near(place) for place in folder.order),
     )
 
 
@@ -207,11 +209,19 @@ class _Folder:
             return A_MATCH
         if place.state == self.program.final or place.starts:
             return NOTHING
-        take, _ = self.reading(place)
-        near = [n for n, test in enumerate(self.windows.near) if take and test in take.forbids]
-        if near:
-            return FIRST_NEAR + near[0]
+        near = self.near(place)
+        if near != NOT_NEAR:
+            return FIRST_NEAR + near
         return TIMED_OUT if self.windows.whole else NOTHING
+
+    def near(self, place: Place) -> int:
+        """The smallest window behind the row mapped last that ends a run in a place."""
+        if place.state == self.program.final or place.starts:
+            return NOT_NEAR
+        take, _ = self.reading(place)
+        tests = {one for edge in self.edges(place, Action.IGNORE) for one in edge.needs}
+        tests.update(() if take is None else take.forbids)
+        return next((n for n, one in enumerate(self.windows.near) if one in tests), NOT_NEAR)
 
 
 def effect(test: VariableId, what: Effect) -> Choice:

@@ -118,13 +118,15 @@ class Staging:
     """What a plan of stages asks for beside its steps.
 
     tests: names of all conditions. near: those of them that say that the row before is too far
-    away, the smallest window first. skip: None where all matches come out. timeouts: of runs whose
-    window has ended and which come out, when it did: None where they do not.
+    away, the smallest window first; ends: when the window of each ends that begins with a row, as
+    SQL over it. skip: None where all matches come out. timeouts: of runs whose window has ended and
+    which come out, when it did: None where they do not.
     """
 
     steps: Steps
     tests: tuple[str, ...]
     near: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
     skip: Skip | None = None
     timeouts: Timeouts | None = None
 

@@ -17,6 +17,11 @@ def check_order(plan: MatchPlan) -> None:
         raise within_needs_ascending_order(plan.within.interval.span)
 
 
+def near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """Where the windows between neighbours end that begin with a row, the smallest first."""
+    return () if plan.staging is None else tuple(row_column(one) for one in plan.staging.ends)
+
+
 def window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """The key along which a window is measured, and where the window of a row ends; or none."""
     if plan.within is None:

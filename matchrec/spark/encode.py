@@ -40,6 +40,7 @@ def partitions_of(
     return Partitions(
         frontier=frontier,
         window_end=window_end(executable, table, starts),
+        ends=ends_of(executable, table),
         starts=starts,
         satisfied=satisfied_words(table, len(executable.conditions)),
         integers=stacked([as_integers(one) for one in integers], rows, np.int64),
@@ -64,6 +65,21 @@ def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> Int
         order, bound = both.slice(0, table.num_rows), both.slice(table.num_rows)
     ends = as_integers(order), validity(order), as_integers(bound), validity(bound)
     return window_ends(starts, *ends)
+
+
+def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
+    """When windows end that begin with a row, as far as they compare: see `Partitions`."""
+    stages = executable.task.stages
+    if not executable.ends or stages is None or not stages.timeouts:
+        return None
+    ends = [column(table, f"__c{i}") for i in executable.ends]
+    if not all(is_whole(one.type) for one in ends):
+        ranks = dense_ranks(pa.chunked_array(ends).combine_chunks())
+        ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
+    found: list[npt.NDArray[np.generic]] = [as_integers(one) for one in ends]
+    if not stages.windows.whole:
+        found.insert(0, np.full(table.num_rows, np.iinfo(np.int64).max))
+    return stacked(found, table.num_rows, np.int64)
 
 
 def is_whole(kind: pa.DataType) -> bool:

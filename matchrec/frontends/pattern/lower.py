@@ -19,6 +19,7 @@ from matchrec.frontends.pattern.conditions import (
     both,
     complement,
     either,
+    later,
     refuse_other_rows,
     too_far,
 )
@@ -103,6 +104,7 @@ def lower_pattern(asked_for: Asked) -> tuple[MatchPlan, Source]:
                 steps,
                 tuple(tests.definitions),
                 tests.windows,
+                tests.ends,
                 skip_of(asked_for.skip),
                 tests.timeouts(whole) if asked_for.timeouts else None,
             ),
@@ -228,6 +230,12 @@ class Tests:
     def windows(self) -> tuple[str, ...]:
         """The tests of windows between neighbours, the smallest window first."""
         return tuple(sorted(self.near, key=lambda test: self.near[test]))
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """When each of them ends that begins with a row."""
+        order = self.asked_for.order_by[0]
+        return tuple(later(order, self.near[test].sql) for test in self.windows)
 
     def timeouts(self, whole: Duration | None) -> Timeouts:
         """When windows end."""
