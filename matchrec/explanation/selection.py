@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 from matchrec.executable import Executable
 from matchrec.explanation.stages import stage_lines
@@ -85,6 +86,8 @@ def optimisation_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]
         yield f"run merging: none in engine {executable.engine.name}"
     elif plan.output is MatchOutput.GRAPH:
         yield "run merging: none in the compressed form"
+    elif ends_by_window(executable):
+        yield "run merging: none, because runs come out when their window ends"
     else:
         yield f"run merging: {said(asked.merge_runs)}"
 
@@ -95,7 +98,13 @@ def merges_runs(executable: Executable) -> bool:
         executable.engine.name == "breadth_first"
         and executable.task.optimisations.merge_runs
         and executable.task.output is not MatchOutput.GRAPH
+        and not ends_by_window(executable)
     )
+
+
+def ends_by_window(executable: Executable) -> bool:
+    """Whether runs come out when their window ends."""
+    return bool(compile_task(executable.task, len(executable.integers)).ends.any())
 
 
 def said(on: object) -> str:

@@ -145,6 +145,15 @@ def test_explanation(events: DataFrame) -> None:
     text = str(matchrec.explain_pattern(events, pattern, order_by="time"))
     assert "ignore -> b if not (`kind` = 'b') and in the window" in text
     assert "ignore -> n if not (`kind` = 'n') and in the window" in text
+    assert "run merging: none, because runs come out when their window ends" in text
+
+
+def test_the_value_vector_by_state(events: DataFrame) -> None:
+    rising = A.one_or_more().followed_by("b").where("second > last(a.second)").times(2, 3)
+    lines = str(matchrec.explain_pattern(events, rising, order_by="time")).split("\n")
+    states = [line.rpartition(": ")[0] for line in lines if line.startswith("  in state")]
+    assert len(set(states)) == len(states) > 2
+    assert "  V1 = set `second` of the last row of a, for b where" in lines
 
 
 @pytest.mark.parametrize("given", [5, None, ["t", 5]])

@@ -160,6 +160,59 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
             assert sorted(map(repr, found)) == expected
 
 
+def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> None:
+    pattern = (
+        Pattern.begin("a")
+        .where("v = 'a'")
+        .followed_by("b")
+        .where("v = 'b'")
+        .one_or_more(gap="3 seconds")
+        .followed_by("c")
+        .where("v = 'c'")
+        .within("2 seconds", "previous_to_current")
+    )
+    rnd = random.Random(2)
+    rows = [
+        (key, second, rnd.choice("aabbbc"), 0)
+        for key in range(20)
+        for second in sorted(rnd.choices(range(100, 120), k=9))
+    ]
+    for query in (
+        lambda events: detect(events, pattern, partition_by="k", timeouts=True),
+        lambda events: detect(events, pattern.within("9 seconds"), partition_by="k", timeouts=True),
+    ):
+        streamed, timed_out = Streamed(query, events_of(spark, rows), "ts"), 0
+        for frame in streamed.by_key:
+            expected = sorted(map(repr, streamed.at_once(frame)))
+            for _ in range(3):
+                group = Group()
+                found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), group)
+                assert sorted(map(repr, found)) == expected
+                timed_out += sum("None" in one for one in expected)
+        assert timed_out
+
+
+def test_a_run_out_of_its_window_between_neighbours_is_let_go(spark: SparkSession) -> None:
+    soon = Pattern.begin("a").where("v = 'a'").followed_by("b").where("v = 'b'")
+    soon = soon.within("2 seconds", "previous_to_current")
+    streamed = Streamed(
+        lambda events: detect(events, soon, timeouts=True),
+        events_of(spark, [("p", 1, "a", 1)]),
+        "ts",
+    )
+    group = Group()
+    assert not list(streamed.batch(streamed.by_key[0], group))
+    group.watermark = 1000
+    assert not list(streamed.batch(streamed.by_key[0][:0], group))
+    assert group.timer == 2999
+    group.watermark = 3000
+    (timed_out,) = streamed.batch(streamed.by_key[0][:0], group)
+    assert timed_out
+    assert group.timer is None
+    assert group.state.is_idle
+    assert not len(group.state.numbers)
+
+
 def pieces_of(seconds: list[int], rnd: random.Random) -> list[tuple[int, int]]:
     """How many events come, and a watermark that makes none of those behind them late."""
     pieces, come = [], 0

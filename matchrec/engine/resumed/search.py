@@ -26,6 +26,7 @@ from matchrec.engine.search import Room
 from matchrec.engine.selection import Given, given
 from matchrec.engine.skipping import joined
 from matchrec.evaluate.registers import FirstRow, LastRow, Reduced
+from matchrec.nfa.places import NOT_NEAR
 from matchrec.plan.glue import Kind
 
 ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6)
@@ -38,13 +39,15 @@ class Call:
     partitions: one, the rows that are kept, then new ones. stop: the row to stop at; the conditions
     of absences may look at those from there on. ended: bool[n], whether a window that begins with a
     row has ended by the clock, though rows in it may lie behind `stop`. needed: the first row from
-    which on all are kept, at most `stop`.
+    which on all are kept, at most `stop`. near: bool[w, n], whether a window between neighbours
+    that begins with a row has ended by the clock; None without such windows.
     """
 
     partitions: Partitions
     stop: int
     ended: BoolArray
     needed: int
+    near: BoolArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,8 @@ def searched(
         found += search.found()
         alive, last_alive = alive_in(search), search.work.alive
     over = call.ended[alive.starts] & (rows.rows.window_end[alive.starts] <= call.stop)
+    if call.near is not None:
+        over |= ended_near(rows.compiled, alive, call.near)
     if not over.any():
         return alive, found, last_alive
     if rows.rules.flushes:
@@ -113,6 +118,21 @@ def searched(
         both = search.work.alive
         last_alive = np.maximum(both, last_alive) if len(last_alive) else both
     return compacted(task, rows, alive.some(~over), call), found, last_alive
+
+
+def ended_near(compiled: CompiledTask, alive: Alive, ended: BoolArray) -> BoolArray:
+    """bool[r], whether a window between neighbours has ended that a run waits in."""
+    over = np.zeros(len(alive.runs), np.bool_)
+    waiting, window = windows_between(compiled, alive)
+    over[waiting] = ended[window, alive.last_rows[waiting]]
+    return over
+
+
+def windows_between(compiled: CompiledTask, alive: Alive) -> tuple[IntArray, IntArray]:
+    """The runs that wait in a window between neighbours, and which one it is."""
+    near = np.array(compiled.folding.near, np.int64)[alive.runs[:, layout.RUN_STATE]]
+    waiting = np.flatnonzero(near != NOT_NEAR)
+    return waiting, near[waiting]
 
 
 def compacted(task: Task, rows: Given, alive: Alive, call: Call) -> Alive:

@@ -38,6 +38,14 @@ class Alive:
         return self.runs[:, layout.RUN_START]
 
     @property
+    def last_rows(self) -> IntArray:
+        """int64[r], the row that each run has mapped last: of merged ones the same."""
+        node = self.runs[:, layout.RUN_NODE].copy()
+        while (joins := self.joins[node]).any():
+            node[joins] = self.nodes[node[joins], own.NODE_BEFORE]
+        return np.asarray(self.nodes[node, own.NODE_ROW], np.int64)
+
+    @property
     def joins(self) -> BoolArray:
         """bool[n], which of the nodes are no rows."""
         return np.asarray(self.nodes[:, own.NODE_CHOICE] == own.JOIN)

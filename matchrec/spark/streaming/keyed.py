@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from matchrec.engine.compiled import compile_task
 from matchrec.engine.match import RunFailure
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.engine.resumed.search import Answer, Call, go_on, registers_of
+from matchrec.engine.resumed.search import Answer, Call, go_on, registers_of, windows_between
 from matchrec.engine.resumed.state import new_state
 from matchrec.engine.windows import ends_by_number
 from matchrec.errors.running import Place, sum_too_large
@@ -115,11 +116,21 @@ class Keyed:
         starts = answer.kept[answer.state.alive.starts]
         ends = rows.bounds[starts][~rows.ended[starts]].tolist()  # else the row to stop at decides
         ends += rows.bounds[rows.stop : rows.stop + 1].tolist()
+        ends += self.near_ends(rows, answer).tolist()
         ends += times(rows.later)[:1].tolist()
         next_end = min(ends, default=FOREVER)
         if next_end != FOREVER:  # Spark calls when the watermark is beyond the timer
             before = -(-int(next_end) // 1000) - 1
             group.setTimeoutTimestamp(max(before, rows.watermark // 1000 + 1, 1))
+
+    def near_ends(self, rows: Rows, answer: Answer) -> IntArray:
+        """When the windows between neighbours end that runs wait in; microseconds."""
+        if rows.near is None:
+            return np.zeros(0, np.int64)
+        compiled = compile_task(self.executable.task, len(self.executable.integers))
+        alive = answer.state.alive
+        waiting, window = windows_between(compiled, alive)
+        return np.asarray(rows.near[window, answer.kept[alive.last_rows[waiting]]], np.int64)
 
     def place(self, row: int, rows: Rows) -> Place:
         """A row as its partition's keys and its number there."""
@@ -134,7 +145,8 @@ class Rows:
 
     known: those that the search needs from before, then those that the watermark has passed, in
     order; later: those that wait. stop: the row before which the search stops. bounds: when the
-    window ends that begins with a known row, in microseconds, FOREVER without one.
+    window ends that begins with a known row, in microseconds, FOREVER without one; near:
+    int64[w, n] or None, the same of windows between neighbours.
     """
 
     memory: Memory
@@ -143,6 +155,7 @@ class Rows:
     partitions: Partitions
     numbers: IntArray
     bounds: IntArray
+    near: IntArray | None
     watermark: int
     stop: int
     needed: int
@@ -173,6 +186,7 @@ class Rows:
             partitions,
             numbers,
             bounds,
+            near_bounds(executable, known),
             watermark,
             stop,
             edges.needed(stop),
@@ -186,7 +200,8 @@ class Rows:
 
     def call(self) -> Call:
         """What the search is given."""
-        return Call(self.partitions, self.stop, self.ended, self.needed)
+        near = None if self.near is None else self.near <= self.watermark
+        return Call(self.partitions, self.stop, self.ended, self.needed, near)
 
     @property
     def ended(self) -> BoolArray:
@@ -262,3 +277,13 @@ def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
     if not executable.window or not rows.num_rows:
         return np.full(rows.num_rows, FOREVER, np.int64)
     return as_integers(column(rows, f"__c{executable.window[1]}"))
+
+
+def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
+    """int64[w, n], when windows between neighbours end that begin with a row; microseconds."""
+    near = executable.ends[1 if executable.window else 0 :]
+    if not near:
+        return None
+    if not rows.num_rows:
+        return np.zeros((len(near), 0), np.int64)
+    return np.stack([as_integers(column(rows, f"__c{i}")) for i in near])
