@@ -25,12 +25,12 @@ from matchrec.errors.calls import engine_cannot, unconstrained_proceed, unknown_
 from matchrec.errors.conditions import not_measured_by
 from matchrec.nfa.compile import compile_pattern
 from matchrec.nfa.neighbours import neighbours
-from matchrec.nfa.places import FIRST_NEAR, TIMED_OUT, Windows
+from matchrec.nfa.places import Windows
 from matchrec.nfa.program import Program
 from matchrec.nfa.relevance import relevant_rows
 from matchrec.nfa.stages import compile_stages
-from matchrec.output.read_measures import MeasureReader
-from matchrec.output.reads import Read, ReadKind, ReadPointer
+from matchrec.output.read_measures import MeasureReader, timeout_pieces
+from matchrec.output.reads import Read, ReadPointer
 from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput, TimeoutOutput
 from matchrec.output.sight import Sight, sight
 from matchrec.plan.aggregates import basic
@@ -49,12 +49,13 @@ from matchrec.plan.pattern import show
 from matchrec.plan.row_column import Neighbours, RowColumn, cast, row_column
 from matchrec.plan.simplify import simplify
 from matchrec.plan.split import split
-from matchrec.plan.stages import Staging, Timeouts
+from matchrec.plan.stages import Staging
 from matchrec.plan.steps import Combined, Grown, SplitCondition, Step, Value, VariableAt
 from matchrec.plan.typed import TRUE_COLUMN, GlueColumns, Typer
 from matchrec.plan.types import NUMBERS, Family, ValueType
 from matchrec.plan.within import near_columns, window_columns
 
+SENT_ONCE = frozenset({Family.STRING, Family.BINARY})
 WITHOUT_DISTANCE = frozenset({Family.STRING, Family.BINARY, Family.BOOLEAN, Family.OTHER})
 
 
@@ -76,11 +77,13 @@ class Executable:
     satisfy one to be sent at all, or none. neighbours: what a row and those beside it must satisfy
     for the row to be sent, or none. integers, floats: the columns that glue
     reads. ranked: those of them that are replaced by their rank. grouped: SQL of aggregates that
-    are Spark's, over the rows of each match. keys: the partition's, by name, for messages. ansi:
-    whether overflow is an error. window: the columns of the key along which a window is measured
-    and of the end of each row's window, or none. window_rows: how many rows a window has. ends: if
-    there are windows between neighbours, the columns of the ends of the windows that begin with a
-    row: that of the match, if it has one, then those between neighbours, the smallest first.
+    are Spark's, over the rows of each match. keys: the partition's, by name, for messages. once:
+    those of which equal values are the same and cost much, so that only the first row of a
+    partition brings them. ansi: whether overflow is an error. window: the columns of the key along
+    which a window is measured and of the end of each row's window, or none. window_rows: how many
+    rows a window has. ends: if there are windows between neighbours, the columns of the ends of the
+    windows that begin with a row: that of the match, if it has one, then those between neighbours,
+    the smallest first.
     """
 
     pattern: str
@@ -99,6 +102,7 @@ class Executable:
     grouped: tuple[tuple[str | int, ...], ...]
     outputs: tuple[Output, ...]
     keys: tuple[tuple[str, int], ...]
+    once: tuple[int, ...]
     ansi: bool
     window: tuple[int, ...] = ()
     window_rows: int | None = None
@@ -203,6 +207,7 @@ def link(
         grouped=tuple(measures.grouped),
         outputs=outputs,
         keys=tuple((column.text, columns.index(column)) for column in key_columns(plan)),
+        once=tuple(columns.index(column) for column in sent_once(plan, types)),
         ansi=ansi,
         window=tuple(columns.index(column) for column in window),
         window_rows=plan.within_rows,
@@ -332,18 +337,10 @@ def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     return tuple(row_column(key.text) for key in plan.partition_by)
 
 
-def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> tuple[str | int, ...]:
-    """When the window of a run ended, that of the match or one between neighbours; else NULL."""
-    kind = measures.read(ReadKind())
-    whole = None if timeouts.whole is None else measures.pieces(timeouts.whole)
-    pieces: list[str | int] = ["CASE ", kind]
-    if whole is not None:
-        pieces += [f" WHEN {TIMED_OUT} THEN ", *whole]
-    for number, near in enumerate(timeouts.near):
-        end = measures.pieces(near)
-        earlier = end if whole is None else ("least(", *whole, ", ", *end, ")")
-        pieces += [f" WHEN {FIRST_NEAR + number} THEN ", *earlier]
-    return (*pieces, " END") if len(pieces) > 2 else ("NULL",)
+def sent_once(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+    """The columns by which rows are partitioned that only a partition's first row need bring."""
+    keys = dict.fromkeys(key_columns(plan))
+    return tuple(key for key in keys if types[key].family in SENT_ONCE)
 
 
 def all_columns(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from typing_extensions import assert_never
 
+from matchrec.nfa.places import FIRST_NEAR, TIMED_OUT
 from matchrec.output.reads import (
     Read,
     ReadAt,
@@ -20,6 +21,7 @@ from matchrec.output.reads import (
     ReadCount,
     ReadExtreme,
     ReadIsMatched,
+    ReadKind,
     ReadMatchedRows,
     ReadMatchNumber,
     ReadPosition,
@@ -45,6 +47,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_column import RowColumn, row_column
 from matchrec.plan.sql_text import string_literal
+from matchrec.plan.stages import Timeouts
 from matchrec.plan.types import NUMBERS, Family, ValueType
 
 Pieces = tuple[str | int, ...]
@@ -206,6 +209,20 @@ class MeasureReader:
         if column not in self.columns:
             self.columns.append(column)
         return self.columns.index(column)
+
+
+def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
+    """When the window of a run ended, that of the match or one between neighbours; else NULL."""
+    kind = measures.read(ReadKind())
+    whole = None if timeouts.whole is None else measures.pieces(timeouts.whole)
+    pieces: list[str | int] = ["CASE ", kind]
+    if whole is not None:
+        pieces += [f" WHEN {TIMED_OUT} THEN ", *whole]
+    for number, near in enumerate(timeouts.near):
+        end = measures.pieces(near)
+        earlier = end if whole is None else ("least(", *whole, ", ", *end, ")")
+        pieces += [f" WHEN {FIRST_NEAR + number} THEN ", *earlier]
+    return (*pieces, " END") if len(pieces) > 2 else ("NULL",)
 
 
 def is_collected(aggregate: Aggregate) -> bool:

@@ -55,14 +55,18 @@ class Piece:
 
 
 def pieces(
-    batches: Iterable[pa.RecordBatch], sight: Sight | None, rows_a_call: int = ROWS_A_CALL
+    batches: Iterable[pa.RecordBatch],
+    sight: Sight | None,
+    keys: tuple[str, ...] = (),
+    rows_a_call: int = ROWS_A_CALL,
 ) -> Iterator[Piece]:
     """The rows in pieces; the next piece begins where the search of the last one has ended.
 
     The first bit of column `__bits0` marks partition starts. sight: None where partitions must be
-    whole.
+    whole. keys: columns whose values come with the first row of a partition; pieces have them in
+    all of its rows.
     """
-    waiting = Waiting(rows_a_call)
+    waiting = Waiting(rows_a_call, keys)
     for batch in batches:
         waiting.add(batch)
         if waiting.border >= rows_a_call:
@@ -88,6 +92,7 @@ class Waiting:
     """
 
     rows_a_call: int
+    keys: tuple[str, ...] = ()
     batches: list[pa.RecordBatch] = field(default_factory=list)
     rows: int = 0
     border: int = 0
@@ -134,6 +139,8 @@ class Waiting:
         covered[: len(self.covered)] = self.covered
         fresh = table.num_rows - len(self.covered)
         starts = np.append(starts, table.num_rows).astype(np.int64)
+        if self.keys:
+            table = with_keys(table, starts, self.keys)
         frontier = Frontier(self.start, self.number, edge, self.steps)
         return Piece(table, starts, frontier, self.passed, covered, fresh)
 
@@ -141,12 +148,32 @@ class Waiting:
         """Keep of an unfinished piece what the search from its frontier on may look at."""
         gone = max(piece.frontier.start - max(1, sight.before), 0)
         _, self.batches = divided(self.batches, gone)
+        if gone and self.keys:
+            self.batches[0] = beginning_with(self.batches[0], piece.table, self.keys)
         self.rows -= gone
         self.start = piece.frontier.start - gone
         self.number, self.steps = piece.frontier.number, piece.frontier.steps
         self.passed += gone
         self.covered = piece.covered[gone:].copy()
         self.enough = self.rows + max(self.rows, self.rows_a_call)
+
+
+def with_keys(table: pa.Table, starts: IntArray, keys: tuple[str, ...]) -> pa.Table:
+    """The table whose partitions have the keys of their first row in all rows."""
+    first = pa.array(np.repeat(starts[:-1], np.diff(starts)))
+    for name in keys:
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, table.schema.field(place), table.column(name).take(first))
+    return table
+
+
+def beginning_with(batch: pa.RecordBatch, table: pa.Table, keys: tuple[str, ...]) -> pa.RecordBatch:
+    """The batch with the keys of a table's first row in its own."""
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    for name in keys:
+        key = table.column(name).slice(0, 1).combine_chunks()
+        columns[name] = pa.concat_arrays([key, columns[name].slice(1)])
+    return pa.RecordBatch.from_arrays(list(columns.values()), schema=batch.schema)
 
 
 def divided(

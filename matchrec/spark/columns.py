@@ -9,7 +9,7 @@ and sort by its own rules and marks where partitions start by its own notion of 
 lead over the same window read rows at a fixed distance, each once. A column keeps its name from the
 inner query on: Spark would send a renamed one through the shuffle a second time. Bit 0 of
 `__bits0` marks the first row of a partition, bit c + 1 the rows on which condition c holds; a
-further column takes over every 62 bits.
+further column takes over every 62 bits. A text by which rows are partitioned crosses once.
 """
 
 from __future__ import annotations
@@ -149,6 +149,15 @@ class Preparation:
         ]
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {', '.join(orders) or '1'}"
+
+
+def with_keys_once(frame: DataFrame, once: tuple[int, ...]) -> DataFrame:
+    """The columns that cross, those of `once` NULL but for the first row of each partition."""
+    if not once:
+        return frame
+    keys = {f"__c{i}" for i in once}
+    first = "CASE WHEN __bits0 & 1 <> 0 THEN {0} END AS {0}"
+    return frame.selectExpr(*(first.format(c) if c in keys else c for c in frame.columns))
 
 
 def own_names(columns: tuple[RowColumn, ...]) -> set[str]:

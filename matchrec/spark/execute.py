@@ -42,7 +42,7 @@ from matchrec.plan.row_column import RowColumn
 from matchrec.plan.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.plan.within import check_order
-from matchrec.spark.columns import Preparation, Relation
+from matchrec.spark.columns import Preparation, Relation, with_keys_once
 from matchrec.spark.counters import Counters, with_counters
 from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
 from matchrec.spark.diagnose import diagnosed, mismatch_of_within
@@ -202,9 +202,10 @@ def matched_rows(
     prepared: DataFrame, executable: Executable, schema: spark_types.StructType, options: Options
 ) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
+    crossing = with_keys_once(sent(prepared), executable.once)
     if options.counters is None:
-        return mapped(sent(prepared), executable, schema, options.transport)
-    counted = mapped(sent(prepared), executable, with_counters(schema), options.transport)
+        return mapped(crossing, executable, schema, options.transport)
+    counted = mapped(crossing, executable, with_counters(schema), options.transport)
     return options.counters.observed(counted, selects=executable.task.selects)
 
 

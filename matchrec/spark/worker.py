@@ -61,7 +61,8 @@ class Worker:
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
-        found = pieces(batches, self.executable.sight, self.rows_a_call)
+        keys = tuple(f"__c{column}" for column in self.executable.once)
+        found = pieces(batches, self.executable.sight, keys, self.rows_a_call)
         for piece in self.timed(WAITING, found):
             for batch in self.matched(piece):
                 yield batch if self.tally is None else self.tally.beside(batch)

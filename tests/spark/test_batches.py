@@ -29,7 +29,7 @@ def first_row(piece: Piece) -> int:
 def test_what_is_decided_is_let_go() -> None:
     """All rows before the edge are decided at once."""
     seen, largest = 0, 0
-    for piece in pieces(batches([100_000], 100), Sight(2, 1), 1_000):
+    for piece in pieces(batches([100_000], 100), Sight(2, 1), rows_a_call=1_000):
         begin = first_row(piece)
         largest = max(largest, piece.table.num_rows)
         assert begin == piece.passed
@@ -46,12 +46,15 @@ def test_what_is_decided_is_let_go() -> None:
 
 
 def test_what_is_undecided_doubles() -> None:
-    sizes = [one.table.num_rows for one in pieces(batches([100_000], 100), Sight(0, 0), 1_000)]
+    sizes = [
+        one.table.num_rows
+        for one in pieces(batches([100_000], 100), Sight(0, 0), rows_a_call=1_000)
+    ]
     assert sizes == [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 100_000]
 
 
 def test_partitions_that_must_be_whole_are() -> None:
-    (piece,) = pieces(batches([100_000], 100), None, 1_000)
+    (piece,) = pieces(batches([100_000], 100), None, rows_a_call=1_000)
     assert piece.table.num_rows == 100_000
     assert not piece.goes_on
 
@@ -59,7 +62,7 @@ def test_partitions_that_must_be_whole_are() -> None:
 def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
     sizes = [300, 300, 5_000, 10, 10]
     found = []
-    for piece in pieces(batches(sizes, 70), Sight(0, 0), 1_000):
+    for piece in pieces(batches(sizes, 70), Sight(0, 0), rows_a_call=1_000):
         found.append((np.diff(piece.starts).tolist(), piece.goes_on, piece.fresh_partitions))
         if piece.goes_on:
             piece.frontier.start = piece.table.num_rows
@@ -68,3 +71,28 @@ def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
     assert found[1][1:] == (True, 1)
     assert [len(one) for one in whole[1:]] == [3]
     assert sum(fresh for *_, fresh in found) == len(sizes)
+
+
+def test_keys_that_come_once_are_in_all_rows() -> None:
+    """Also in those of a partition whose first row has been let go."""
+    sizes = [3, 1, 20_000, 5]
+    starts = np.cumsum([0, *sizes[:-1]])
+    keys: list[str | None] = [None] * sum(sizes)
+    for start, key in zip(starts, ("a", None, "b", "c"), strict=True):
+        keys[start] = key
+    expected = np.repeat(np.array(["a", None, "b", "c"]), sizes)
+
+    def with_keys() -> Iterator[pa.RecordBatch]:
+        for batch in batches(sizes, 700):
+            begin = batch.column("__c0")[0].as_py()
+            here = pa.array(keys[begin : begin + batch.num_rows], pa.string())
+            yield batch.append_column("__c1", here)
+
+    seen = 0
+    for piece in pieces(with_keys(), Sight(2, 1), ("__c1",), 1_000):
+        begin = first_row(piece)
+        end = begin + piece.table.num_rows
+        assert piece.table.column("__c1").to_pylist() == expected[begin:end].tolist()
+        piece.frontier.start = piece.frontier.edge or piece.table.num_rows
+        seen = end
+    assert seen == sum(sizes)
