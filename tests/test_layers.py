@@ -31,7 +31,7 @@ MAY_IMPORT = {
 THIRD_PARTIES = {
     "sqlglot": {"frontends"},
     "lark": {"frontends"},
-    "numba": {"engine", "evaluate", "output"},
+    "numba": {"evaluate"},
     "numpy": {"nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},
     "pandas": {"spark", "cli"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -231,17 +230,9 @@ def columns_of(partitions: Partitions) -> tuple[IntArray, BoolArray]:
         return integers, plain(valid[0], np.bool_)
     if len(integers) == 0:
         return floats, plain(valid[1], np.bool_)
-    return np.concatenate([integers, floats]), np.concatenate(valid)
+    return np.concatenate([integers, floats]), plain(np.concatenate(valid), np.bool_)
 
 
 def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
-    """A contiguous array of `dtype` that counts as writable, copied only if it must be.
-
-    A read-only view, as Arrow gives, is another type for numba: every kernel would be compiled
-    again for each mixture. No kernel writes to rows.
-    """
-    array = np.ascontiguousarray(array, dtype)
-    if array.flags.writeable or array.size == 0:
-        return array if array.flags.writeable else np.empty(array.shape, dtype)
-    pointer = ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_uint8))
-    return np.ctypeslib.as_array(pointer, (array.nbytes,)).view(dtype).reshape(array.shape)
+    """A contiguous array of `dtype`, as kernels take it, copied only if it must be."""
+    return np.ascontiguousarray(array, dtype)

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.evaluate.jit import allocating
 
 Digits = npt.NDArray[np.int32]
 
@@ -78,7 +78,7 @@ def versioned(
     return Pointers(before, completes, offsets, digits)
 
 
-@njit(cache=True)
+@allocating
 def siblings(
     order: IntArray, partition: IntArray, before: IntArray, rank: IntArray, last: BoolArray
 ) -> None:
@@ -98,7 +98,7 @@ def siblings(
         last[here] = True
 
 
-@njit(cache=True)
+@allocating
 def lengths(before: IntArray, longer: IntArray, offsets: IntArray) -> None:
     """Where the digits of each version end, by how much longer it is than the one before it."""
     size = np.empty(len(before), np.int64)
@@ -107,7 +107,7 @@ def lengths(before: IntArray, longer: IntArray, offsets: IntArray) -> None:
         offsets[pointer + 1] = offsets[pointer] + size[pointer]
 
 
-@njit(cache=True)
+@allocating
 def write_digits(
     before: IntArray, rank: IntArray, entered: BoolArray, offsets: IntArray, digits: Digits
 ) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.evaluate.jit import allocating
 
 Keys = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
-@njit(cache=True)
+@allocating
 def window_ends(
     starts: IntArray, keys: Keys, valid: BoolArray, bounds: Keys, bounds_valid: BoolArray
 ) -> IntArray:

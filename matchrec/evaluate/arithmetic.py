@@ -21,7 +21,7 @@ from matchrec.evaluate.instructions import (
     PLUS,
     TIMES,
 )
-from matchrec.evaluate.jit import inner
+from matchrec.evaluate.jit import inlined
 
 # What an operation answers beside its value; otherwise OVERFLOW or DIVISION_BY_ZERO.
 NULL = 0
@@ -30,13 +30,13 @@ VALUE = 1
 _LEAST = np.int64(-(2**63))
 
 
-@inner
+@inlined
 def order_of_integers(left: int, right: int) -> int:
     """-1, 0 or 1: whether left is less, equal or greater."""
     return int(left > right) - int(left < right)
 
 
-@inner
+@inlined
 def order_of_floats(left: float, right: float) -> int:
     """-1, 0 or 1: whether left is less, equal or greater; NaN is one number, the greatest."""
     if left == right:
@@ -46,7 +46,7 @@ def order_of_floats(left: float, right: float) -> int:
     return int(not math.isnan(right))
 
 
-@inner
+@inlined
 def compare(comparison: int, order: int) -> bool:
     """What a comparison says of two values in that order; NULL_SAFE_EQUAL compares like EQUAL."""
     if comparison == NOT_EQUAL:
@@ -62,7 +62,7 @@ def compare(comparison: int, order: int) -> bool:
     return order == 0
 
 
-@inner
+@inlined
 def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int) -> tuple[int, int]:
     """Value and answer of an integer operation."""
     overflow = False
@@ -88,25 +88,25 @@ def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int)
     return fitting, VALUE
 
 
-@inner
+@inlined
 def wrapped_sum(left: int, right: int) -> int:
     """The sum in 64 bits; of signed integers the compiler would assume that they never overflow."""
     return int(np.int64(np.uint64(left) + np.uint64(right)))
 
 
-@inner
+@inlined
 def wrapped_difference(left: int, right: int) -> int:
     """The difference in 64 bits."""
     return int(np.int64(np.uint64(left) - np.uint64(right)))
 
 
-@inner
+@inlined
 def wrapped_product(left: int, right: int) -> int:
     """The product in 64 bits."""
     return int(np.int64(np.uint64(left) * np.uint64(right)))
 
 
-@inner
+@inlined
 def product_overflows(left: int, right: int, product: int) -> bool:
     """Whether `product`, computed in 64 bits, is not left times right."""
     if left == -1:
@@ -116,7 +116,7 @@ def product_overflows(left: int, right: int, product: int) -> bool:
     return left != 0 and product // left != right
 
 
-@inner
+@inlined
 def rounded_quotient(left: int, right: int) -> int:
     """The quotient, rounded half away from zero; right is not 0."""
     remainder = integer_remainder(left, right)
@@ -126,7 +126,7 @@ def rounded_quotient(left: int, right: int) -> int:
     return quotient
 
 
-@inner
+@inlined
 def integer_remainder(left: int, right: int) -> int:
     """Remainder of division towards zero; right is not 0."""
     if right == -1:
@@ -137,7 +137,7 @@ def integer_remainder(left: int, right: int) -> int:
     return remainder
 
 
-@inner
+@inlined
 def combine_floats(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
     """Value and answer of a floating operation; Spark divides no float by zero."""
     if operator == PLUS:

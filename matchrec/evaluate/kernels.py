@@ -42,6 +42,7 @@ from matchrec.evaluate.instructions import (
     MIN_FLOAT,
     MIN_INTEGER,
     NOT,
+    NULL_CONSTANT,
     NULL_SAFE_EQUAL,
     OR,
     OVERFLOW,
@@ -56,7 +57,7 @@ from matchrec.evaluate.instructions import (
     VARIABLE,
     WIDEN,
 )
-from matchrec.evaluate.jit import inner
+from matchrec.evaluate.jit import inlined, inner
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -131,13 +132,13 @@ def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) 
     registers[place, a + 1] = former
 
 
-@inner
+@inlined
 def float_of(bits: int) -> float:
     """The float held as these bits."""
     return np.int64(bits).view(np.float64)  # type: ignore[no-any-return]
 
 
-@inner
+@inlined
 def bits_of(value: float) -> int:
     """The bits that hold a float."""
     return np.float64(value).view(np.int64)  # type: ignore[no-any-return]
@@ -177,7 +178,7 @@ def holds(
                 stack[1, top] = valid[a, shifted]
         elif operation <= VARIABLE:
             top += 1
-            stack[0, top] = a if operation == CONSTANT else registers[place, a]
+            stack[0, top] = a if operation <= NULL_CONSTANT else registers[place, a]
             stack[1, top] = operation == CONSTANT or operation == REGISTER
             if operation == VARIABLE:
                 stack[1, top] = stack[0, top] >= 0

@@ -8,9 +8,9 @@ gives over the sorted rows. Kernels, because a sum per match is a loop per row.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
+from matchrec.evaluate.jit import allocating
 from matchrec.output.measures import Reader, look
 from matchrec.plan.expression import Semantics
 
@@ -23,7 +23,7 @@ class SumOverflow(Exception):  # noqa: N818 -- the runtime words the error
         self.row = row
 
 
-@njit(cache=True)
+@allocating
 def running_float_sums(
     values: FloatArray, rows: IntArray, counted: BoolArray, offsets: IntArray
 ) -> FloatArray:
@@ -38,7 +38,7 @@ def running_float_sums(
     return sums
 
 
-@njit(cache=True)
+@allocating
 def running_integer_sums(
     values: IntArray, rows: IntArray, counted: BoolArray, offsets: IntArray
 ) -> tuple[IntArray, int]:
@@ -58,7 +58,7 @@ def running_integer_sums(
     return sums, overflow
 
 
-@njit(cache=True)
+@allocating
 def running_decimal_sums(
     low: IntArray, high: IntArray, rows: IntArray, counted: BoolArray, offsets: IntArray
 ) -> tuple[IntArray, IntArray]:
@@ -79,7 +79,7 @@ def running_decimal_sums(
     return sums_low, sums_high
 
 
-@njit(cache=True)
+@allocating
 def running_extremes(
     keys: IntArray | FloatArray,
     rows: IntArray,

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from matchrec.engine.match import Chains, Matches
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, Partitions
+from matchrec.evaluate.jit import allocating
 from matchrec.output.measures import members_mask, moved
 from matchrec.output.reads import (
     Read,
@@ -60,7 +60,7 @@ def never_overflows(values: IntArray) -> bool:
     return len(values) * max(int(values.max()), -int(values.min())) < 2**63
 
 
-@njit(cache=True)
+@allocating
 def found_from(mask: BoolArray, following: Following, first: bool) -> IntArray:
     """int64[k], from each mapped row on the first or the last one that is marked, or -1."""
     found = np.empty(len(mask), np.int64)
@@ -72,7 +72,7 @@ def found_from(mask: BoolArray, following: Following, first: bool) -> IntArray:
     return found
 
 
-@njit(cache=True)
+@allocating
 def sums_from(values: IntArray, following: Following) -> IntArray:
     """int64[k], the sum of the values from each mapped row on, modulo 2^64."""
     sums = np.empty(len(values), np.int64)
@@ -83,7 +83,7 @@ def sums_from(values: IntArray, following: Following) -> IntArray:
     return sums
 
 
-@njit(cache=True)
+@allocating
 def decimal_sums_from(words: IntArray, following: Following) -> IntArray:
     """int64[k, 2], the same of 128-bit integers: low words, unsigned in int64, and high ones."""
     sums = np.empty(words.shape, np.int64)
@@ -98,7 +98,7 @@ def decimal_sums_from(words: IntArray, following: Following) -> IntArray:
     return sums
 
 
-@njit(cache=True)
+@allocating
 def extremes_from(
     keys: IntArray | FloatArray, rows: IntArray, counted: BoolArray, following: Following, sign: int
 ) -> IntArray:

@@ -1,17 +1,17 @@
 """The small kernels, compiled once more so that Python can call them."""
 
 import numpy as np
-from numba import njit
 
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.starts import finish_match, is_anchored
+from matchrec.evaluate.jit import kernel
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
 def callable_kernel(function):
-    return njit(error_model="numpy", _nrt=False)(function.py_func)
+    return kernel(function.py_func)
 
 
 def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> None:

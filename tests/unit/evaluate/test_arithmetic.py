@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 
 from matchrec.evaluate.arithmetic import (
     NULL,
@@ -33,6 +32,7 @@ from matchrec.evaluate.instructions import (
     REMAINDER,
     TIMES,
 )
+from matchrec.evaluate.jit import kernel
 
 LEAST, MOST = -(2**63), 2**63 - 1
 NAN, INFINITY = math.nan, math.inf
@@ -40,22 +40,22 @@ EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, 2, 2**31, 2**62, MOST])
 INTEGERS = st.one_of(EDGES, st.integers(LEAST, MOST), st.integers(-200, 200))
 
 
-@njit
+@kernel
 def integer_operation(operator, left, right, bits, ansi):
     return combine_integers(operator, left, right, bits, ansi)
 
 
-@njit
+@kernel
 def float_operation(operator, left, right, ansi):
     return combine_floats(operator, left, right, ansi)
 
 
-@njit
+@kernel
 def compared_integers(comparison, left, right):
     return compare(comparison, order_of_integers(left, right))
 
 
-@njit
+@kernel
 def compared_floats(comparison, left, right):
     return compare(comparison, order_of_floats(left, right))
 

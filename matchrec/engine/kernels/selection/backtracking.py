@@ -67,7 +67,7 @@ from matchrec.engine.kernels.selection.layout import (
 from matchrec.engine.kernels.selection.matches import (
     closes,
     comes_before,
-    copy,
+    copy_counters,
     keep,
     lacks_absent,
     write_match,
@@ -92,7 +92,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
         while progress[START] < upper or progress[BEST_START] >= 0:
             start = progress[START]
             matches, mapped = progress[MATCHES], progress[MAPPED]
-            copy(counters[0], counters[1])
+            copy_counters(counters, 0, 1)
             if progress[BEST_START] >= 0 and start > min(progress[BEST_END], upper - 1):
                 status = finish_best(work, output)
             else:
@@ -112,7 +112,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             if status != DONE:
                 progress[MATCHES] = matches
                 progress[MAPPED] = mapped
-                copy(counters[1], counters[0])
+                copy_counters(counters, 1, 0)
                 return status
             counters[0, MATCHES_FOUND] += progress[MATCHES] - matches
         progress[PARTITION] += 1

@@ -63,7 +63,7 @@ from matchrec.engine.kernels.selection.layout import (
     Rules,
     Work,
 )
-from matchrec.engine.kernels.selection.matches import closes, copy, write_match
+from matchrec.engine.kernels.selection.matches import closes, copy_counters, write_match
 from matchrec.engine.kernels.selection.merging import twin_of
 from matchrec.engine.kernels.selection.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
@@ -92,7 +92,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 if 4 * progress[NODES] > work.nodes.shape[0]:
                     return NODES_FULL
             nodes, matches, mapped = progress[NODES], progress[MATCHES], progress[MAPPED]
-            copy(counters[0], counters[1])
+            copy_counters(counters, 0, 1)
             status = step(row, lower, upper, rules, rows, work, output)
             if status == DONE and progress[BEST_START] >= 0:
                 status = write_match(BEST_ROWS, 0, progress[BEST_LENGTH], work, output)
@@ -102,7 +102,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 progress[NODES] = nodes
                 progress[MATCHES] = matches
                 progress[MAPPED] = mapped
-                copy(counters[1], counters[0])
+                copy_counters(counters, 1, 0)
                 return status
             progress[BANK] = 1 - progress[BANK]
             progress[COUNT] = progress[RUNS]
@@ -116,7 +116,8 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
         progress[START] = upper
         progress[COUNT] = 0
     if rules.output == GRAPH:
-        compact(progress[BANK], rows.starts[-1], rows.window_end, work)
+        last = rows.starts[rows.starts.shape[0] - 1]
+        compact(progress[BANK], last, rows.window_end, work)
     return DONE
 
 

@@ -32,6 +32,7 @@ from matchrec.engine.kernels.selection.layout import (
     CLOSING_MASK,
     CLOSING_WORD,
     COMPLETED,
+    COUNTERS,
     FOUND_COMPLETED,
     FOUND_KIND,
     KIND,
@@ -216,6 +217,13 @@ def copy(source: IntArray, target: IntArray | ChoiceArray) -> None:
     """Fill one array from another: a loop without an index to check becomes vector moves."""
     for index in range(target.shape[0]):
         target[index] = source[index]
+
+
+@inlined
+def copy_counters(counters: IntArray, source: int, target: int) -> None:
+    """Keep what has been counted, or take it back."""
+    for index in range(COUNTERS):
+        counters[target, index] = counters[source, index]
 
 
 @kernel

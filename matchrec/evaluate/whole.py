@@ -1,0 +1,157 @@
+"""numba's compiler, set up for kernels: a kernel is optimised with all that it calls, at once.
+
+numba optimises and compiles each function by itself, then again in each function that calls it. A
+kernel calls thirty to sixty functions, one in the other, most of them small, so that is most of the
+time. Here a function that only kernels call stays as it was written; the kernel takes in what it
+calls. And of numba's passes over a function only those run that kernels need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from numba._dynfunc import make_function
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.lowering import Lower
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FixupArgs,
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
+
+
+class _Part(JITCodeLibrary):
+    """The code of a function that kernels call, as it was written."""
+
+    def add_llvm_module(self, module: Any) -> None:
+        self._final_module.link_in(module)
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+    def parts(self) -> Iterator[Any]:
+        """What this code calls, and what that calls."""
+        for library in self._linking_libraries:
+            yield library
+            if isinstance(library, _Part):
+                yield from library.parts()
+
+
+class _Whole(_Part):
+    """The code of a kernel and of all that it calls, optimised together."""
+
+    def finalize(self) -> None:
+        self._linking_libraries = list(dict.fromkeys(self.parts()))
+        JITCodeLibrary.finalize(self)
+
+    def _optimize_final_module(self) -> None:
+        made = self._codegen._module_pass_manager()
+        manager, *builder = made if isinstance(made, tuple) else (made,)  # alone in older ones
+        manager.run(self._final_module, *builder)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _WholeLowering(NativeLowering):
+    """Lowers and compiles a kernel."""
+
+    _name = "kernel_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _Whole(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+class _Apart(Lower):
+    """Lowers a function that stays where it is, unless its code is to stand where it is called.
+
+    Left to itself, LLVM takes large and rarely needed functions into the loop of a search, which
+    makes that slower.
+    """
+
+    def setup_function(self, fndesc: Any) -> None:
+        super().setup_function(fndesc)
+        if "alwaysinline" not in self.function.attributes:
+            self.function.attributes.add("noinline")
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _PartLowering(NativeLowering):
+    """Lowers a function without compiling it; callers find it by an entry that is never called."""
+
+    _name = "part_lowering"
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return _Apart
+
+    def run_pass(self, state: Any) -> bool:
+        context, name = state.targetctx, state.func_id.unique_name
+        state.library = _Part(context.codegen(), name)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        module = lowered.fndesc.lookup_module()
+        entry = make_function(module, name, "", 0, lowered.env, (state.library,))
+        context.insert_user_function(entry, lowered.fndesc, [state.library])
+        state["cr"] = lowered._replace(cfunc=entry)
+        return True
+
+
+_PASSES = (
+    TranslateByteCode,
+    FixupArgs,
+    IRProcessing,
+    RewriteSemanticConstants,  # with the next one: what an argument that is None rules out
+    DeadBranchPrune,
+    GenericRewrites,
+    ReconstructSSA,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+    IRLegalization,
+)
+
+
+class _Passes(PassManager):
+    """Passes whose results are not analysed once more after each of them."""
+
+    _ENFORCING = False
+
+
+class _Compiler(CompilerBase):
+    """The passes that kernels need, and one to lower them."""
+
+    lowering: type
+
+    def define_pipelines(self) -> list[PassManager]:
+        manager = _Passes("kernel")
+        for one in (*_PASSES, self.lowering, NoPythonBackend):
+            manager.add_pass(one, one.__name__)
+        manager.finalize()
+        return [manager]
+
+
+class WholeCompiler(_Compiler):
+    """Compiles what Python calls."""
+
+    lowering = _WholeLowering
+
+
+class PartCompiler(_Compiler):
+    """Compiles what only kernels call."""
+
+    lowering = _PartLowering
