@@ -1,4 +1,4 @@
-"""`python -m matchrec` and the console script `matchrec`: demo, run, explain."""
+"""`python -m matchrec` and the console script `matchrec`: demo, run, explain, warm."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from matchrec.cli.arguments import argument_parser
 from matchrec.cli.commands import explain, run
 from matchrec.cli.demo import demo
 from matchrec.cli.failures import sentence_from_worker, sentence_of_spark
+from matchrec.cli.warm import warm
 from matchrec.errors import MatchRecognizeError
 from matchrec.spark.session import quiet_analysis
 
-COMMANDS = {"demo": demo, "run": run, "explain": explain}
+COMMANDS = {"demo": demo, "run": run, "explain": explain, "warm": warm}
 FAILED = 2
 INTERRUPTED = 130
 

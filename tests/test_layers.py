@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "explanation": {"plan", "nfa", "evaluate", "engine", "output", "executable"},
     "spark": {"source", "errors", "plan", "engine", "output", "executable"},
     "environment": {"errors", "spark"},
-    "cli": {"errors", "environment", "spark"},
+    "cli": {"errors", "environment", "evaluate", "spark"},
 }
 
 THIRD_PARTIES = {

@@ -1,4 +1,5 @@
-"""The command line: `matchrec demo`, `matchrec run QUERY.sql`, `matchrec explain QUERY.sql`.
+"""The command line: `matchrec demo`, `matchrec run QUERY.sql`, `matchrec explain QUERY.sql`, and
+`matchrec warm`.
 
 Arguments come in; a table, a picture or a file goes out. Every mistake of the user leaves as a
 plain sentence on stderr with exit code 2.

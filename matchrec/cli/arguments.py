@@ -8,7 +8,7 @@ ENGINES = ("auto", "backtracking", "breadth_first")
 
 
 def argument_parser() -> ArgumentParser:
-    """The parser of `matchrec` and its three commands."""
+    """The parser of `matchrec` and its commands."""
     parser = ArgumentParser(
         prog="matchrec",
         description="SQL MATCH_RECOGNIZE for Apache Spark, on this machine.",
@@ -24,6 +24,7 @@ def argument_parser() -> ArgumentParser:
     explain = commands.add_parser("explain", help="show how a query would run")
     add_query(explain)
     explain.add_argument("--dot", metavar="FILE", help="write the automaton as a Graphviz file")
+    commands.add_parser("warm", help="compile everything now, as when an image is built")
     return parser
 
 

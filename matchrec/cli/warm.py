@@ -1,0 +1,83 @@
+"""The command `warm`: compiles the kernels before the first query, for an image of a container.
+
+It runs small queries of every kind, so that what they compile is what such queries need.
+"""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from matchrec.cli.console import progress
+from matchrec.cli.session import local_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS = """
+    SELECT i % 2 AS k, i AS t, timestamp_seconds(i) AS ts, CAST(i AS DOUBLE) AS d,
+        CAST(i % 5 AS DOUBLE) AS x, i % 5 AS n, CAST(i % 5 AS DECIMAL(20, 2)) AS m
+    FROM (SELECT id AS i FROM range(40))
+"""
+CLAUSE = """
+    SELECT * FROM warm_rows MATCH_RECOGNIZE (
+        PARTITION BY k ORDER BY {order} MEASURES {measures} {rows}
+        PATTERN (A B+ C?) {selected} {within}
+        DEFINE B AS x > 1 {on_run}, C AS x > 2)
+"""
+PARTS = {"order": "t", "rows": "", "selected": "", "within": "", "on_run": ""}
+EXACT = "sum(n) AS sum_n, sum(m) AS sum_m, max(x) AS max_x, min(n) AS min_n, LAST(B.n) AS last_n"
+PARTS["measures"] = f"sum(x) AS sum_x, {EXACT}"
+ON_RUN = "AND x >= FIRST(x)"
+NEXT_ROW = "ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW"
+ALL = "SKIP TILL NEXT MATCH ALL MATCHES"
+BACKTRACKING, BREADTH_FIRST = "backtracking", "breadth_first"
+KINDS: tuple[tuple[str, dict[str, str]], ...] = (
+    (BACKTRACKING, {}),
+    (BACKTRACKING, {"on_run": ON_RUN}),
+    (BACKTRACKING, {"rows": NEXT_ROW, "measures": EXACT}),
+    (BACKTRACKING, {"order": "ts", "within": "WITHIN INTERVAL 5 SECONDS"}),
+    (BACKTRACKING, {"order": "d", "within": "WITHIN 5"}),
+    (BACKTRACKING, {"selected": ALL}),
+    (BREADTH_FIRST, {}),
+    (BREADTH_FIRST, {"on_run": ON_RUN}),
+    (BREADTH_FIRST, {"selected": ALL}),
+    (BREADTH_FIRST, {"selected": "SKIP TILL NEXT MATCH"}),
+)
+GRAPH = """
+    PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 EVENTS
+"""
+
+
+def warm(_: Namespace) -> None:
+    """Compiles what every kind of query needs."""
+    began = time.monotonic()
+    with local_session() as spark, progress("Compiling"):
+        for query in queries(spark):
+            query.collect()
+    print(f"kernels compiled, or found, in {time.monotonic() - began:.0f} s; they are in")
+    for place in kept_in():
+        print(f"    {place}")
+
+
+def queries(spark: SparkSession) -> Iterator[DataFrame]:
+    """Queries of every kind."""
+    import matchrec
+
+    rows = spark.sql(ROWS).coalesce(1)
+    rows.createOrReplaceTempView("warm_rows")
+    for engine, parts in KINDS:
+        yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), engine=engine)
+    yield matchrec.sase(rows, GRAPH, order_by="t", form="compressed")
+    pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")
+    skip = matchrec.AfterMatch.SKIP_PAST_LAST_EVENT
+    yield matchrec.detect(rows, pattern.within("5 seconds"), order_by="ts", skip=skip)
+
+
+def kept_in() -> list[str]:
+    """The folders in which there are kernels."""
+    from matchrec.evaluate.cache import places
+
+    return [str(place) for place in places() if any(place.glob("*.kernel"))]
