@@ -116,10 +116,16 @@ def by_matchrec(frame: pd.DataFrame, rounds: int) -> dict[str, Found]:
         times: dict[str, Times] = measured(queries, rounds)
         found = {}
         for one in WORKLOADS:
-            span = "sum(unix_millis(end_time) - unix_millis(start_time)) AS span"
-            row = detected(held, one).selectExpr("count(*) AS matches", span).first()
-            found[one.name] = Found(tuple(times[one.name].clock), row.matches, row.span or 0)
+            found[one.name] = Found(tuple(times[one.name].clock), *matches(held, one))
         return found
+
+
+def matches(frame: DataFrame, workload: Workload) -> tuple[int, int]:
+    """Their number, and the sum of their lengths in milliseconds."""
+    span = "sum(unix_millis(end_time) - unix_millis(start_time)) AS span"
+    row = detected(frame, workload).selectExpr("count(*) AS matches", span).first()
+    assert row is not None
+    return row.matches, row.span or 0
 
 
 def by_flink(jars: Path, frame: pd.DataFrame, rounds: int) -> dict[str, Found]:
