@@ -20,12 +20,15 @@ from pyspark.sql import types as spark_types
 from sqlglot import expressions as sql
 
 import matchrec
+from matchrec.engine.interface import Task
+from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizeError
 from matchrec.executable import Draft, Executable, Output, draft, link
 from matchrec.frontends.pattern import AfterMatch, Asked, lower_pattern
 from matchrec.output.schema import output_columns
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.row_column import RowColumn
+from matchrec.spark.encode import partitions_of
 from matchrec.spark.types import value_type
 from pattern_brute_force import Skip
 from pattern_conditions import value
@@ -68,21 +71,36 @@ def answers(
 ) -> dict[str, list[str]]:
     """By engine the lines, or the error."""
     try:
-        plan = drafted(question)
+        linked, prepared = made_ready(question, engines)
     except MatchRecognizeError as error:
         return {engine: [f"error {error}"] for engine in engines}
-    streams = question.streams
+    return {
+        engine: run(Run(one, prepared, None, rows_a_batch), question.streams)
+        for engine, one in linked.items()
+    }
+
+
+def made_ready(
+    question: Question, engines: Sequence[str]
+) -> tuple[dict[str, Executable], Prepared]:
+    """The executable of each engine, and their columns. Raises MatchRecognizeError."""
+    plan, streams = drafted(question), question.streams
     events = [{"q": 0, **event} for stream in streams.values() for event in stream]
     types = {one: value_type(spark_type(computed(one, events).type)) for one in plan.columns()}
     linked = {engine: link(plan, types, engine, ansi=True) for engine in engines}
     wanted = {c for one in linked.values() for c in (*one.columns, *one.conditions)}
     starts = np.zeros(len(events), np.bool_)
     starts[np.cumsum([0, *map(len, streams.values())])[:-1]] = True
-    prepared = Prepared({one: computed(one, events) for one in wanted}, {}, starts)
-    return {
-        engine: run(Run(one, prepared, None, rows_a_batch), streams)
-        for engine, one in linked.items()
-    }
+    return linked, Prepared({one: computed(one, events) for one in wanted}, {}, starts)
+
+
+def searchable(question: Question) -> tuple[Task, Partitions]:
+    """A question as an engine is asked it."""
+    linked, prepared = made_ready(question, ("breadth_first",))
+    (executable,) = linked.values()
+    table = prepared.table(executable, None).combine_chunks()
+    starts = np.append(np.flatnonzero(prepared.starts), table.num_rows)
+    return executable.task, partitions_of(executable, table, starts)
 
 
 def computed(column: RowColumn, events: Sequence[Event]) -> pa.Array:

@@ -6,10 +6,13 @@ A long run: MATCHREC_EXAMPLES=20000 pytest tests/test_random_patterns.py
 from __future__ import annotations
 
 import os
+from unittest.mock import patch
 
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from matchrec.engine import selection_breadth_first
+from matchrec.engine.search import Room
 from pattern_brute_force import Search, TooMuchError, reported, selected
 from pattern_notation import Question, built, by_definition
 from pattern_trees import Pattern
@@ -27,13 +30,18 @@ random_examples = settings(
 
 
 @random_examples
-@given(questions(), st.sampled_from((1, 2, 1000)))
-def test_both_engines_find_what_the_definitions_say(question: Question, rows_a_batch: int) -> None:
+@given(questions(), st.sampled_from((1, 2, 1000)), st.sampled_from((1, 2, 1000)))
+def test_both_engines_find_what_the_definitions_say(
+    question: Question, rows_a_batch: int, matches: int
+) -> None:
+    """matches: after how many it is decided which of them come out."""
     try:
         expected = by_definition(question)
     except TooMuchError:
         assume(False)
-    for engine, lines in answers(question, rows_a_batch=rows_a_batch).items():
+    with patch.object(selection_breadth_first, "ROOM", Room(matches=matches)):
+        found = answers(question, rows_a_batch=rows_a_batch)
+    for engine, lines in found.items():
         assert any(agrees(question, right, lines) for right in expected), (engine, lines, expected)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,7 +13,10 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.selection import breadth_first, preferred
 from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.match import Matches
+from matchrec.engine.ordering import numbered_chunks
 from matchrec.engine.partitions import IntArray
+from matchrec.engine.released import Moment, released
+from matchrec.engine.resumed.state import Alive
 from matchrec.engine.search import Room, raise_failure
 from matchrec.engine.selection import (
     Given,
@@ -23,9 +27,12 @@ from matchrec.engine.selection import (
     matches_of,
     new_output,
 )
+from matchrec.engine.skipping import joined, selected, some
 from matchrec.plan.clauses import MatchOutput
 
 _NODES_OF_A_RUN = 16
+ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what comes out
+NO_BARS = np.zeros((0, 2), np.int64)
 
 
 def search(
@@ -35,9 +42,16 @@ def search(
 
     counters: see `Engine.search`.
     """
+    skips = task.stages is not None and task.stages.skip is not None
+    if skips:
+        room = replace(
+            room, rows=min(room.rows, ROOM.rows), matches=min(room.matches, ROOM.matches)
+        )
     search = Search(task, given, room, counters)
     if task.output is MatchOutput.GRAPH:
         return search.graph()
+    if skips:
+        return numbered_chunks(Skipping(search).coming_out())
     return chunks(task, search.found(), given, search.work)
 
 
@@ -75,6 +89,33 @@ class Search:
                 progress[[layout.MATCHES, layout.MAPPED]] = 0
             else:
                 self.grow(status)
+
+    def prune(self) -> None:
+        """Let nodes go that no run leads to; called between two rows."""
+        progress = self.work.progress
+        progress[own.STOP] = progress[layout.START]
+        self.kernel(self.given.rules, self.given.rows, self.work, new_output(1, 1))
+        progress[own.STOP] = -1
+
+    def alive(self) -> Alive:
+        """The runs, and the nodes in the buffer."""
+        work, progress = self.work, self.work.progress
+        bank, count = progress[own.BANK], progress[own.COUNT]
+        first = bank * work.runs.shape[1]
+        return Alive(
+            work.runs[bank, :count].copy(),
+            work.registers[first : first + count].copy(),
+            work.nodes[: progress[layout.NODES]].copy(),
+        )
+
+    def give_alive(self, alive: Alive) -> None:
+        """The runs to go on with; all their nodes are in the buffer."""
+        work, count = self.work, len(alive.runs)
+        bank = work.progress[own.BANK]
+        first = bank * work.runs.shape[1]
+        work.runs[bank, :count] = alive.runs
+        work.registers[first : first + count] = alive.registers
+        work.progress[own.COUNT] = count
 
     def graph(self) -> Iterator[Matches]:
         """The pointers of all matches, each as a match of one row. Raises RunFailure."""
@@ -125,3 +166,56 @@ class Search:
             registers[-1] = self.given.compiled.linked.initial
         table = np.zeros((2 * size, 2), np.int64)
         self.work = self.work._replace(runs=runs, registers=registers, table=table)
+
+
+@dataclass(slots=True)
+class Skipping:
+    """A search with a skip strategy: matches are held no longer than until it is decided, and runs
+    that can no longer come out are let go.
+
+    partition: in which the search is. held: its matches that wait. bars: see `Moment`.
+    """
+
+    search: Search
+    partition: int = -1
+    held: list[Matches] = field(default_factory=list)
+    bars: IntArray = field(default_factory=lambda: NO_BARS)
+
+    def coming_out(self) -> Iterator[Matches]:
+        """What comes out, partition by partition, in the order of first rows. Raises RunFailure."""
+        task, starts = self.search.task, self.search.given.rows.starts
+        assert task.stages is not None
+        skip = task.stages.skip
+        assert skip is not None
+        for found in self.search.found():
+            at = int(self.search.work.progress[layout.PARTITION])
+            matches = joined([*self.held, found])
+            if 0 <= self.partition < at:
+                yield released(
+                    task, skip, some(matches, matches.partition == self.partition), self.ended()
+                ).matches
+                matches = some(matches, matches.partition > self.partition)
+                self.bars = NO_BARS
+            if (over := matches.partition < at).any():
+                yield selected(task, skip, some(matches, over), (starts, self.search.work.alive))
+            self.partition = at
+            if at + 1 < len(starts):
+                decided = released(task, skip, some(matches, matches.partition == at), self.now())
+                self.held, self.bars = [decided.held], decided.bars
+                alive = self.search.alive()
+                self.search.give_alive(alive.some(alive.starts >= decided.settled))
+                yield decided.matches
+
+    def ended(self) -> Moment:
+        """That the partition is at its end."""
+        lower, upper = self.search.given.rows.starts[self.partition : self.partition + 2].tolist()
+        nothing = np.zeros(0, np.int64)
+        return Moment(upper + 1, nothing, self.search.work.alive, self.bars, lower)
+
+    def now(self) -> Moment:
+        """Where the search is."""
+        self.search.prune()
+        work = self.search.work
+        lower = int(self.search.given.rows.starts[self.partition])
+        stop = int(work.progress[layout.START])
+        return Moment(stop, self.search.alive().first_rows, work.alive, self.bars, lower)

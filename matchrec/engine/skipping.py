@@ -24,7 +24,7 @@ def coming_out(
     """The matches that come out, partition by partition, in the order of their first rows.
 
     starts: of the partitions. alive: see `kernels.selection.skipping`. Matches of a partition are
-    held until all of them are found. Raises RunFailure.
+    held until all of them are found, which a search by starting rows needs. Raises RunFailure.
     """
     assert task.stages is not None
     skip = task.stages.skip

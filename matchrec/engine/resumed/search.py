@@ -20,7 +20,7 @@ from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.match import Matches, Numbering
 from matchrec.engine.ordering import in_order
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.engine.resumed.held import Moment, released
+from matchrec.engine.released import Moment, released
 from matchrec.engine.resumed.state import Alive, SearchState, no_matches
 from matchrec.engine.search import Room
 from matchrec.engine.selection import Given, given
@@ -106,7 +106,7 @@ def searched(
     if call.stop > start:
         search = resumed(task, rows, alive, start, call.stop)
         found += search.found()
-        alive, last_alive = alive_in(search), search.work.alive
+        alive, last_alive = search.alive(), search.work.alive
     over = call.ended[alive.starts] & (rows.rows.window_end[alive.starts] <= call.stop)
     if call.near is not None:
         over |= ended_near(rows.compiled, alive, call.near)
@@ -140,7 +140,7 @@ def compacted(task: Task, rows: Given, alive: Alive, call: Call) -> Alive:
     search = resumed(task, rows, alive, call.stop, call.stop)
     for _ in search.found():
         pass  # nothing is searched
-    return alive_in(search)
+    return search.alive()
 
 
 def resumed(
@@ -153,24 +153,11 @@ def resumed(
         search.grow(layout.RUNS_FULL)
     while len(search.work.nodes) < 4 * nodes:
         search.grow(layout.NODES_FULL)
-    work = search.work
-    work.runs[0, :count], work.registers[:count] = alive.runs, alive.registers
-    work.nodes[:nodes] = alive.nodes
-    work.progress[[own.COUNT, layout.NODES]] = count, nodes
-    work.progress[[layout.START, own.STOP]] = start, stop
+    search.work.nodes[:nodes] = alive.nodes
+    search.work.progress[layout.NODES] = nodes
+    search.give_alive(alive)
+    search.work.progress[[layout.START, own.STOP]] = start, stop
     return search
-
-
-def alive_in(search: selection_breadth_first.Search) -> Alive:
-    """The runs that a search has come to, and their nodes."""
-    work, progress = search.work, search.work.progress
-    bank, count = progress[own.BANK], progress[own.COUNT]
-    first = bank * work.runs.shape[1]
-    return Alive(
-        work.runs[bank, :count].copy(),
-        work.registers[first : first + count].copy(),
-        work.nodes[: progress[layout.NODES]].copy(),
-    )
 
 
 def row_registers(compiled: CompiledTask) -> IntArray:

@@ -1,8 +1,8 @@
-"""After-match skip strategies where rows come little by little.
+"""After-match skip strategies while a search goes on: matches come out as soon as it is decided.
 
-A match comes out as soon as no run is alive that began earlier and may still become a match. What
-`engine.skipping` decides for all matches of a partition at once is decided here for those that are
-ready; what was decided before counts as bars with the rows at which they were put.
+That is when no run is alive that began earlier and may still become a match. What `engine.skipping`
+decides for all matches of a partition at once is decided here for those that are ready; what was
+decided before counts as bars with the rows at which they were put.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ class Moment:
 
     stop: the row that comes next. first_rows: of the runs that are alive. alive: int64[n or 0], the
     last row at which a run was alive since the search went on. bars: int64[b, 2], when and where.
+    lower: the first row of the partition.
     """
 
     stop: int
     first_rows: IntArray
     alive: IntArray
     bars: IntArray
+    lower: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def released(task: Task, skip: Skip, found: Matches, moment: Moment) -> Released
         ready = waiting.start <= (before.min() if len(before) else moment.stop)
         if not ready.any():
             break
-        kept, put = next_matches(task, skip, some(waiting, ready), bars, moment.alive)
+        kept, put = next_matches(task, skip, some(waiting, ready), bars, moment)
         out.append(kept)
         bars = np.concatenate([bars, put])
         waiting = some(waiting, ~ready)
@@ -71,7 +73,7 @@ def released(task: Task, skip: Skip, found: Matches, moment: Moment) -> Released
 
 
 def next_matches(
-    task: Task, skip: Skip, ready: Matches, bars: IntArray, alive: IntArray
+    task: Task, skip: Skip, ready: Matches, bars: IntArray, moment: Moment
 ) -> tuple[Matches, IntArray]:
     """Those of the ready matches that come out, and the bars that they put."""
     assert ready.completed is not None
@@ -80,7 +82,7 @@ def next_matches(
     where, when = np.empty(ready.count, np.int64), np.empty(ready.count, np.int64)
     missed = come_out(
         np.array([0, ready.count]),
-        np.array([max(0, last_bar(bars))]),
+        np.array([max(moment.lower, last_bar(bars))]),
         np.ascontiguousarray(ready.start),
         np.ascontiguousarray(ready.completed),
         target,
@@ -88,7 +90,7 @@ def next_matches(
         kept,
         where,
         when,
-        alive,
+        moment.alive,
     )
     if missed >= 0:
         raise missing(skip, ready, missed, int(target[missed]))

@@ -1,0 +1,46 @@
+"""Skip strategies while a search goes on: what is held, and which runs are let go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from matchrec.engine import selection_breadth_first as breadth_first
+from matchrec.engine.kernels.selection import layout
+from matchrec.engine.search import Room
+from matchrec.engine.selection import given
+from pattern_notation import Question
+from tests.pattern_tasks import searchable
+
+ROWS = 2000
+WORDS = tuple(f"{letter}@{time}" for time, letter in enumerate("aabc" * (ROWS // 4), 1))
+
+
+@pytest.mark.parametrize("skip", ["to next", "past last event", "to last b"])
+def test_little_is_held(monkeypatch: pytest.MonkeyPatch, skip: str) -> None:
+    """Where a window bounds runs, it bounds what waits for them."""
+    monkeypatch.setattr(breadth_first, "ROOM", Room(matches=10))
+    calls = "begin(a).one_or_more().allow_combinations().followed_by_any(b).within(9)"
+    task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
+    search = breadth_first.Search(
+        task, given(task, partitions, merge_runs=True), Room(matches=10), None
+    )
+    skipping, most, count = breadth_first.Skipping(search), 0, 0
+    for matches in skipping.coming_out():
+        count += matches.count
+        most = max(most, *(one.count for one in skipping.held))
+    assert count >= ROWS / 4
+    assert most < 300
+
+
+def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breadth_first, "ROOM", Room(matches=10))
+    calls = 'begin(a).followed_by_any("b").where("is_b AND x IS NULL AND last(a.x) IS NULL")'
+    reads = {}
+    for skip in ("", "past last event"):
+        task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
+        counters = np.zeros(layout.COUNTERS, np.int64)
+        for _ in breadth_first.search(task, given(task, partitions), Room(), counters):
+            pass
+        reads[skip] = counters[layout.READS]
+    assert reads["past last event"] < ROWS * 30 < reads[""]
