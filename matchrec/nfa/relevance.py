@@ -12,27 +12,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matchrec.nfa.closure import Choice, Folded, fold
+from matchrec.nfa.closure import Choice, Folded, Folding, fold
 from matchrec.nfa.compile import compile_pattern
 from matchrec.nfa.facts import targets
-from matchrec.nfa.program import VariableId
+from matchrec.nfa.places import Windows, composed, fold_places
+from matchrec.nfa.program import StateId, VariableId
+from matchrec.nfa.stages import compile_stages
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.expression import Aggregate, MatchNumber, Reference, references, terms
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.row_column import RowColumn
+from matchrec.plan.row_column import RowColumn, row_column
 from matchrec.plan.simplify import simplify
+from matchrec.plan.stages import Staging
 from matchrec.plan.steps import SplitCondition
 
+EVERYWHERE = row_column("TRUE")  # the condition of a stage without one
 NO_FILLERS: frozenset[VariableId] = frozenset()
 
 
 def relevant_rows(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> tuple[RowColumn, ...]:
     """Conditions of which a row must satisfy one to matter; none where every row may matter.
 
-    conditions: of all variables that have one. Stages say by themselves what may be skipped.
+    conditions: of all variables that have one.
     """
     if plan.staging is not None:
-        return ()
+        return relevant_rows_of_stages(plan, plan.staging, conditions)
     fillers = possible_fillers(plan, conditions)
     if counts_rows(plan) or not all(sees_none(plan, fillers)):
         return ()
@@ -48,6 +52,42 @@ def relevant_rows(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> tu
     folded = fold(compile_pattern(simplify(plan.pattern), plan.variables))
     assert folded is not None
     return tuple(found) if can_do_without(plan, folded, fillers) else ()
+
+
+def relevant_rows_of_stages(
+    plan: MatchPlan, staging: Staging, conditions: tuple[SplitCondition, ...]
+) -> tuple[RowColumn, ...]:
+    """The same of stages: a row that satisfies no test is skipped, if every run may skip it and
+    waits as before.
+
+    It may end a window; then the next row does, or the end of the data. That changes which matches
+    are complete first if a NOT ends the pattern, and, with a skip strategy, which runs time out.
+    """
+    program = compile_stages(staging.steps, plan.variables)
+    near = tuple(plan.variables.index(test) for test in staging.near)
+    windows = Windows(plan.within is not None, near)
+    folding = fold_places(program, composed(staging.steps, plan.variables), windows)
+    times_out = staging.skip is not None and staging.timeouts is not None
+    if program.pending or times_out or not all(skips_alike(folding, program.final)):
+        return ()
+    tests = {one.variable: one.before for one in conditions}
+    asked = {choice.test for choices in folding.choices for choice in choices} - {None, *near}
+    found: dict[RowColumn, None] = {}
+    for number in sorted(one for one in asked if one is not None):
+        test = tests.get(plan.variables[number])
+        if test is None or test == EVERYWHERE or not test.looks_at_one_row:
+            return ()
+        found[test] = None
+    return tuple(found)
+
+
+def skips_alike(folding: Folding, final: StateId) -> Iterator[bool]:
+    """For each place, whether a run that skips a row there waits for the same as before."""
+    for place, waits in enumerate(folding.waits):
+        choices = folding.choices[place]
+        if place >= folding.starts and folding.states[place] != final:
+            yield waits is not None and folding.choices[waits] == choices
+        yield all(choice.test is not None for choice in choices if folding.states[place] != final)
 
 
 def possible_fillers(

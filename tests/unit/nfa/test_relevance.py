@@ -16,6 +16,8 @@ from matchrec.nfa.relevance import takes_any_row
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, show, variable_names
 from matchrec.plan.show import show_column
+from pattern_notation import Question
+from tests.pattern_tasks import drafted as drafted_pattern
 from tests.reference import find_all
 
 FILLERS = frozenset("XY")
@@ -135,3 +137,49 @@ def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
     plan = lower(parse(query).sites[0].clause)
     shown = [show_column(column).replace("`", "") for column in draft(plan, ()).relevant]
     assert shown == [text.replace("`", "") for text in relevant]
+
+
+def left_out_of_stages(calls: str, skip: str = "", *, timeouts: bool = False) -> str:
+    """The conditions of which a row must satisfy one."""
+    found = drafted_pattern(Question(calls, skip, timeouts, ())).relevant
+    return " ".join(sorted(show_column(one) for one in found))
+
+
+@pytest.mark.parametrize(
+    ("calls", "tests"),
+    [
+        ("begin(a).followed_by(b).within(3)", "`is_a` `is_b`"),
+        ("begin(a).one_or_more().followed_by_any(b)", "`is_a` `is_b`"),
+        ("begin(a).not_followed_by(c).followed_by(b)", "`is_a` `is_b` `is_c`"),
+        ("begin(a).one_or_more().greedy().followed_by(b)", "`is_a` `is_b`"),
+        ("begin(begin(a).followed_by(b)).times(2).followed_by_any(c)", "`is_a` `is_b` `is_c`"),
+        ('begin(a).followed_by("b").where("is_b AND count(b) < 2").times(2)', "`is_a` `is_b`"),
+    ],
+)
+def test_rows_that_every_run_skips(calls: str, tests: str) -> None:
+    assert left_out_of_stages(calls) == tests
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "begin(a).next(b)",
+        "begin(a).followed_by(b).times(2).consecutive()",
+        "begin(begin(a)).next(begin(b).followed_by(c))",
+        "begin(a).not_next(c).followed_by(b)",
+        "begin(a).followed_by(b).not_next(c)",
+        "begin(a).not_followed_by(c).within(5)",
+        'begin(a).followed_by("b")',
+        'begin(a).followed_by("b").where("count(a) < 2")',
+        'begin(a).one_or_more().greedy().until("is_c").followed_by(b)',
+    ],
+)
+def test_rows_that_a_run_may_not_skip_or_that_end_something(calls: str) -> None:
+    assert not left_out_of_stages(calls)
+
+
+def test_rows_that_may_decide_what_times_out_first() -> None:
+    calls = "begin(a).followed_by(b).within(3)"
+    assert left_out_of_stages(calls, timeouts=True)
+    assert left_out_of_stages(calls, "to next")
+    assert not left_out_of_stages(calls, "to next", timeouts=True)
