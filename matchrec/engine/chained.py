@@ -37,7 +37,7 @@ class ChainedSearch:
 
     def output(self, matches: int, rows: int) -> tuple[IntArray, ChoiceArray]:
         found = np.empty((kernel.FOUND_SIZE, matches + 1), np.int64)
-        return found, np.empty((rows, kernel.CHAIN_SIZE), np.int32)
+        return found, np.empty((kernel.CHAIN_SIZE, rows), np.int32)
 
     def advance(self, found: IntArray, taken: ChoiceArray) -> int:
         return int(
@@ -65,8 +65,8 @@ class ChainedSearch:
 
     def matches(self, found: IntArray, taken: ChoiceArray) -> Matches:
         count = int(self.progress[layout.MATCHES])
-        nodes = taken[: self.progress[layout.MAPPED]]
-        choices = nodes[:, kernel.CHAIN_CHOICE]
+        nodes = taken[:, : self.progress[layout.MAPPED]]
+        choices = nodes[kernel.CHAIN_CHOICE]
         return Matches(
             partition=found[layout.FOUND_PARTITION, :count],
             number=found[layout.FOUND_NUMBER, :count],
@@ -74,10 +74,10 @@ class ChainedSearch:
             offsets=found[layout.FOUND_OFFSET, : count + 1],
             classifiers=self.tables.variable[choices],
             excluded=self.tables.excluded[choices],
-            rows=nodes[:, kernel.CHAIN_ROW].astype(np.int64),
+            rows=nodes[kernel.CHAIN_ROW].astype(np.int64),
             chains=Chains(
                 found[kernel.FOUND_FIRST, :count],
-                np.ascontiguousarray(nodes[:, kernel.CHAIN_NEXT]),
+                nodes[kernel.CHAIN_NEXT],
             ),
         )
 

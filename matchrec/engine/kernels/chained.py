@@ -11,8 +11,8 @@ Cost: rows x choices, however long the matches are.
 
 known: int32[r, s], r a power of two; row position p stands at known[p & (r - 1)].
 path: int32[r], the choice that is tried at each row from the starting row on.
-nodes: int32[n, 5], the output: mapped rows, columns as below; a node stands behind the one that
-follows it in the match.
+nodes: int32[5, n], the output: mapped rows, rows of the table as below; a node stands behind the
+one that follows it in the match.
 found: int64[5, m + 1], with a row more than `layout` says.
 """
 
@@ -41,11 +41,11 @@ from matchrec.engine.kernels.layout import (
     WORD,
     ChoiceArray,
 )
-from matchrec.engine.kernels.starts import edge_of, finish, has_room, is_anchored
+from matchrec.engine.kernels.starts import edge_of, finish, is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.jit import inlined, inner, kernel
 
-# Columns of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
+# Rows of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
 # how many rows the match has from here on, and how many rows further on it skips to, or -1.
 CHAIN_CHOICE = 0
 CHAIN_ROW = 1
@@ -93,14 +93,15 @@ def search(
                 continue
             if length < NO_MATCH:
                 return NO_MATCH - length
-            if not has_room(found, nodes, progress, length):
+            has_room = progress[MATCHES] < found.shape[1] - 1
+            if not has_room or progress[MAPPED] + length > nodes.shape[1]:
                 progress[NEEDED] = length
                 return OUTPUT_FULL
             node = chain(program, skip_to, known, path, nodes, progress, length)
             found[FOUND_FIRST, progress[MATCHES]] = node
             whole, target = 0, 0
             if node != NO_NODE:
-                whole, target = nodes[node, CHAIN_LENGTH], nodes[node, CHAIN_SKIP]
+                whole, target = nodes[CHAIN_LENGTH, node], nodes[CHAIN_SKIP, node]
             status = finish(skip_to, found, progress, progress[START], whole, target)
             if status != DONE:
                 return status
@@ -201,17 +202,17 @@ def chain(
         rest = 0
         target = -1
         if beyond >= FIRST_NODE:
-            rest = nodes[following, CHAIN_LENGTH]
-            target = nodes[following, CHAIN_SKIP]
+            rest = nodes[CHAIN_LENGTH, following]
+            target = nodes[CHAIN_SKIP, following]
         if target >= 0:
             target += 1
         if program[choice, SKIP_HERE] != 0 and (skip_to == TO_FIRST or target < 0):
             target = 0
-        nodes[node, CHAIN_CHOICE] = choice
-        nodes[node, CHAIN_ROW] = start + index
-        nodes[node, CHAIN_NEXT] = following
-        nodes[node, CHAIN_LENGTH] = rest + 1
-        nodes[node, CHAIN_SKIP] = target
+        nodes[CHAIN_CHOICE, node] = choice
+        nodes[CHAIN_ROW, node] = start + index
+        nodes[CHAIN_NEXT, node] = following
+        nodes[CHAIN_LENGTH, node] = rest + 1
+        nodes[CHAIN_SKIP, node] = target
         progress[MAPPED] = node + 1
         beyond = FIRST_NODE + node
     return int(beyond - FIRST_NODE)
