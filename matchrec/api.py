@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.environment import check_workers
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import not_compressible, too_few_arguments, unknown_form, unknown_output
+from matchrec.errors.calls import (
+    not_a_number_of_slices,
+    not_compressible,
+    too_few_arguments,
+    unknown_form,
+    unknown_output,
+)
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sase import WORDS
 from matchrec.explanation import ExplainedClause, Explanation
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
 
 Arguments = dict[str, Any] | list[Any] | None
 INSTALLED = "_matchrec_spark_sql"
+MOST_SLICES = 16  # more of them, and HotSpot would not compile what Spark generates
 
 
 def sql(  # noqa: PLR0913 -- public signature
@@ -49,6 +56,7 @@ def sql(  # noqa: PLR0913 -- public signature
     engine: str = "auto",
     transport: str = "auto",
     max_steps: int | None = None,
+    slices: int = 1,
     counters: Counters | None = None,
     **frames: Any,
 ) -> DataFrame:
@@ -58,7 +66,10 @@ def sql(  # noqa: PLR0913 -- public signature
     `spark.sql`. engine: "auto", "backtracking" or "breadth_first". transport: how rows reach the
     Python workers, "auto", "arrow" or "pandas". max_steps: how often conditions that depend on the
     run may be asked in one partition before the query ends with an error, None for no limit; the
-    cost of all others is bounded, as `explain` says. counters: see `Counters`. Runs no job; raises
+    cost of all others is bounded, as `explain` says. slices: into how many slices each partition is
+    cut at most, which Spark sorts and searches in parallel; worth while where partitions are fewer
+    than cores, as it reads the input two times more; `explain` says whether a query can be cut. The
+    limit of steps is then that of a slice. counters: see `Counters`. Runs no job; raises
     MatchRecognizeError for what is wrong with a clause, and Spark's own errors for the rest of the
     query.
     """
@@ -66,7 +77,13 @@ def sql(  # noqa: PLR0913 -- public signature
     if not parsed.sites:
         return spark.sql(query, args, **frames)
     runner = runner_for(spark, parsed, args, frames)
-    options = Options(engine, transport, counters=counters, max_steps=max_steps)
+    options = Options(
+        engine,
+        transport,
+        counters=counters,
+        max_steps=max_steps,
+        slices=checked_slices(slices),
+    )
     result = Evaluation(parsed, runner, options).dataframe()
     return result if counters is None else counters.of_query(result)
 
@@ -78,6 +95,7 @@ def explain(  # noqa: PLR0913 -- public signature
     *,
     engine: str = "auto",
     max_steps: int | None = None,
+    slices: int = 1,
     analyze: bool = False,
     **frames: Any,
 ) -> Explanation:
@@ -89,11 +107,13 @@ def explain(  # noqa: PLR0913 -- public signature
         check_workers(spark)
     parsed = parse(query, frames)
     counters = Counters() if analyze and parsed.sites else None
-    options = Options(engine, counters=counters, max_steps=max_steps)
+    options = Options(
+        engine, counters=counters, max_steps=max_steps, slices=checked_slices(slices)
+    )
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
     executed = evaluation.all()
     explanation = Explanation(
-        tuple(ExplainedClause(one.plan, one.executable, one.keys) for one in executed)
+        tuple(ExplainedClause(one.plan, one.executable, one.keys, slices) for one in executed)
     )
     if counters is None:
         return explanation
@@ -108,6 +128,7 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     engine: str = "auto",
     transport: str = "auto",
     max_steps: int | None = None,
+    slices: int = 1,
     counters: Counters | None = None,
 ) -> DataFrame:
     """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
@@ -119,7 +140,13 @@ def match_recognize(  # noqa: PLR0913 -- public signature
         plan = lower(parse_clause(clause))
         warn_about(plan)
         check_workers(df.sparkSession)
-        options = Options(engine, transport, counters=counters, max_steps=max_steps)
+        options = Options(
+            engine,
+            transport,
+            counters=counters,
+            max_steps=max_steps,
+            slices=checked_slices(slices),
+        )
         return execute(plan, relation_of(df), None, options).dataframe
 
 
@@ -227,6 +254,13 @@ def sase_output(output: str, form: str) -> MatchOutput:
     if output != "all":
         raise not_compressible(output)
     return MatchOutput.GRAPH
+
+
+def checked_slices(slices: int) -> int:
+    """A number of slices. Raises MatchRecognizePlanError for what is none."""
+    if slices not in range(1, MOST_SLICES + 1):
+        raise not_a_number_of_slices(slices, MOST_SLICES)
+    return slices
 
 
 def relation_of(df: DataFrame) -> Relation:

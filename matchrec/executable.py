@@ -83,7 +83,7 @@ class Executable:
     which a window is measured and of the end of each row's window, or none. window_rows: how many
     rows a window has. ends: if there are windows between neighbours, the columns of the ends of the
     windows that begin with a row: that of the match, if it has one, then those between neighbours,
-    the smallest first.
+    the smallest first. sliced: whether partitions are slices, with borrowed rows.
     """
 
     pattern: str
@@ -107,6 +107,7 @@ class Executable:
     window: tuple[int, ...] = ()
     window_rows: int | None = None
     ends: tuple[int, ...] = ()
+    sliced: bool = False
 
     @property
     def sight(self) -> Sight | None:

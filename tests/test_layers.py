@@ -22,8 +22,9 @@ MAY_IMPORT = {
     "engine": {"source", "errors", "plan", "nfa", "evaluate"},
     "output": {"source", "errors", "plan", "nfa", "evaluate", "engine"},
     "executable": {"source", "errors", "plan", "nfa", "evaluate", "engine", "output"},
-    "explanation": {"plan", "nfa", "evaluate", "engine", "output", "executable"},
-    "spark": {"source", "errors", "plan", "engine", "output", "executable"},
+    "reach": {"plan", "nfa", "output", "executable"},
+    "explanation": {"plan", "nfa", "evaluate", "engine", "output", "executable", "reach"},
+    "spark": {"source", "errors", "plan", "engine", "output", "executable", "reach"},
     "environment": {"errors", "spark"},
     "cli": {"errors", "environment", "evaluate", "spark"},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,12 +38,20 @@ def in_order(matches: Matches, *, by_start: bool = False) -> Matches:
 
 
 def picked(matches: Matches, order: IntArray) -> Matches:
-    """Some of the matches in a given order."""
-    assert matches.rows is not None
+    """Some of the matches in a given order; chains keep the rows of all."""
     if len(order) == matches.count and bool(np.all(order[1:] > order[:-1])):
         return matches
     lengths = np.diff(matches.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    if matches.chains is not None:
+        return replace(
+            matches,
+            partition=matches.partition[order],
+            number=matches.number[order],
+            start=matches.start[order],
+            offsets=offsets,
+            chains=replace(matches.chains, first=matches.chains.first[order]),
+        )
     places = np.arange(offsets[-1]) + np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
     return Matches(
         matches.partition[order],
@@ -51,7 +60,7 @@ def picked(matches: Matches, order: IntArray) -> Matches:
         offsets,
         matches.classifiers[places],
         matches.excluded[places],
-        matches.rows[places],
+        None if matches.rows is None else matches.rows[places],
         completed=None if matches.completed is None else matches.completed[order],
         kind=None if matches.kind is None else matches.kind[order],
     )

@@ -43,7 +43,9 @@ class Partitions:
     ends: int64[1 + w, n], when windows end that begin with a row, that of the match first, then
     those between neighbours; None where no run comes out at the end of one of the latter.
     frontier: where the first partition's rows are not its first ones, or the last one's not its
-    last ones; only a search without event selection keeps to it.
+    last ones. borrowed: bool[n], rows that are here only to be looked at: no match begins with one,
+    and what fails in a search from one is no failure; None where there are none. Only a search
+    without event selection keeps to these two.
     """
 
     starts: IntArray
@@ -55,6 +57,7 @@ class Partitions:
     window_end: IntArray | None = None
     ends: IntArray | None = None
     frontier: Frontier | None = None
+    borrowed: BoolArray | None = None
 
     @property
     def rows(self) -> int:

@@ -17,6 +17,7 @@ from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.match import FailureKind, Matches, RunFailure
+from matchrec.engine.ordering import picked
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.tables import ProgramTables
 
@@ -74,15 +75,33 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
         while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
             search.grow(status)
             status = search.advance(found, taken)
+        if fails_elsewhere(status, progress, partitions):
+            behind = progress[layout.FAILED_START] + 1
+            progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = behind
+            status = layout.OUTPUT_FULL
         raise_failure(status, progress, search.tables, task)
         if progress[layout.MATCHES]:
-            yield search.matches(found, taken)
+            yield _own(search.matches(found, taken), partitions)
         if status == layout.OUTPUT_FULL:
             rows = max(rows, int(progress[layout.NEEDED]))
     if partitions.frontier is not None:
         partitions.frontier.start = int(progress[layout.START])
         partitions.frontier.number = int(progress[layout.NUMBER])
         partitions.frontier.steps = int(progress[layout.ASKED])
+
+
+def fails_elsewhere(status: int, progress: IntArray, partitions: Partitions) -> bool:
+    """Whether a condition has failed in a search from a borrowed row."""
+    if partitions.borrowed is None or status not in (layout.OVERFLOW, layout.DIVISION_BY_ZERO):
+        return False
+    return bool(partitions.borrowed[progress[layout.FAILED_START]])
+
+
+def _own(matches: Matches, partitions: Partitions) -> Matches:
+    """The matches that do not begin with a borrowed row."""
+    if partitions.borrowed is None:
+        return matches
+    return picked(matches, np.flatnonzero(~partitions.borrowed[matches.start]))
 
 
 def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: Task) -> None:

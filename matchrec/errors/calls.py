@@ -28,6 +28,14 @@ def unknown_output(name: object, known: Iterable[str]) -> MatchRecognizePlanErro
     return _unknown("output", name, known)
 
 
+def not_a_number_of_slices(slices: object, most: int) -> MatchRecognizePlanError:
+    """slices= is no number of slices."""
+    return MatchRecognizePlanError(
+        f"slices={slices!r}: a partition can be cut into 1 to {most} slices",
+        hint="write two to four times the number of cores",
+    )
+
+
 def no_match_graph(columns: Iterable[str]) -> MatchRecognizePlanError:
     """A DataFrame to be unwound that is no result of `sase` in compressed form."""
     return MatchRecognizePlanError(

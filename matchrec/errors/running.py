@@ -10,18 +10,21 @@ from matchrec.errors.kinds import MatchRecognizeRunError
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A row. keys: of its partition, by name. row_number: in its partition, from 1.
+    """A row. keys: of its partition, by name. row_number: in its partition, from 1; None where
+    a slice of it is all that is known.
 
     relevant_only: rows that satisfy no condition are not counted.
     """
 
     keys: Mapping[str, object]
-    row_number: int
+    row_number: int | None
     relevant_only: bool = False
 
     def __str__(self) -> str:
         named = ", ".join(f"{name} = {value!r}" for name, value in self.keys.items())
         partition = f"the partition with {named}" if named else "the only partition"
+        if self.row_number is None:
+            return f"in {partition}"
         among = " of those that satisfy a condition" if self.relevant_only else ""
         return f"in {partition}, row {self.row_number}{among}"
 

@@ -25,18 +25,21 @@ from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_column import Neighbours
 from matchrec.plan.show import show_column, show_scalar
+from matchrec.reach import reach
 
 
 @dataclass(frozen=True)
 class ExplainedClause:
     """One clause or SASE+ query: its plan, resolved, and what runs it.
 
-    keys: tests that the query around it makes of partition columns.
+    keys: tests that the query around it makes of partition columns. slices: into how many each
+    partition is cut at most.
     """
 
     plan: MatchPlan
     executable: Executable
     keys: tuple[str, ...] = ()
+    slices: int = 1
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self.sections())
@@ -49,6 +52,7 @@ class ExplainedClause:
         program = task.program.text(formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
         yield "partitions and order", partition_lines(plan, self.keys)
+        yield "slices", slice_lines(plan, executable, self.slices)
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan, task)
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
@@ -132,6 +136,25 @@ def partition_lines(plan: MatchPlan, tests: tuple[str, ...]) -> Iterator[str]:
         for item in plan.order_by
     ]
     yield f"order by {', '.join(orders)}" if orders else "no order: the result may differ each time"
+
+
+def slice_lines(plan: MatchPlan, executable: Executable, slices: int) -> Iterator[str]:
+    """Whether partitions are cut into slices, where that is asked for."""
+    if slices == 1:
+        return
+    found = reach(plan, executable)
+    if isinstance(found, str):
+        yield f"none: {found}"
+        return
+    order = plan.order_by[0].expression.text
+    yield f"at most {slices} of each partition, by {order}; sorted and searched in parallel"
+    behind = "the rows of its last window" if found.behind is None else rows_of(found.behind)
+    yield f"each borrows {behind} behind it, and {rows_of(found.before)} before it, or more"
+
+
+def rows_of(count: int) -> str:
+    """A number of rows in words."""
+    return "1 row" if count == 1 else f"{count} rows"
 
 
 def before_lines(executable: Executable) -> Iterator[str]:

@@ -26,6 +26,17 @@ class SortItem:
     descending: bool = False
     nulls_first: bool | None = None
 
+    @property
+    def direction(self) -> str:
+        """How Spark SQL says in which direction to sort."""
+        way = "DESC" if self.descending else "ASC"
+        return f"{way} NULLS {'LAST' if self.puts_nulls_last else 'FIRST'}"
+
+    @property
+    def puts_nulls_last(self) -> bool:
+        """Whether NULL comes behind every value."""
+        return self.descending if self.nulls_first is None else not self.nulls_first
+
 
 class RowsPerMatch(Enum):
     """Which rows come out for a match, an empty match and an unmatched row."""

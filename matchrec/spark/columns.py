@@ -15,13 +15,15 @@ further column takes over every 62 bits. A text by which rows are partitioned cr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_column import Neighbours, RowColumn, Shifted
-from matchrec.plan.template import Template, template
+from matchrec.plan.template import Template, View, template
+from matchrec.plan.within import window_columns
 from matchrec.spark.session import SUBQUERY, Runner
+from matchrec.spark.slices import BORROWED, SLICE, Cutting, Slicing, tie_breakers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,6 +50,10 @@ class Relation:
     def select(self, items: Iterable[str]) -> DataFrame:
         """The DataFrame of a select list over the input."""
         return self.runner.sql(self.query(items))
+
+    def having(self, **frames: DataFrame) -> Relation:
+        """The same relation with more DataFrames, which queries over it may name."""
+        return replace(self, runner=self.runner.having(**frames))
 
     def over(self, query: Template, items: Iterable[str], where: str = "") -> DataFrame:
         """The DataFrame of a select list over a query; one text, which Spark analyses once."""
@@ -77,43 +83,73 @@ class Preparation:
     plan: MatchPlan
     keys: tuple[str, ...] = ()
 
-    def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
+    def dataframe(
+        self, columns: tuple[RowColumn, ...], drafted: Draft, slicing: Slicing | None = None
+    ) -> DataFrame:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
 
         What stays behind is as the draft says: irrelevant rows before the sort; rows that no match
         contains, by their neighbours, behind the sort, and then a last column __n has each row's
-        number in its partition.
+        number in its partition. slicing: how partitions are cut into slices, if they are: each
+        slice is a partition then, and a last column __borrowed, before __n, is 0 on its own rows.
         Raises Spark's AnalysisException for what Spark cannot make sense of.
         """
         conditions = drafted.row_conditions
         names = self.inner_names(columns, conditions)
         shifts = shift_names(columns, conditions)
-        window = self.window(names)
+        source = self.source(names, drafted)
+        relation, window, marks = self.relation, self.window(names), []
+        if slicing is not None:
+            rows = relation.over(source, ["*"])
+            relation = relation.having(match_slices=self.cutting(rows, names, slicing).slices())
+            source = template("SELECT * FROM ", View("match_slices"))
+            window, marks = self.window(names, rows), [BORROWED]
         items = [
             f"__c{i}" if column.looks_at_one_row else f"{outer(column, names, shifts)} AS __c{i}"
             for i, column in enumerate(columns)
         ]
         items += bit_columns([outer(condition, names, shifts) for condition in conditions])
+        items += marks
         moved = [f"{shifted(names, one)} OVER ({window}) AS {name}" for one, name in shifts.items()]
         numbered = template(
             ", ".join(["SELECT *", f"row_number() OVER ({window}) AS __n", *moved]),
             " FROM (",
-            self.relation.query(f"{text} AS {name}" for text, name in names.items()),
-            f") AS __rows {self.kept_rows(names, drafted)}",
+            source,
+            ")",
         )
         if not drafted.neighbours:
-            return self.relation.over(numbered, items)
+            return relation.over(numbered, items)
         kept = [name for name in ("__n", *names.values()) if name not in own_names(columns)]
         beside = template(
             f"SELECT *, lag(__bits0, 1, 0) OVER ({window}) AS __before, "
             f"lead(__bits0, 1, 0) OVER ({window}) AS __behind FROM (SELECT ",
-            self.relation.runner.written(", ".join([*items, *kept])),
+            relation.runner.written(", ".join([*items, *kept])),
             " FROM (",
             numbered,
             "))",
         )
         sent = [*(item.rsplit(" AS ", 1)[-1] for item in items), "__n"]
-        return self.relation.over(beside, sent, side_by_side(drafted.neighbours))
+        return relation.over(beside, sent, side_by_side(drafted.neighbours))
+
+    def source(self, names: dict[str, str], drafted: Draft) -> Template:
+        """The query of what Spark computes over one row, without rows that stay behind."""
+        query = self.relation.query(f"{text} AS {name}" for text, name in names.items())
+        where = self.kept_rows(names, drafted)
+        return template("SELECT * FROM (", query, f") AS __rows {where}") if where else query
+
+    def cutting(self, rows: DataFrame, names: dict[str, str], slicing: Slicing) -> Cutting:
+        """What cuts the rows of `source` into slices."""
+        first = self.plan.order_by[0]
+        window = window_columns(self.plan) if slicing.reach.behind is None else ()
+        return Cutting(
+            self.relation.runner,
+            rows,
+            tuple(names[part.text] for part in self.plan.keys),
+            names[first.expression.text],
+            first,
+            names[window[1].text] if window else None,
+            slicing,
+        )
 
     def kept_rows(self, names: dict[str, str], drafted: Draft) -> str:
         """The WHERE that leaves irrelevant rows and unused partitions out, if any are."""
@@ -134,20 +170,17 @@ class Preparation:
             names.setdefault(text, f"__x{len(names)}")
         return names or {"1": "__x0"}
 
-    def window(self, names: dict[str, str]) -> str:
-        """The window that puts equal keys together and sorts them."""
-        keys = ", ".join(names[part.text] for part in self.plan.keys)
-        orders = [
-            names[item.expression.text]
-            + (" DESC" if item.descending else " ASC")
-            + (
-                ""
-                if item.nulls_first is None
-                else f" NULLS {'FIRST' if item.nulls_first else 'LAST'}"
-            )
-            for item in self.plan.order_by
-        ]
-        partition = f"PARTITION BY {keys} " if keys else ""
+    def window(self, names: dict[str, str], rows: DataFrame | None = None) -> str:
+        """The window that puts equal keys together and sorts them.
+
+        rows: whose slices are partitions, if they are; then no two rows that differ are equal.
+        """
+        keys = [names[part.text] for part in self.plan.keys]
+        orders = [f"{names[item.expression.text]} {item.direction}" for item in self.plan.order_by]
+        if rows is not None:
+            orders += tie_breakers(rows, {*keys, *(one.split()[0] for one in orders)})
+            keys = [SLICE, *keys]
+        partition = f"PARTITION BY {', '.join(keys)} " if keys else ""
         return f"{partition}ORDER BY {', '.join(orders) or '1'}"
 
 

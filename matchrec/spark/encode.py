@@ -24,6 +24,7 @@ from matchrec.engine.partitions import (
 from matchrec.engine.windows import ends_after, window_ends
 from matchrec.executable import Executable
 from matchrec.spark.columns import BITS_A_COLUMN
+from matchrec.spark.slices import BORROWED
 
 
 def partitions_of(
@@ -39,6 +40,7 @@ def partitions_of(
     rows = table.num_rows
     return Partitions(
         frontier=frontier,
+        borrowed=as_integers(column(table, BORROWED)) > 0 if executable.sliced else None,
         window_end=window_end(executable, table, starts),
         ends=ends_of(executable, table),
         starts=starts,

@@ -42,12 +42,14 @@ from matchrec.plan.row_column import RowColumn
 from matchrec.plan.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.plan.within import check_order
+from matchrec.reach import Reach, reach
 from matchrec.spark.columns import Preparation, Relation, with_keys_once
 from matchrec.spark.counters import Counters, with_counters
 from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
 from matchrec.spark.diagnose import diagnosed, mismatch_of_within
 from matchrec.spark.grouped import grouped, named_reads
 from matchrec.spark.session import quiet_analysis
+from matchrec.spark.slices import Slicing
 from matchrec.spark.streaming.execute import (
     check_executable,
     check_options,
@@ -77,7 +79,7 @@ class Options:
 
     engine: "auto" or an engine's name. transport: "auto", "arrow" or "pandas". optimisations:
     those of event selection. counters: what counts, if anything. streams: whether the relation may
-    be a stream. max_steps: see `Task`.
+    be a stream. max_steps: see `Task`. slices: into how many each partition is cut at most.
     """
 
     engine: str = "auto"
@@ -86,6 +88,7 @@ class Options:
     counters: Counters | None = None
     streams: bool = False
     max_steps: int | None = None
+    slices: int = 1
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,10 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
     if executable.columns != wanted:
         prepared = preparation.dataframe(executable.columns, drafted)
         fields = fields_of(prepared, executable.columns)
+    slicing = slicing_of(drafted.plan, executable, options)
+    if slicing is not None and isinstance(preparation, Preparation):
+        prepared = preparation.dataframe(executable.columns, drafted, slicing)
+        executable = replace(executable, sliced=True)
     schema = output_schema(executable, fields)
     sends = crossing_schema(schema)
     if isinstance(preparation, Events):
@@ -196,6 +203,14 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
         matched = received(matched_rows(prepared, executable, sends, options), schema)
     result = relation.runner.analysed(projected(relation, executable, matched))
     return Executed(result, executable, drafted.plan, preparation.keys)
+
+
+def slicing_of(plan: MatchPlan, executable: Executable, options: Options) -> Slicing | None:
+    """How partitions are cut into slices, if they are."""
+    looks = reach(plan, executable)
+    if options.slices == 1 or not isinstance(looks, Reach):
+        return None
+    return Slicing(options.slices, looks)
 
 
 def matched_rows(

@@ -147,7 +147,10 @@ class Worker:
             name: piece.table.column(f"__c{column}")[row].as_py()
             for name, column in self.executable.keys
         }
-        if self.executable.neighbours:
+        number: int | None
+        if self.executable.sliced:
+            number = None
+        elif self.executable.neighbours:
             number = piece.table.column("__n")[row].as_py()
         else:
             partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1

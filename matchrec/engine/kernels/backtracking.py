@@ -17,6 +17,7 @@ from matchrec.engine.kernels.layout import (
     CHOICE,
     CONDITION_FAILED,
     DONE,
+    FAILED_START,
     GUARD,
     MAPPED,
     MASK,
@@ -198,6 +199,7 @@ def find_match(
                         if answer != HOLDS_NOT:
                             progress[ROW] = row
                             progress[CHOICE] = choice
+                            progress[FAILED_START] = start
                             return NO_MATCH - (CONDITION_FAILED + answer)
             choice += 1
         if choice < last:

@@ -25,6 +25,7 @@ from matchrec.engine.kernels.layout import (
     BEST_NODE,
     BEST_START,
     DONE,
+    FAILED_START,
     MAPPED,
     MEMO_FROM,
     MEMO_TO,
@@ -214,6 +215,7 @@ def find_match(
                 table,
             )
             if answer != GOES_ON:
+                progress[FAILED_START] = start
                 break
         if answer > GOES_ON:
             return forget(progress, runs, bank, count, row, answer)

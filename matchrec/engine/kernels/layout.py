@@ -90,7 +90,8 @@ MEMO_WINDOW = 17  # the end of the window for which failures are remembered
 EDGE = 18  # no search may look at the last partition's rows from here on
 ASKED = 19  # how often conditions on the run were asked in the partition
 MOST_ASKED = 20  # and how often at most
-PROGRESS_SIZE = 21
+FAILED_START = 21  # the starting row of the run whose condition failed
+PROGRESS_SIZE = 22
 
 # Columns of `runs`, in preferment order. A run whose condition failed waits for what is preferred
 # to it: its state is minus a status, its node a choice, its start the row.
