@@ -107,9 +107,7 @@ def explain(  # noqa: PLR0913 -- public signature
         check_workers(spark)
     parsed = parse(query, frames)
     counters = Counters() if analyze and parsed.sites else None
-    options = Options(
-        engine, counters=counters, max_steps=max_steps, slices=checked_slices(slices)
-    )
+    options = Options(engine, counters=counters, max_steps=max_steps, slices=checked_slices(slices))
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
     executed = evaluation.all()
     explanation = Explanation(

@@ -132,7 +132,7 @@ def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
         chunks = list(engine.search(task, rows.partitions(query.variables)))
     except RunFailure as failure:
         return failure.kind.name, failure.partition, failure.row
-    return [match for chunk in chunks for match in _listed(chunk, query.variables)]
+    return [match for chunk in chunks for match in listed(chunk, query.variables)]
 
 
 def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) -> Outcome:
@@ -153,7 +153,7 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
                 chunks = list(engine.search(task, replace(piece, frontier=frontier)))
             except RunFailure as failure:
                 return failure.kind.name, partition, place + failure.row
-            listed = [one for chunk in chunks for one in _listed(chunk, query.variables)]
+            listed = [one for chunk in chunks for one in listed(chunk, query.variables)]
             outcome += [(partition, number, place + at, word) for _, number, at, word in listed]
             done = max(frontier.start - max(1, seen.before), 0)
             begin, frontier.start = begin + done, frontier.start - done
@@ -162,7 +162,7 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
     return outcome
 
 
-def _listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int, str]]:
+def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int, str]]:
     listed = []
     for i in range(matches.count):
         begin, end = matches.offsets[i : i + 2]

@@ -120,6 +120,7 @@ class Preparation:
         if not drafted.neighbours:
             return relation.over(numbered, items)
         kept = [name for name in ("__n", *names.values()) if name not in own_names(columns)]
+        kept += [SLICE] * len(marks)
         beside = template(
             f"SELECT *, lag(__bits0, 1, 0) OVER ({window}) AS __before, "
             f"lead(__bits0, 1, 0) OVER ({window}) AS __behind FROM (SELECT ",

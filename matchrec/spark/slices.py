@@ -14,9 +14,10 @@ partition, or where two slices would lie too close. So few rows are not cut at a
     slices   SELECT *, posexplode(...) AS (__borrowed, __slice) FROM rows DISTRIBUTE BY __slice
 
 A row's cell is how many points lie at or before it, so it has its slice and its borrower.
-All of this is in the plan of the query and runs with it; rows and the tasks that are tried again
-see the same cuts. Rows that are equal in ORDER BY come in the order of their other columns, so that
-two slices which share them see them in the same order.
+All of this is in the plan of the query and runs with it, so the input is read three times, and must
+be the same rows each time; a task that is tried again sees the same cuts. Rows that are equal in
+ORDER BY come in the order of their other columns, so that two slices which share them see them in
+the same order.
 
 Each task first sorts by the one column, which Spark does by radix where it is a number or a time:
 what the window then sorts is nearly in order.
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 A_SAMPLED_ROW = 1024  # is one of so many
-SAFETY = 4  # so many times the rows needed are expected between the sampled ones
+SAFETY = 16  # so many times the rows needed are expected between sampled ones, over all keys
 
 BORROWED = "__borrowed"
 SLICE = "__slice"
@@ -95,17 +96,19 @@ class Cutting:
     def cuts(self) -> DataFrame:
         """The points of the cuts that hold for every partition: one row, an array `points`."""
         before, behind = self.slicing.reach.before, self.slicing.reach.behind or 0
-        until = self.first_of("__until") if self.bound is None else "max(__bound)"
+        cut, until = self.first_of("__from"), self.first_of("__until")
+        if self.bound is not None:
+            until = f"greatest({cut}, max(__bound))"
         enough = (
-            f"bool_and((__lent_before >= {before} OR __before = 0) "
-            f"AND (__lent_behind >= {behind} OR __behind = 0))"
+            f"bool_and((__lent_before >= {before} OR __before = 0 OR __lent_behind + __behind = 0)"
+            f" AND (__lent_behind >= {behind} OR __behind = 0 OR __lent_before + __before = 0))"
         )
         return self.sql(
             "SELECT flatten(transform(filter(cuts, (c, i) -> c.holds AND (i = 0 OR c.since "
             f"{self.at_or_behind} cuts[i - 1].until)), c -> array(c.since, c.cut, c.until))) "
             "AS points FROM (SELECT sort_array(collect_list(struct(__cut AS number, since, cut, "
             "until, enough AND since IS NOT NULL AND cut IS NOT NULL AS holds))) AS cuts FROM ("
-            f"SELECT __cut, {self.first_of('__since')} AS since, {self.first_of('__from')} AS cut, "
+            f"SELECT __cut, {self.first_of('__since')} AS since, {cut} AS cut, "
             f"{until} AS until, {enough} AS enough FROM ",
             View("match_borrowed"),
             " GROUP BY __cut))",
