@@ -9,6 +9,7 @@ calls. And of numba's passes over a function only those run that kernels need.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 from numba._dynfunc import make_function
@@ -23,6 +24,8 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
+from numba.core.types import Dispatcher
+from numba.core.typing.context import Context
 from numba.core.untyped_passes import (
     DeadBranchPrune,
     FixupArgs,
@@ -132,10 +135,30 @@ class _Passes(PassManager):
     _ENFORCING = False
 
 
+class _Remembering(Context):
+    """A typing context that answers each question once: numba tries all overloads each time."""
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        if kws or isinstance(func, Dispatcher):
+            return super().resolve_function_type(func, args, kws)
+        key = func, tuple(args)
+        if key not in _ANSWERS:
+            _ANSWERS[key] = super().resolve_function_type(func, args, kws)
+        return _ANSWERS[key]
+
+
+_ANSWERS: dict[Any, Any] = {}
+
+
 class _Compiler(CompilerBase):
     """The passes that kernels need, and one to lower them."""
 
     lowering: type
+
+    def __init__(self, typingctx: Any, *others: Any) -> None:
+        remembering = copy(typingctx)
+        remembering.__class__ = _Remembering
+        super().__init__(remembering, *others)
 
     def define_pipelines(self) -> list[PassManager]:
         manager = _Passes("kernel")
