@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from tests.benchmarks.engine_alone import first_searches
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, clocked, median, run, session
 from tests.benchmarks.options import Options
@@ -152,3 +153,5 @@ def lines(options: Options) -> Iterator[str]:
     for part in (of_imports, of_planning, of_first_query, of_new_workers):
         rows += part(times)
     yield from table(["what is waited for", "time", "aim"], rows)
+    yield ""
+    yield from first_searches(options)
