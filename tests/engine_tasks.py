@@ -153,8 +153,8 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
                 chunks = list(engine.search(task, replace(piece, frontier=frontier)))
             except RunFailure as failure:
                 return failure.kind.name, partition, place + failure.row
-            listed = [one for chunk in chunks for one in listed(chunk, query.variables)]
-            outcome += [(partition, number, place + at, word) for _, number, at, word in listed]
+            found = [one for chunk in chunks for one in listed(chunk, query.variables)]
+            outcome += [(partition, number, place + at, word) for _, number, at, word in found]
             done = max(frontier.start - max(1, seen.before), 0)
             begin, frontier.start = begin + done, frontier.start - done
             if length == 0:
@@ -163,14 +163,14 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
 
 
 def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int, str]]:
-    listed = []
+    found = []
     for i in range(matches.count):
         begin, end = matches.offsets[i : i + 2]
         mapped = zip(matches.classifiers[begin:end], matches.excluded[begin:end], strict=True)
         word = " ".join(f"[{names[v]}]" if excluded else names[v] for v, excluded in mapped)
         place = (int(matches.partition[i]), int(matches.number[i]), int(matches.start[i]))
-        listed.append((*place, word))
-    return listed
+        found.append((*place, word))
+    return found
 
 
 def run_reference(query: Query, rows: Rows) -> Outcome:
