@@ -29,8 +29,6 @@ def small_session(*, connect: bool = False) -> SparkSession:
         builder = builder.remote("local[2]")
     else:
         builder = builder.master("local[2]").config("spark.ui.enabled", "false")
-        # Thousands of small queries: compiling Java for speed costs more than it gains.
-        builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
     session = (
         builder.config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.session.timeZone", "UTC")
