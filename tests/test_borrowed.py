@@ -18,12 +18,13 @@ from matchrec.engine.backtracking import Backtracking
 from matchrec.engine.breadth_first import BreadthFirst
 from matchrec.engine.interface import Engine
 from matchrec.engine.match import RunFailure
+from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.nfa.closure import fold
 from matchrec.nfa.facts import most_rows
 from matchrec.output.sight import sight
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
-from matchrec.plan.glue import Kind
-from tests.engine_tasks import Query, Rows, listed, run_reference
+from matchrec.plan.glue import Compare, Comparison, Constant, Kind, Reduce, Reduction
+from tests.engine_tasks import Query, Rows, listed, run_reference, words
 from tests.test_engines import LONGER, queries, run_dependent, windowed
 
 EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "30"))
@@ -61,8 +62,8 @@ def lent(query: Query, rows: Rows, partition: int, own: tuple[int, int]) -> tupl
     if rows.window_end is not None:
         last = max([end, *rows.window_end[partition][begin:end]])
     else:
-        assume(longest is not None)
-        last = end + max(0, (longest or 0) - 1)
+        assert longest is not None
+        last = end + max(0, longest - 1)
     length = len(rows.words[partition])
     return max(0, begin - seen.before), min(length, last + seen.behind)
 
@@ -92,6 +93,24 @@ def test_slices_find_what_the_whole_has(engine: Engine, depends: bool, data: st.
     folded = fold(query.task().program)
     assert folded is not None
     assume(not any(choice.guard for choices in folded for choice in choices))
+    assume(rows.window_end is not None or most_rows(folded) is not None)
     query = replace(query, after_match=AfterMatchSkip(SkipTo.NEXT_ROW))
     for cut in range(max(map(len, rows.words), default=0) + 1):
         assert found_in_slices(engine, query, rows, cut) == expected(query, rows)
+
+
+@pytest.mark.parametrize("engine", [Backtracking(), BreadthFirst()], ids=["bt", "bf"])
+def test_a_failure_on_a_borrowed_row_fails_the_search_from_an_own_one(engine: Engine) -> None:
+    """The sum is too large on the second row, but is asked first where the first way is tried."""
+    too_large = Compare(
+        Comparison.GREATER,
+        Reduce(Reduction.SUM, None, 0, Kind.INTEGER),
+        Constant(0, Kind.INTEGER),
+    )
+    pattern = parse_row_pattern("A B B | A C")
+    query = Query(pattern, AfterMatchSkip(SkipTo.NEXT_ROW), glue={"C": too_large})
+    columns = {Kind.INTEGER: ((2**62, 2**62, 0),), Kind.FLOATING: ()}
+    rows = replace(words("A BC -"), columns=columns)
+    assert expected(query, rows) == ("OVERFLOW", 0, 1)
+    for cut in range(4):
+        assert found_in_slices(engine, query, rows, cut) == ("OVERFLOW", 0, 1)

@@ -137,7 +137,8 @@ def expand(
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
-                return wait(-(CONDITION_FAILED + answer), choice, row, runs, bank, progress)
+                progress[ROW] = row
+                return wait(-(CONDITION_FAILED + answer), choice, start, runs, bank, progress)
             if merge_runs:
                 twin = find_twin_in_window(
                     runs,
@@ -168,17 +169,19 @@ def expand(
 
 
 @inner
-def wait(state: int, choice: int, row: int, runs: IntArray, bank: int, progress: IntArray) -> int:
-    """Keep a failed condition behind the runs before it, or fail when there are none."""
+def wait(state: int, choice: int, start: int, runs: IntArray, bank: int, progress: IntArray) -> int:
+    """Keep a run whose condition has failed behind the runs before it, or fail with the last.
+
+    It cuts all behind it off, so only one is ever kept; progress[ROW] says where it has failed.
+    """
     run = progress[RUNS]
     if run == 0:
-        progress[ROW] = row
         progress[CHOICE] = choice
         return -state
     if run == runs.shape[1]:
         return RUNS_FULL
     runs[bank, run, RUN_STATE] = state
     runs[bank, run, RUN_NODE] = choice
-    runs[bank, run, RUN_START] = row
+    runs[bank, run, RUN_START] = start
     progress[RUNS] += 1
     return CUTS_OFF

@@ -21,6 +21,7 @@ from matchrec.engine.kernels.layout import (
     NODES_FULL,
     PARTITION,
     PATH_FULL,
+    ROW,
     RUN_NODE,
     RUN_START,
     RUN_STATE,
@@ -174,7 +175,8 @@ def expand(
         if answer == HOLDS_NOT:
             continue
         if answer != HOLDS:
-            return wait(-(CONDITION_FAILED + answer), choice, row, runs, bank, progress)
+            progress[ROW] = row
+            return wait(-(CONDITION_FAILED + answer), choice, start, runs, bank, progress)
         blocked = blocked or program[choice, BLOCKS] != 0
         chosen = add_node(choice, row, node, -1, start, work)
         if chosen < 0:
