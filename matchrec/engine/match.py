@@ -61,6 +61,22 @@ class Matches:
         return len(self.start)
 
 
+def no_matches() -> Matches:
+    """Matches of event selection, none of them."""
+    none = np.zeros(0, np.int64)
+    return Matches(
+        none,
+        none,
+        none,
+        np.zeros(1, np.int64),
+        np.zeros(0, np.int16),
+        np.zeros(0, np.bool_),
+        rows=none,
+        completed=none,
+        kind=none,
+    )
+
+
 class Numbering:
     """Counts the matches of a partition over several chunks.
 

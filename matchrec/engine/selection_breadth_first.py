@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from matchrec.engine.alive import Alive
 from matchrec.engine.graph import versioned
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
@@ -16,7 +17,6 @@ from matchrec.engine.match import Matches
 from matchrec.engine.ordering import numbered_chunks
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.released import Moment, released
-from matchrec.engine.resumed.state import Alive
 from matchrec.engine.search import Room, raise_failure
 from matchrec.engine.selection import (
     Given,

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from matchrec.engine.match import FailureKind, Matches, RunFailure
+from matchrec.engine.match import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.partitions import Partitions
 from matchrec.errors.running import (
     Place,
@@ -157,11 +157,3 @@ class Worker:
             number = row - int(partitions.starts[partition]) + 1
             number += piece.passed if partition == 0 else 0
         return Place(keys, number, bool(self.executable.relevant))
-
-
-def no_matches() -> Matches:
-    """Matches of nothing."""
-    none = np.zeros(0, np.int64)
-    return Matches(
-        none, none, none, np.zeros(1, np.int64), np.zeros(0, np.int16), np.zeros(0, np.bool_)
-    )

@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matchrec.engine import selection_breadth_first
+from matchrec.engine.alive import Alive
 from matchrec.engine.compiled import CompiledTask, compile_task
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.selection import layout as own
-from matchrec.engine.match import Matches, Numbering
+from matchrec.engine.match import Matches, Numbering, no_matches
 from matchrec.engine.ordering import in_order
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.released import Moment, released
-from matchrec.engine.resumed.state import Alive, SearchState, no_matches
+from matchrec.engine.resumed.state import SearchState
 from matchrec.engine.search import Room
 from matchrec.engine.selection import Given, given
 from matchrec.engine.skipping import joined

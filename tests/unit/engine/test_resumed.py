@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,8 +19,9 @@ from matchrec.engine.interface import Task
 from matchrec.engine.match import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.resumed.search import Call, go_on
-from matchrec.engine.resumed.state import SearchState, arrays_of, new_state, state_of
+from matchrec.engine.resumed.state import SearchState, new_state
 from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.spark.streaming.memory import Memory, restored, stored
 from tests.random_selection import cases, sequences
 from tests.selection_reference import SelectionQuery
 from tests.selection_tasks import WindowedRows, task
@@ -121,8 +122,8 @@ def call_of(
 
 
 def through_bytes(state: SearchState) -> SearchState:
-    arrays: dict[str, Any] = {name: one.copy() for name, one in arrays_of(state).items()}
-    return state_of(arrays)
+    memory = Memory(None, state, pa.table({}))
+    return restored(stored(memory, "of this test"), "of this test").state
 
 
 def listed(chunks: list[Matches], numbers: IntArray) -> list[Found]:
