@@ -12,7 +12,6 @@ from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.environment import check_workers
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import (
-    not_a_number_of_slices,
     not_compressible,
     too_few_arguments,
     unknown_form,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 
 Arguments = dict[str, Any] | list[Any] | None
 INSTALLED = "_matchrec_spark_sql"
-MOST_SLICES = 16  # more of them, and HotSpot would not compile what Spark generates
 
 
 def sql(  # noqa: PLR0913 -- public signature
@@ -77,13 +75,7 @@ def sql(  # noqa: PLR0913 -- public signature
     if not parsed.sites:
         return spark.sql(query, args, **frames)
     runner = runner_for(spark, parsed, args, frames)
-    options = Options(
-        engine,
-        transport,
-        counters=counters,
-        max_steps=max_steps,
-        slices=checked_slices(slices),
-    )
+    options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
     result = Evaluation(parsed, runner, options).dataframe()
     return result if counters is None else counters.of_query(result)
 
@@ -107,7 +99,7 @@ def explain(  # noqa: PLR0913 -- public signature
         check_workers(spark)
     parsed = parse(query, frames)
     counters = Counters() if analyze and parsed.sites else None
-    options = Options(engine, counters=counters, max_steps=max_steps, slices=checked_slices(slices))
+    options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
     executed = evaluation.all()
     explanation = Explanation(
@@ -138,13 +130,7 @@ def match_recognize(  # noqa: PLR0913 -- public signature
         plan = lower(parse_clause(clause))
         warn_about(plan)
         check_workers(df.sparkSession)
-        options = Options(
-            engine,
-            transport,
-            counters=counters,
-            max_steps=max_steps,
-            slices=checked_slices(slices),
-        )
+        options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
         return execute(plan, relation_of(df), None, options).dataframe
 
 
@@ -252,13 +238,6 @@ def sase_output(output: str, form: str) -> MatchOutput:
     if output != "all":
         raise not_compressible(output)
     return MatchOutput.GRAPH
-
-
-def checked_slices(slices: int) -> int:
-    """A number of slices. Raises MatchRecognizePlanError for what is none."""
-    if slices not in range(1, MOST_SLICES + 1):
-        raise not_a_number_of_slices(slices, MOST_SLICES)
-    return slices
 
 
 def relation_of(df: DataFrame) -> Relation:

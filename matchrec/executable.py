@@ -25,7 +25,7 @@ from matchrec.errors.calls import engine_cannot, unconstrained_proceed, unknown_
 from matchrec.errors.conditions import not_measured_by
 from matchrec.nfa.compile import compile_pattern
 from matchrec.nfa.neighbours import neighbours
-from matchrec.nfa.places import Windows
+from matchrec.nfa.places import windows_of
 from matchrec.nfa.program import Program
 from matchrec.nfa.relevance import relevant_rows
 from matchrec.nfa.stages import compile_stages
@@ -249,8 +249,7 @@ def compiled_program(plan: MatchPlan, optimisations: Optimisations) -> Program:
 
 def staged(plan: MatchPlan, staging: Staging) -> Staged:
     """What an engine is told of stages."""
-    near = tuple(plan.variables.index(test) for test in staging.near)
-    windows = Windows(plan.within is not None, near)
+    windows = windows_of(plan, staging)
     return Staged(staging.steps, windows, staging.skip, staging.timeouts is not None)
 
 

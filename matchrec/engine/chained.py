@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ChoiceArray
 from matchrec.engine.match import Chains, Matches
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.search import new_progress
+from matchrec.engine.search import doubled, matches_of, new_progress
 
 
 class ChainedSearch:
@@ -58,27 +59,15 @@ class ChainedSearch:
     def grow(self, status: int) -> None:
         """At least double the memory; the search of the starting row begins again."""
         assert status == layout.MEMO_FULL
-        rows = 2 * len(self.path)
-        while rows < self.progress[layout.NEEDED]:
-            rows *= 2
-        self.give(rows)
+        self.give(doubled(len(self.path), int(self.progress[layout.NEEDED])))
 
     def matches(self, found: IntArray, taken: ChoiceArray) -> Matches:
         count = int(self.progress[layout.MATCHES])
         nodes = taken[:, : self.progress[layout.MAPPED]]
-        choices = nodes[kernel.CHAIN_CHOICE]
-        return Matches(
-            partition=found[layout.FOUND_PARTITION, :count],
-            number=found[layout.FOUND_NUMBER, :count],
-            start=found[layout.FOUND_START, :count],
-            offsets=found[layout.FOUND_OFFSET, : count + 1],
-            classifiers=self.tables.variable[choices],
-            excluded=self.tables.excluded[choices],
+        return replace(
+            matches_of(found, count, nodes[kernel.CHAIN_CHOICE], self.tables),
             rows=nodes[kernel.CHAIN_ROW].astype(np.int64),
-            chains=Chains(
-                found[kernel.FOUND_FIRST, :count],
-                nodes[kernel.CHAIN_NEXT],
-            ),
+            chains=Chains(found[kernel.FOUND_FIRST, :count], nodes[kernel.CHAIN_NEXT]),
         )
 
 

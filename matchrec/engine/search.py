@@ -128,16 +128,20 @@ class PlainOutput:
         return np.empty((4, matches + 1), np.int64), np.empty(rows, np.int32)
 
     def matches(self, found: IntArray, taken: ChoiceArray) -> Matches:
-        count = int(self.progress[layout.MATCHES])
         choices = taken[: self.progress[layout.MAPPED]]
-        return Matches(
-            partition=found[layout.FOUND_PARTITION, :count],
-            number=found[layout.FOUND_NUMBER, :count],
-            start=found[layout.FOUND_START, :count],
-            offsets=found[layout.FOUND_OFFSET, : count + 1],
-            classifiers=self.tables.variable[choices],
-            excluded=self.tables.excluded[choices],
-        )
+        return matches_of(found, int(self.progress[layout.MATCHES]), choices, self.tables)
+
+
+def matches_of(found: IntArray, count: int, choices: ChoiceArray, tables: ProgramTables) -> Matches:
+    """The first matches in an output; choices: by which each of their rows is mapped."""
+    return Matches(
+        partition=found[layout.FOUND_PARTITION, :count],
+        number=found[layout.FOUND_NUMBER, :count],
+        start=found[layout.FOUND_START, :count],
+        offsets=found[layout.FOUND_OFFSET, : count + 1],
+        classifiers=tables.variable[choices],
+        excluded=tables.excluded[choices],
+    )
 
 
 def new_progress(task: Task, partitions: Partitions) -> IntArray:
@@ -157,8 +161,13 @@ def new_progress(task: Task, partitions: Partitions) -> IntArray:
 
 
 def larger(memo: ByteArray, needed: int) -> ByteArray:
-    """An empty memo of at least twice the size, a power of two that holds `needed` rows."""
-    size = 2 * len(memo)
+    """An empty memo of at least twice the size that holds `needed` rows."""
+    return np.zeros((doubled(len(memo), needed), memo.shape[1]), np.uint8)
+
+
+def doubled(size: int, needed: int) -> int:
+    """A size that has been doubled, as often as it takes until `needed` rows have room."""
+    size *= 2
     while size < needed:
         size *= 2
-    return np.zeros((size, memo.shape[1]), np.uint8)
+    return size

@@ -10,7 +10,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels import windowed as kernel
 from matchrec.engine.kernels.layout import ChoiceArray
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.search import PlainOutput, new_progress
+from matchrec.engine.search import PlainOutput, doubled, new_progress
 
 
 class WindowedSearch(PlainOutput):
@@ -54,8 +54,5 @@ class WindowedSearch(PlainOutput):
     def grow(self, status: int) -> None:
         """At least double the memory; the search of the starting row begins again."""
         assert status == layout.MEMO_FULL
-        rows = 2 * len(self.path)
-        while rows < self.progress[layout.NEEDED]:
-            rows *= 2
-        self.give(rows)
+        self.give(doubled(len(self.path), int(self.progress[layout.NEEDED])))
         self.progress[layout.MEMO_TO] = self.progress[layout.START]

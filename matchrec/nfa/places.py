@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 
 from matchrec.nfa.closure import Choice, Effect, Folding
 from matchrec.nfa.program import Action, Edge, Program, StateId, VariableId
-from matchrec.plan.stages import Steps, nots, parts
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.stages import Staging, Steps, nots, parts
 
 # What a run is whose window or partition ends where it waits: beside these, FIRST_NEAR + n is timed
 # out by window n between neighbours, or by that of the whole match, whichever ends first.
@@ -38,6 +39,12 @@ class Windows:
 
     whole: bool
     near: tuple[VariableId, ...]
+
+
+def windows_of(plan: MatchPlan, staging: Staging) -> Windows:
+    """What ends by time in a plan."""
+    near = tuple(plan.variables.index(test) for test in staging.near)
+    return Windows(plan.within is not None, near)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from matchrec.nfa.closure import Choice, Folded, Folding, fold
 from matchrec.nfa.compile import compile_pattern
 from matchrec.nfa.facts import targets
-from matchrec.nfa.places import Windows, composed, fold_places
+from matchrec.nfa.places import composed, fold_places, windows_of
 from matchrec.nfa.program import StateId, VariableId
 from matchrec.nfa.stages import compile_stages
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
@@ -64,14 +64,16 @@ def relevant_rows_of_stages(
     are complete first if a NOT ends the pattern, and, with a skip strategy, which runs time out.
     """
     program = compile_stages(staging.steps, plan.variables)
-    near = tuple(plan.variables.index(test) for test in staging.near)
-    windows = Windows(plan.within is not None, near)
+    windows = windows_of(plan, staging)
     folding = fold_places(program, composed(staging.steps, plan.variables), windows)
     times_out = staging.skip is not None and staging.timeouts is not None
     if program.pending or times_out or not all(skips_alike(folding, program.final)):
         return ()
     tests = {one.variable: one.before for one in conditions}
-    asked = {choice.test for choices in folding.choices for choice in choices} - {None, *near}
+    asked = {choice.test for choices in folding.choices for choice in choices} - {
+        None,
+        *windows.near,
+    }
     found: dict[RowColumn, None] = {}
     for number in sorted(one for one in asked if one is not None):
         test = tests.get(plan.variables[number])

@@ -62,11 +62,6 @@ class Relation:
         whole = template("SELECT ", self.runner.written(text), " FROM (", query, behind)
         return self.runner.sql(self.runner.in_scope(whole) if SUBQUERY.search(text) else whole)
 
-    @property
-    def is_streaming(self) -> bool:
-        """Whether its rows come little by little."""
-        return bool(self.select(["*"]).isStreaming)
-
     def name_of(self, text: str) -> str:
         """The name that Spark gives to an expression over the input."""
         return str(self.select([text]).columns[0])

@@ -5,6 +5,7 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,11 @@ from pyspark.sql import types as spark_types
 
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.errors.calls import no_number_of_steps, steps_of_event_selection
+from matchrec.errors.calls import (
+    no_number_of_steps,
+    not_a_number_of_slices,
+    steps_of_event_selection,
+)
 from matchrec.errors.streaming import clause_over_stream
 from matchrec.executable import Draft, Executable, Output, draft, link
 from matchrec.output.reads import (
@@ -48,8 +53,8 @@ from matchrec.spark.counters import Counters, with_counters
 from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
 from matchrec.spark.diagnose import diagnosed, mismatch_of_within
 from matchrec.spark.grouped import grouped, named_reads
-from matchrec.spark.session import quiet_analysis
-from matchrec.spark.slices import Slicing
+from matchrec.spark.session import Runner, quiet_analysis
+from matchrec.spark.slices import MOST_SLICES, Slicing
 from matchrec.spark.streaming.execute import (
     check_executable,
     check_options,
@@ -116,15 +121,18 @@ def execute(
     """
     check_transport(options.transport)
     check_steps(plan, options.max_steps)
-    columns = input_columns(relation, alias)
-    if relation.is_streaming:
+    check_slices(options.slices)
+    rows = relation.select(["*"])
+    columns = input_columns(relation.runner, rows.columns, alias)
+    is_stream = bool(rows.isStreaming)
+    if is_stream:
         check_stream(plan, options)
     check_order(plan)
     resolved = resolve(plan, columns)
     with quiet_analysis():
         try:
             outputs = output_columns(resolved, columns, relation.name_of)
-            if relation.is_streaming:
+            if is_stream:
                 events = Events(Preparation(relation, resolved))
                 return executed(events, draft(resolved, outputs), options)
             preparation = Preparation(relation, resolved, key_tests(resolved, columns, use))
@@ -163,6 +171,12 @@ def check_steps(plan: MatchPlan, most: object) -> None:
         raise no_number_of_steps(most)
     if plan.selects:
         raise steps_of_event_selection()
+
+
+def check_slices(slices: object) -> None:
+    """Raises MatchRecognizeError for what is no number of slices."""
+    if slices not in range(1, MOST_SLICES + 1):
+        raise not_a_number_of_slices(slices, MOST_SLICES)
 
 
 def check_stream(plan: MatchPlan, options: Options) -> None:
@@ -207,10 +221,10 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
 
 def slicing_of(plan: MatchPlan, executable: Executable, options: Options) -> Slicing | None:
     """How partitions are cut into slices, if they are."""
-    looks = reach(plan, executable)
-    if options.slices == 1 or not isinstance(looks, Reach):
+    if options.slices == 1:
         return None
-    return Slicing(options.slices, looks)
+    looks = reach(plan, executable)
+    return Slicing(options.slices, looks) if isinstance(looks, Reach) else None
 
 
 def matched_rows(
@@ -224,11 +238,10 @@ def matched_rows(
     return options.counters.observed(counted, selects=executable.task.selects)
 
 
-def input_columns(relation: Relation, alias: str | None) -> InputColumns:
-    """The columns of the relation, as Spark names them."""
-    names = tuple(relation.select(["*"]).schema.names)
-    case_sensitive = relation.runner.setting("spark.sql.caseSensitive") == "true"
-    return InputColumns(names, alias, case_sensitive)
+def input_columns(runner: Runner, names: Iterable[str], alias: str | None) -> InputColumns:
+    """The columns of a relation, as Spark names them."""
+    case_sensitive = runner.setting("spark.sql.caseSensitive") == "true"
+    return InputColumns(tuple(names), alias, case_sensitive)
 
 
 def fields_of(
