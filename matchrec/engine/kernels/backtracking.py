@@ -27,7 +27,6 @@ from matchrec.engine.kernels.layout import (
     MEMO_TO,
     MEMO_WINDOW,
     MORE_ROWS,
-    MOST_ASKED,
     NEEDED,
     NO_EDGE,
     NUMBER,
@@ -44,7 +43,7 @@ from matchrec.engine.kernels.layout import (
     ChoiceArray,
     RunArray,
 )
-from matchrec.engine.kernels.mapping import map_row
+from matchrec.engine.kernels.mapping import is_asked_too_often, map_row
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.starts import (
     edge_of,
@@ -177,8 +176,7 @@ def find_match(
                             break
                         if row - start == path.shape[0]:
                             return NO_MATCH - PATH_FULL
-                        progress[ASKED] += 1
-                        if progress[ASKED] > progress[MOST_ASKED]:
+                        if is_asked_too_often(progress):
                             return NO_MATCH - TOO_MANY_STEPS
                         answer = map_row(
                             program,

@@ -7,7 +7,6 @@ the place of its run.
 
 from matchrec.engine.kernels.layout import (
     ACCEPT,
-    ASKED,
     BEST_END,
     BEST_NODE,
     BEST_START,
@@ -18,7 +17,6 @@ from matchrec.engine.kernels.layout import (
     MEMO,
     MEMO_FROM,
     MEMO_FULL,
-    MOST_ASKED,
     NEEDED,
     NODE_CHOICE,
     NODE_PREDECESSOR,
@@ -42,7 +40,7 @@ from matchrec.engine.kernels.layout import (
     ChoiceArray,
     RunArray,
 )
-from matchrec.engine.kernels.mapping import map_row
+from matchrec.engine.kernels.mapping import is_asked_too_often, map_row
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.merging import NONE, find_twin_in_window
 from matchrec.engine.kernels.starts import end_of_window, is_anchored
@@ -117,8 +115,7 @@ def expand(
             seen[target, SEEN_AT] = progress[STAMP]
             seen[target, SEEN_WINDOW] = bound
         else:
-            progress[ASKED] += 1
-            if progress[ASKED] > progress[MOST_ASKED]:
+            if is_asked_too_often(progress):
                 return TOO_MANY_STEPS
             answer = map_row(
                 program,

@@ -1,9 +1,23 @@
 """A row is mapped where the condition depends on the run: registers first, then the condition."""
 
-from matchrec.engine.kernels.layout import CODE, CODE_END, STEPS, STEPS_END
+from matchrec.engine.kernels.layout import (
+    ASKED,
+    CODE,
+    CODE_END,
+    MOST_ASKED,
+    STEPS,
+    STEPS_END,
+)
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.evaluate.jit import inner
+from matchrec.evaluate.jit import inlined, inner
 from matchrec.evaluate.kernels import holds, update_registers
+
+
+@inlined
+def is_asked_too_often(progress: IntArray) -> bool:
+    """Counts one more condition that depends on the run, against the limit of steps."""
+    progress[ASKED] += 1
+    return bool(progress[ASKED] > progress[MOST_ASKED])
 
 
 @inner
