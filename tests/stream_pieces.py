@@ -20,7 +20,6 @@ from matchrec.engine.resumed.state import SearchState
 from matchrec.executable import Executable
 from matchrec.spark import execute
 from matchrec.spark.batches import Piece
-from matchrec.spark.columns import Relation
 from matchrec.spark.streaming.keyed import TIME, Keyed, ordered
 from matchrec.spark.streaming.memory import restored
 from matchrec.spark.streaming.prepare import WATERMARK, Crossed
@@ -80,7 +79,7 @@ class Streamed:
             return events.sparkSession.createDataFrame([], schema)
 
         with (
-            patch.object(Relation, "is_streaming", new=True),
+            patch.object(execute, "is_streaming", return_value=True),
             patch.object(execute, "matched_events", keep),
         ):
             make(events.withMetadata(time, {WATERMARK: 0}))

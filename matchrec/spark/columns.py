@@ -18,10 +18,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pyspark.sql.types import DataType
+
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.row_column import Neighbours, RowColumn, Shifted
 from matchrec.plan.template import Template, View, template
 from matchrec.plan.within import window_columns
+from matchrec.spark.presort import presorting
 from matchrec.spark.session import SUBQUERY, Runner
 from matchrec.spark.slices import BORROWED, SLICE, Cutting, Slicing, tie_breakers
 
@@ -62,6 +65,10 @@ class Relation:
         whole = template("SELECT ", self.runner.written(text), " FROM (", query, behind)
         return self.runner.sql(self.runner.in_scope(whole) if SUBQUERY.search(text) else whole)
 
+    def type_of(self, text: str) -> DataType:
+        """The type of an expression over the input."""
+        return self.select([text]).schema[0].dataType
+
     def name_of(self, text: str) -> str:
         """The name that Spark gives to an expression over the input."""
         return str(self.select([text]).columns[0])
@@ -71,12 +78,14 @@ class Relation:
 class Preparation:
     """Computes columns and bits for one plan over one relation.
 
-    keys: SQL over one row that must hold of it; each decides on whole partitions.
+    keys: SQL over one row that must hold of it; each decides on whole partitions. order: the type
+    of the first ORDER BY column, if there is one.
     """
 
     relation: Relation
     plan: MatchPlan
     keys: tuple[str, ...] = ()
+    order: DataType | None = None
 
     def dataframe(
         self, columns: tuple[RowColumn, ...], drafted: Draft, slicing: Slicing | None = None
@@ -99,6 +108,8 @@ class Preparation:
             relation = relation.having(match_slices=self.cutting(rows, names, slicing).slices())
             source = template("SELECT * FROM ", View("match_slices"))
             window, marks = self.window(names, rows), [BORROWED]
+        else:
+            source = self.presorted(source, names)
         items = [
             f"__c{i}" if column.looks_at_one_row else f"{outer(column, names, shifts)} AS __c{i}"
             for i, column in enumerate(columns)
@@ -132,6 +143,17 @@ class Preparation:
         query = self.relation.query(f"{text} AS {name}" for text, name in names.items())
         where = self.kept_rows(names, drafted)
         return template("SELECT * FROM (", query, f") AS __rows {where}") if where else query
+
+    def presorted(self, source: Template, names: dict[str, str]) -> Template:
+        """The rows of `source` in an order in which the window's sort has little to do."""
+        if self.order is None:
+            return source
+        keys = [names[part.text] for part in self.plan.keys]
+        order = [names[item.expression.text] for item in self.plan.order_by]
+        number = presorting(keys, order, self.order, self.plan.order_by[0].descending)
+        if number is None:
+            return source
+        return template("SELECT * FROM (", source, f") SORT BY {number}")
 
     def cutting(self, rows: DataFrame, names: dict[str, str], slicing: Slicing) -> Cutting:
         """What cuts the rows of `source` into slices."""

@@ -124,18 +124,19 @@ def execute(
     check_slices(options.slices)
     rows = relation.select(["*"])
     columns = input_columns(relation.runner, rows.columns, alias)
-    is_stream = bool(rows.isStreaming)
-    if is_stream:
+    if is_streaming(rows):
         check_stream(plan, options)
     check_order(plan)
     resolved = resolve(plan, columns)
     with quiet_analysis():
         try:
             outputs = output_columns(resolved, columns, relation.name_of)
-            if is_stream:
+            if is_streaming(rows):
                 events = Events(Preparation(relation, resolved))
                 return executed(events, draft(resolved, outputs), options)
-            preparation = Preparation(relation, resolved, key_tests(resolved, columns, use))
+            order = [relation.type_of(item.expression.text) for item in resolved.order_by[:1]]
+            tests = key_tests(resolved, columns, use)
+            preparation = Preparation(relation, resolved, tests, *order)
             found = executed(preparation, draft(resolved, outputs), options)
             used = tuple(output for output in outputs if use.reads(output.name)) or outputs[:1]
             if used == outputs:
@@ -236,6 +237,11 @@ def matched_rows(
         return mapped(crossing, executable, schema, options.transport)
     counted = mapped(crossing, executable, with_counters(schema), options.transport)
     return options.counters.observed(counted, selects=executable.task.selects)
+
+
+def is_streaming(rows: DataFrame) -> bool:
+    """Whether they come little by little."""
+    return bool(rows.isStreaming)
 
 
 def input_columns(runner: Runner, names: Iterable[str], alias: str | None) -> InputColumns:
