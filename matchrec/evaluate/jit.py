@@ -22,6 +22,7 @@ _F = TypeVar("_F", bound=Callable[..., object])
 _njit: Any = njit  # its types do not know all options
 _OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _PART = _OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": PartCompiler}
+_APART = _PART | {"forceinline": False}  # left out, it is that of the function compiled first
 
 
 def kernel(function: _F) -> _F:
@@ -45,7 +46,7 @@ def allocating(function: _F) -> _F:
 
 def inner(function: _F) -> _F:
     """A function that kernels call: its code is there once."""
-    return _njit(**_PART)(function)  # type: ignore[no-any-return]
+    return _njit(**_APART)(function)  # type: ignore[no-any-return]
 
 
 def inlined(function: _F) -> _F:

@@ -57,13 +57,13 @@ from matchrec.evaluate.instructions import (
     VARIABLE,
     WIDEN,
 )
-from matchrec.evaluate.jit import inlined, inner
+from matchrec.evaluate.jit import inlined
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
 
-@inner
+@inlined
 def update_registers(
     instructions: IntArray,
     at: int,
@@ -106,7 +106,7 @@ def update_registers(
         at += 1
 
 
-@inner
+@inlined
 def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) -> None:
     """Add a value to the flag at register a and the sum or extreme behind it."""
     flag = registers[place, a]
@@ -144,7 +144,7 @@ def bits_of(value: float) -> int:
     return np.float64(value).view(np.int64)  # type: ignore[no-any-return]
 
 
-@inner
+@inlined
 def holds(
     instructions: IntArray,
     at: int,
@@ -220,7 +220,7 @@ def holds(
     return HOLDS if stack[1, 0] and stack[0, 0] else HOLDS_NOT
 
 
-@inner
+@inlined
 def combine(operation: int, a: int, b: int, c: int, top: int, stack: IntArray) -> int:
     """Replace the values at top and above by what an operation makes of them; VALUE or an error."""
     left, right = stack[0, top], stack[0, top + 1]

@@ -13,6 +13,7 @@ from copy import copy
 from typing import Any
 
 from numba._dynfunc import make_function
+from numba.core.cgutils import alloca_once
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager, register_pass
@@ -24,7 +25,7 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
-from numba.core.types import Dispatcher
+from numba.core.types import Dispatcher, unliteral
 from numba.core.typing.context import Context
 from numba.core.untyped_passes import (
     DeadBranchPrune,
@@ -67,19 +68,24 @@ class _Whole(_Part):
         manager.run(self._final_module, *builder)
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _WholeLowering(NativeLowering):
-    """Lowers and compiles a kernel."""
+class _Bare(Lower):
+    """Lowers a function without what counts references or tells a debugger where variables are."""
 
-    _name = "kernel_lowering"
+    def alloca(self, name: str, its_type: Any) -> Any:
+        return alloca_once(self.builder, self.context.get_value_type(its_type), name=name)
 
-    def run_pass(self, state: Any) -> bool:
-        state.library = _Whole(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()
-        return bool(super().run_pass(state))
+    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:  # noqa: ARG002 -- for debuggers
+        if name in self._singly_assigned_vars:
+            self._blk_local_varmap[name] = value
+        else:
+            self._alloca_var(name, self.typeof(name))
+            self.builder.store(value, self.getvar(name))
+
+    def delvar(self, name: str) -> None:
+        pass
 
 
-class _Apart(Lower):
+class _Apart(_Bare):
     """Lowers a function that stays where it is, unless its code is to stand where it is called.
 
     Left to itself, LLVM takes large and rarely needed functions into the loop of a search, which
@@ -90,6 +96,22 @@ class _Apart(Lower):
         super().setup_function(fndesc)
         if "alwaysinline" not in self.function.attributes:
             self.function.attributes.add("noinline")
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _WholeLowering(NativeLowering):
+    """Lowers and compiles a kernel."""
+
+    _name = "kernel_lowering"
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return _Bare
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _Whole(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -136,10 +158,15 @@ class _Passes(PassManager):
 
 
 class _Remembering(Context):
-    """A typing context that answers each question once: numba tries all overloads each time."""
+    """A typing context that answers each question once: numba tries all overloads each time.
+
+    A function is compiled for integers, not once more for what a variable begins with.
+    """
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        if kws or isinstance(func, Dispatcher):
+        if isinstance(func, Dispatcher):
+            return super().resolve_function_type(func, tuple(map(unliteral, args)), kws)
+        if kws:
             return super().resolve_function_type(func, args, kws)
         key = func, tuple(args)
         if key not in _ANSWERS:

@@ -15,8 +15,6 @@ else rows x runs; runs of equal computation states merge. Sources: SASE+, "Basic
 Thompson.
 """
 
-import numpy as np
-
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.expansion import GOES_ON, expand
 from matchrec.engine.kernels.layout import (
@@ -160,8 +158,8 @@ def find_match(
 ) -> int:
     """Find the first match from progress[START] on; it is progress[BEST_...]. DONE or a status."""
     row = progress[START]
-    bank = np.int64(0)  # a plain 0 would make numba compile what it is passed to twice
-    count = np.int64(0)
+    bank = 0
+    count = 0
     progress[BEST_START] = -1
     progress[NODES] = 0
     while True:

@@ -46,14 +46,14 @@ from matchrec.engine.kernels.merging import NONE, find_twin_in_window
 from matchrec.engine.kernels.starts import end_of_window, is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inner
+from matchrec.evaluate.jit import inlined, inner
 
 # What `expand` answers, beside the statuses of `layout`.
 GOES_ON = 0
 CUTS_OFF = -1  # no less preferred run matters any more
 
 
-@inner
+@inlined
 def expand(
     state: int,
     node: int,

@@ -9,7 +9,7 @@ from matchrec.engine.kernels.layout import (
     STEPS_END,
 )
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.evaluate.jit import inlined, inner
+from matchrec.evaluate.jit import inlined
 from matchrec.evaluate.kernels import holds, update_registers
 
 
@@ -20,7 +20,7 @@ def is_asked_too_often(progress: IntArray) -> bool:
     return bool(progress[ASKED] > progress[MOST_ASKED])
 
 
-@inner
+@inlined
 def map_row(
     program: IntArray,
     choice: int,
