@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.engine.kernels.selection.order import repeated, settle_ties
+from matchrec.engine.kernels.selection.order import settle_ties
 from matchrec.engine.match import Matches, Numbering
 from matchrec.engine.partitions import IntArray
 
@@ -29,10 +29,8 @@ def in_order(matches: Matches, *, by_start: bool = False) -> Matches:
     new = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
     groups = np.concatenate([[0], new, [matches.count]]).astype(np.int64)
     if len(groups) <= matches.count:
-        spare = np.empty_like(order)
-        settle_ties(groups, order, spare, matches.offsets, matches.rows, matches.classifiers)
-        again = np.zeros(matches.count, np.bool_)
-        repeated(groups, order, again, matches.offsets, matches.rows, matches.classifiers)
+        spare, again = np.empty_like(order), np.zeros(matches.count, np.bool_)
+        settle_ties(groups, order, spare, again, matches.offsets, matches.rows, matches.classifiers)
         order = order[~again]
     return picked(matches, order)
 

@@ -19,6 +19,7 @@ from matchrec.evaluate.arithmetic import (
     order_of_integers,
     wrapped_sum,
 )
+from matchrec.evaluate.builtin import bits_of, float_of
 from matchrec.evaluate.instructions import (
     ADD_ONE,
     ADD_VALID,
@@ -130,18 +131,6 @@ def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) 
             former = value
     registers[place, a] = flag
     registers[place, a + 1] = former
-
-
-@inlined
-def float_of(bits: int) -> float:
-    """The float held as these bits."""
-    return np.int64(bits).view(np.float64)  # type: ignore[no-any-return]
-
-
-@inlined
-def bits_of(value: float) -> int:
-    """The bits that hold a float."""
-    return np.float64(value).view(np.int64)  # type: ignore[no-any-return]
 
 
 @inlined

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import numba.core
 import numpy as np
+from llvmlite.ir import Constant, Undefined
 from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.typing.templates import (
@@ -187,11 +188,22 @@ def _loaded(context: Any, builder: Any, type_: types.Type, words: Any, place: in
     if not isinstance(type_, Table):
         word = load(place, cgutils.intp_t)
         return cgutils.is_not_null(builder, word) if type_ is types.boolean else word
-    table = cgutils.create_struct_proxy(type_)(context, builder)
-    table.data = load(place, table.data.type)
+    data = load(place, context.get_value_type(types.CPointer(type_.dtype)))
     sizes = [load(place + 1 + axis, cgutils.intp_t) for axis in range(type_.ndim)]
-    table.shape = cgutils.pack_array(builder, sizes)
-    return table._getvalue()
+    return _made(context, builder, type_, data, sizes)
+
+
+def _made(context: Any, builder: Any, table_type: Table, data: Any, sizes: list[Any]) -> Any:
+    """A table at an address."""
+    table = Constant(context.get_value_type(table_type), Undefined)
+    table = builder.insert_value(table, data, 0)
+    for axis, size in enumerate(sizes):
+        table = builder.insert_value(table, size, [1, axis])
+    return table
+
+
+def _size(builder: Any, table: Any, axis: int) -> Any:
+    return builder.extract_value(table, [1, axis])
 
 
 @infer_getattr
@@ -217,8 +229,8 @@ class _Attributes(AttributeTemplate):
 
 
 @lower_getattr(Table, "shape")
-def _shape(context: Any, builder: Any, table_type: Table, table: Any) -> Any:
-    return cgutils.create_struct_proxy(table_type)(context, builder, table).shape
+def _shape(_: Any, builder: Any, __: Table, table: Any) -> Any:
+    return builder.extract_value(table, 1)
 
 
 def _parts(index: types.Type) -> tuple[types.Type, ...]:
@@ -262,46 +274,43 @@ def _indices(builder: Any, index_type: types.Type, index: Any) -> list[Any]:
     return [index]
 
 
-def _place(context: Any, builder: Any, table: Any, indices: list[Any]) -> Any:
+def _place(context: Any, builder: Any, table_type: Table, table: Any, indices: list[Any]) -> Any:
     """Where a value lies, or the first of the values that further indices would tell apart."""
-    sizes = cgutils.unpack_tuple(builder, table.shape)
     if config.BOUNDSCHECK:  # for tests of kernels
-        for axis, (index, size) in enumerate(zip(indices, sizes, strict=False)):
-            cgutils.do_boundscheck(context, builder, index, size, axis)
+        for axis, index in enumerate(indices):
+            cgutils.do_boundscheck(context, builder, index, _size(builder, table, axis), axis)
     offset = indices[0]
-    for index, size in zip(indices[1:], sizes[1:], strict=False):
-        offset = builder.add(builder.mul(offset, size), index)
-    for size in sizes[len(indices) :]:
-        offset = builder.mul(offset, size)
-    return builder.gep(table.data, [offset])
+    for axis in range(1, table_type.ndim):
+        offset = builder.mul(offset, _size(builder, table, axis))
+        if axis < len(indices):
+            offset = builder.add(offset, indices[axis])
+    return builder.gep(builder.extract_value(table, 0), [offset])
 
 
 @lower_builtin(operator.getitem, Table, types.Any)
 def _get(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     table_type, index_type = sig.args
-    table = cgutils.create_struct_proxy(table_type)(context, builder, args[0])
+    table = args[0]
     indices = _indices(builder, index_type, args[1])
     if not isinstance(sig.return_type, Table):
-        model = context.data_model_manager[table_type.dtype]
-        return model.load_from_data_pointer(builder, _place(context, builder, table, indices))
-    sizes = cgutils.unpack_tuple(builder, table.shape)
+        place = _place(context, builder, table_type, table, indices)
+        return context.data_model_manager[table_type.dtype].load_from_data_pointer(builder, place)
     last = _parts(index_type)[-1]
-    left = sizes[len(indices) :]
+    left = [_size(builder, table, axis) for axis in range(len(indices), table_type.ndim)]
     if isinstance(last, types.SliceType):  # its end may lie behind the end of the row
-        part, size = context.make_helper(builder, last, indices.pop()), sizes[len(indices)]
+        part = context.make_helper(builder, last, indices.pop())
+        size = _size(builder, table, len(indices))
         stop = builder.select(builder.icmp_signed("<", part.stop, size), part.stop, size)
         indices.append(part.start)
         left = [builder.sub(stop, part.start), *left]
-    result = cgutils.create_struct_proxy(sig.return_type)(context, builder)
-    result.data = _place(context, builder, table, indices)
-    result.shape = cgutils.pack_array(builder, left)
-    return result._getvalue()
+    data = _place(context, builder, table_type, table, indices)
+    return _made(context, builder, sig.return_type, data, left)
 
 
 @lower_builtin(operator.setitem, Table, types.Any, types.Any)
 def _set(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     table_type, index_type, _ = sig.args
-    table = cgutils.create_struct_proxy(table_type)(context, builder, args[0])
-    place = _place(context, builder, table, _indices(builder, index_type, args[1]))
+    indices = _indices(builder, index_type, args[1])
+    place = _place(context, builder, table_type, args[0], indices)
     builder.store(context.data_model_manager[table_type.dtype].as_data(builder, args[2]), place)
     return context.get_dummy_value()

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from copy import copy
 from typing import Any
 
+import numba.core
 from numba._dynfunc import make_function
-from numba.core.cgutils import alloca_once
+from numba.core.cgutils import alloca_once, is_not_null
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager, register_pass
@@ -36,6 +37,10 @@ from numba.core.untyped_passes import (
     RewriteSemanticConstants,
     TranslateByteCode,
 )
+
+from matchrec.evaluate.builtin import meant
+
+config: Any = numba.core.config  # its types do not know all options
 
 
 class _Part(JITCodeLibrary):
@@ -98,6 +103,30 @@ class _Apart(_Bare):
             self.function.attributes.add("noinline")
 
 
+class _Call:
+    """Calls a function, and does not ask whether it has raised an error: it cannot.
+
+    libs: where its code is. signature: the types of its arguments.
+    """
+
+    def __init__(self, function: Any, libs: tuple[_Part, ...]) -> None:
+        self.function = function
+        self.libs = libs
+        self.signature = function.argtypes
+
+    def __call__(self, context: Any, builder: Any, _: Any, args: Any) -> Any:
+        convention, result_type = context.call_conv, self.function.restype
+        result = alloca_once(builder, convention.get_return_type(result_type).pointee)
+        callee = context.declare_function(builder.module, self.function)
+        errors = builder.function.args[1]
+        given = convention._get_arg_packer(self.signature).as_arguments(builder, args)
+        code = builder.call(callee, [result, errors, *given])
+        if config.BOUNDSCHECK:  # then it may
+            with builder.if_then(is_not_null(builder, code), likely=False):
+                builder.ret(code)
+        return context.get_returned_value(builder, result_type, builder.load(result))
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _WholeLowering(NativeLowering):
     """Lowers and compiles a kernel."""
@@ -132,7 +161,8 @@ class _PartLowering(NativeLowering):
         lowered = state["cr"]
         module = lowered.fndesc.lookup_module()
         entry = make_function(module, name, "", 0, lowered.env, (state.library,))
-        context.insert_user_function(entry, lowered.fndesc, [state.library])
+        call = _Call(lowered.fndesc, (state.library,))
+        context.insert_func_defn([(call, entry, call.signature)])
         state["cr"] = lowered._replace(cfunc=entry)
         return True
 
@@ -162,6 +192,9 @@ class _Remembering(Context):
 
     A function is compiled for integers, not once more for what a variable begins with.
     """
+
+    def resolve_value_type(self, val: Any) -> Any:
+        return super().resolve_value_type(meant(val))
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
         if isinstance(func, Dispatcher):

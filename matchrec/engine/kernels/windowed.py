@@ -74,7 +74,8 @@ def search(
             start = progress[START]
             bound = window_end[start]
             if bound > progress[HORIZON]:
-                progress[HORIZON] = min(upper, edge, 2 * bound - start + 16)
+                end = min(upper, edge)
+                progress[HORIZON] = min(end, 2 * bound - start + 16)
             length = walk(
                 first,
                 program,

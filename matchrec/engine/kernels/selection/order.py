@@ -14,13 +14,15 @@ def settle_ties(
     groups: IntArray,
     order: IntArray,
     spare: IntArray,
+    again: BoolArray,
     offsets: IntArray,
     rows: IntArray,
     variables: VariableArray,
 ) -> None:
     """Sort the matches order[groups[g]] .. order[groups[g + 1]] - 1 of each group, by merging.
 
-    By row positions, then by variables. spare: like `order`, scratch.
+    By row positions, then by variables. spare: like `order`, scratch. Marks in `again` each match
+    that equals the one before it in its group.
     """
     for group in range(groups.shape[0] - 1):
         begin, end = groups[group], groups[group + 1]
@@ -42,20 +44,7 @@ def settle_ties(
             for place in range(begin, end):
                 order[place] = spare[place]
             width *= 2
-
-
-@kernel
-def repeated(
-    groups: IntArray,
-    order: IntArray,
-    again: BoolArray,
-    offsets: IntArray,
-    rows: IntArray,
-    variables: VariableArray,
-) -> None:
-    """Mark in `again` each match that equals the one before it in its group."""
-    for group in range(groups.shape[0] - 1):
-        for place in range(groups[group] + 1, groups[group + 1]):
+        for place in range(begin + 1, end):
             again[place] = compare(order[place - 1], order[place], offsets, rows, variables) == 0
 
 
