@@ -32,7 +32,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 SET_UP = re.compile(
     r"python3 -m venv \.venv && \.venv/bin/pip install -q (-e )?'\.\[(demo|test)\]'"
-    r" && \.venv/bin/(matchrec demo|pytest -q)"
+    r" && \.venv/bin/(matchrec demo|pytest -q -n 2)"
 )
 
 
@@ -130,7 +130,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_readme_has_the_two_lines_and_ci_runs_one_of_them() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     lines = [line for line in readme if SET_UP.fullmatch(line)]
-    assert [line.split("/")[-1] for line in lines] == ["matchrec demo", "pytest -q"]
+    assert [line.split("/")[-1] for line in lines] == ["matchrec demo", "pytest -q -n 2"]
     pattern = r"grep -E '(.+)' README\.md"
     taken = re.search(pattern, (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
     assert taken is not None
