@@ -67,9 +67,10 @@ def sql(  # noqa: PLR0913 -- public signature
     cost of all others is bounded, as `explain` says. slices: into how many slices each partition is
     cut at most, which Spark sorts and searches in parallel; worth while where partitions are fewer
     than cores, as it reads the input two times more; `explain` says whether a query can be cut. The
-    limit of steps is then that of a slice. counters: see `Counters`. Runs no job; raises
-    MatchRecognizeError for what is wrong with a clause, and Spark's own errors for the rest of the
-    query.
+    limit of steps is then that of a slice, and a query that skips further than to the next row ends
+    with an error where the rows that a slice borrows do not tell which of its rows begin a match.
+    counters: see `Counters`. Runs no job; raises MatchRecognizeError for what is wrong with a
+    clause, and Spark's own errors for the rest of the query.
     """
     parsed = parse(query, frames)
     if not parsed.sites:

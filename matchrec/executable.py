@@ -21,6 +21,7 @@ from matchrec.engine.interface import (
     Staged,
     Task,
 )
+from matchrec.engine.starting_rows import Reach
 from matchrec.errors.calls import engine_cannot, unconstrained_proceed, unknown_engine
 from matchrec.errors.conditions import not_measured_by
 from matchrec.nfa.compile import compile_pattern
@@ -82,8 +83,8 @@ class Executable:
     overflow is an error. window: the columns of the key along which a window is measured and of the
     end of each row's window, or none. window_rows: how many rows a window has. ends: if there are
     windows between neighbours, the columns of the ends of the windows that begin with a row: that
-    of the match, if it has one, then those between neighbours, the smallest first. sliced: whether
-    partitions are slices, with borrowed rows.
+    of the match, if it has one, then those between neighbours, the smallest first. sliced: where
+    partitions are slices, with borrowed rows, how far the query looks.
     """
 
     pattern: str
@@ -107,7 +108,7 @@ class Executable:
     window: tuple[int, ...] = ()
     window_rows: int | None = None
     ends: tuple[int, ...] = ()
-    sliced: bool = False
+    sliced: Reach | None = None
 
     @property
     def sight(self) -> Sight | None:

@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "engine": {"source", "errors", "plan", "nfa", "evaluate"},
     "output": {"source", "errors", "plan", "nfa", "evaluate", "engine"},
     "executable": {"source", "errors", "plan", "nfa", "evaluate", "engine", "output"},
-    "reach": {"plan", "nfa", "output", "executable"},
+    "reach": {"plan", "nfa", "engine", "output", "executable"},
     "explanation": {"plan", "nfa", "evaluate", "engine", "output", "executable", "reach"},
     "spark": {"source", "errors", "plan", "engine", "output", "executable", "reach"},
     "environment": {"errors", "spark"},

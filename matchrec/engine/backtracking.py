@@ -9,7 +9,14 @@ import numpy as np
 
 from matchrec.engine import selection_backtracking
 from matchrec.engine.chained import ChainedSearch, unchained
-from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of, window_end_of
+from matchrec.engine.compiled import (
+    columns_of,
+    compile_task,
+    plain,
+    satisfied_of,
+    searched_of,
+    window_end_of,
+)
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import backtracking as kernel
 from matchrec.engine.kernels import layout
@@ -65,6 +72,7 @@ class _BacktrackingSearch(PlainOutput):
         self.program = compiled.program
         self.skip_to = compiled.skip_to
         self.starts = plain(partitions.starts, np.int64)
+        self.searched = searched_of(partitions)
         self.satisfied = satisfied_of(partitions)
         self.window_end = window_end_of(partitions)
         self.progress = new_progress(task, partitions)
@@ -89,6 +97,7 @@ class _BacktrackingSearch(PlainOutput):
                 self.tables.first,
                 self.program,
                 self.starts,
+                self.searched,
                 self.satisfied,
                 self.window_end,
                 self.skip_to,

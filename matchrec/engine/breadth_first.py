@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matchrec.engine import selection, selection_breadth_first
-from matchrec.engine.compiled import columns_of, compile_task, plain, satisfied_of, window_end_of
+from matchrec.engine.compiled import (
+    columns_of,
+    compile_task,
+    plain,
+    satisfied_of,
+    searched_of,
+    window_end_of,
+)
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import breadth_first as kernel
 from matchrec.engine.kernels import layout
@@ -58,6 +65,7 @@ class _BreadthFirstSearch(PlainOutput):
         self.skip_to = compiled.skip_to
         self.merge_runs = merge_runs
         self.starts = plain(partitions.starts, np.int64)
+        self.searched = searched_of(partitions)
         self.satisfied = satisfied_of(partitions)
         self.window_end = window_end_of(partitions)
         self.progress = new_progress(task, partitions)
@@ -82,6 +90,7 @@ class _BreadthFirstSearch(PlainOutput):
                 self.tables.first,
                 self.program,
                 self.starts,
+                self.searched,
                 self.satisfied,
                 self.window_end,
                 self.skip_to,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.engine.compiled import compile_task, plain, satisfied_of
+from matchrec.engine.compiled import compile_task, plain, satisfied_of, searched_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import chained as kernel
 from matchrec.engine.kernels import layout
@@ -26,6 +26,7 @@ class ChainedSearch:
         self.program = compiled.program
         self.skip_to = compiled.skip_to
         self.starts = plain(partitions.starts, np.int64)
+        self.searched = searched_of(partitions)
         self.satisfied = satisfied_of(partitions)
         self.progress = new_progress(task, partitions)
         self.states = int(self.program[:, layout.MEMO].max(initial=-1)) + 1
@@ -46,6 +47,7 @@ class ChainedSearch:
                 self.tables.first,
                 self.program,
                 self.starts,
+                self.searched,
                 self.satisfied,
                 self.skip_to,
                 self.known,

@@ -207,6 +207,14 @@ def _add_links(choices: IntArray, tables: ProgramTables, linked: LinkedCondition
     choices[forgotten, layout.MEMO] = layout.NOT_REMEMBERED
 
 
+def searched_of(partitions: Partitions) -> IntArray:
+    """Where matches begin as a kernel reads it: anywhere, or where the partitions say."""
+    starts = plain(partitions.starts, np.int64)
+    if partitions.searched is None:
+        return np.stack([starts, np.append(starts[1:], starts[-1])])
+    return np.concatenate([partitions.searched, np.full((2, 1), starts[-1])], axis=1)
+
+
 def satisfied_of(partitions: Partitions) -> IntArray:
     """The row conditions as a kernel reads them; it reads word 0 even where nothing is needed."""
     if partitions.satisfied.shape[1] == 0:

@@ -115,6 +115,7 @@ class FailureKind(Enum):
     STAGE_IS_FIRST = "a match begins with the event that is skipped to"
     OVERFLOW = "a number in a condition is too large for its type"
     DIVISION_BY_ZERO = "a condition divides by zero"
+    UNKNOWN_START = "which row of a slice begins a match depends on rows too far before it"
     TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
 
 

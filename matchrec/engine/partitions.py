@@ -21,13 +21,15 @@ class Frontier:
     the last one when it is at its end. number: how many matches were found before in that
     partition, and steps how often conditions on the run were asked there. edge: no search may look
     at the last partition's rows from here on, and one that would ends there; None where that
-    partition is whole.
+    partition is whole. known: of slices, whether `start` is a starting row for sure: see
+    `starting_rows`.
     """
 
     start: int
     number: int = 0
     edge: int | None = None
     steps: int = 0
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +45,9 @@ class Partitions:
     ends: int64[1 + w, n], when windows end that begin with a row, that of the match first, then
     those between neighbours; None where no run comes out at the end of one of the latter.
     frontier: where the first partition's rows are not its first ones, or the last one's not its
-    last ones. borrowed: bool[n], rows that are here only to be looked at: no match begins with one,
-    and what fails in a search from one is no failure; None where there are none. Only a search
-    without event selection keeps to these two.
+    last ones. searched: int64[2, p], from which row on and before which one matches of each
+    partition begin; None where any row may begin one. lenient: a row from which a search fails
+    begins no match, and that is all. Only a search without event selection keeps to these three.
     """
 
     starts: IntArray
@@ -57,7 +59,8 @@ class Partitions:
     window_end: IntArray | None = None
     ends: IntArray | None = None
     frontier: Frontier | None = None
-    borrowed: BoolArray | None = None
+    searched: IntArray | None = None
+    lenient: bool = False
 
     @property
     def rows(self) -> int:

@@ -13,11 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
+from matchrec.engine.compiled import searched_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.match import FailureKind, Matches, RunFailure
-from matchrec.engine.ordering import picked
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.tables import ProgramTables
 
@@ -75,33 +75,19 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
         while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
             search.grow(status)
             status = search.advance(found, taken)
-        if fails_elsewhere(status, progress, partitions):
+        if partitions.lenient and status in (layout.OVERFLOW, layout.DIVISION_BY_ZERO):
             behind = progress[layout.FAILED_START] + 1
             progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = behind
             status = layout.OUTPUT_FULL
         raise_failure(status, progress, search.tables, task)
         if progress[layout.MATCHES]:
-            yield _own(search.matches(found, taken), partitions)
+            yield search.matches(found, taken)
         if status == layout.OUTPUT_FULL:
             rows = max(rows, int(progress[layout.NEEDED]))
     if partitions.frontier is not None:
         partitions.frontier.start = int(progress[layout.START])
         partitions.frontier.number = int(progress[layout.NUMBER])
         partitions.frontier.steps = int(progress[layout.ASKED])
-
-
-def fails_elsewhere(status: int, progress: IntArray, partitions: Partitions) -> bool:
-    """Whether a condition has failed in a search from a borrowed row."""
-    if partitions.borrowed is None or status not in (layout.OVERFLOW, layout.DIVISION_BY_ZERO):
-        return False
-    return bool(partitions.borrowed[progress[layout.FAILED_START]])
-
-
-def _own(matches: Matches, partitions: Partitions) -> Matches:
-    """The matches that do not begin with a borrowed row."""
-    if partitions.borrowed is None:
-        return matches
-    return picked(matches, np.flatnonzero(~partitions.borrowed[matches.start]))
 
 
 def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: Task) -> None:
@@ -147,16 +133,17 @@ def matches_of(found: IntArray, count: int, choices: ChoiceArray, tables: Progra
 def new_progress(task: Task, partitions: Partitions) -> IntArray:
     """The progress of a search that has not begun."""
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-    progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = partitions.starts[0]
+    start = searched_of(partitions)[0, 0]
     progress[layout.MEMO_WINDOW] = -1
     progress[layout.EDGE] = layout.NO_EDGE
     progress[layout.MOST_ASKED] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
     frontier = partitions.frontier
     if frontier is not None:
-        progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = frontier.start
+        start = max(start, frontier.start)
         progress[layout.NUMBER] = frontier.number
         progress[layout.ASKED] = frontier.steps
         progress[layout.EDGE] = layout.NO_EDGE if frontier.edge is None else frontier.edge
+    progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = start
     return progress
 
 

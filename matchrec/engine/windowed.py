@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from matchrec.engine.compiled import compile_task, plain, satisfied_of, window_end_of
+from matchrec.engine.compiled import compile_task, plain, satisfied_of, searched_of, window_end_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels import windowed as kernel
@@ -22,6 +22,7 @@ class WindowedSearch(PlainOutput):
         self.program = compiled.program
         self.skip_to = compiled.skip_to
         self.starts = plain(partitions.starts, np.int64)
+        self.searched = searched_of(partitions)
         self.satisfied = satisfied_of(partitions)
         self.window_end = window_end_of(partitions)
         self.progress = new_progress(task, partitions)
@@ -39,6 +40,7 @@ class WindowedSearch(PlainOutput):
                 self.tables.first,
                 self.program,
                 self.starts,
+                self.searched,
                 self.satisfied,
                 self.window_end,
                 self.skip_to,

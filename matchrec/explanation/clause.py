@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from textwrap import indent
 
 from matchrec.engine.cost import time_class
+from matchrec.engine.starting_rows import Reach
 from matchrec.executable import Executable
 from matchrec.explanation.formulas import formulas
 from matchrec.explanation.nondeterminism import nondeterminism_lines
@@ -149,7 +150,19 @@ def slice_lines(plan: MatchPlan, executable: Executable, slices: int) -> Iterato
     order = plan.order_by[0].expression.text
     yield f"at most {slices} of each partition, by {order}; sorted and searched in parallel"
     behind = "the rows of its last window" if found.behind is None else rows_of(found.behind)
-    yield f"each borrows {behind} behind it, and {rows_of(found.before)} before it, or more"
+    yield f"each borrows {behind} behind it, and {rows_in_front(found)} before it, or more"
+    if found.leap != 1:
+        yield "which of its rows begin a match depends on matches before; mostly those among the"
+        yield "borrowed rows tell, and where they do not, the query ends with an error that says so"
+
+
+def rows_in_front(found: Reach) -> str:
+    """What a slice borrows before it."""
+    if found.leap is not None:
+        return rows_of(found.in_front)
+    return f"the rows of {found.leaps} windows" + (
+        f" and {rows_of(found.before)}" * bool(found.before)
+    )
 
 
 def rows_of(count: int) -> str:

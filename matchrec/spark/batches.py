@@ -87,8 +87,8 @@ class Waiting:
     """Rows that wait to be searched.
 
     border: where the last partition starts. enough: rows of it that are worth a call. start,
-    number, steps, passed: of the first partition, see `Piece`. covered: of its rows that an earlier
-    piece has had.
+    number, steps, known, passed: of the first partition, see `Frontier` and `Piece`. covered: of
+    its rows that an earlier piece has had.
     """
 
     rows_a_call: int
@@ -100,6 +100,7 @@ class Waiting:
     start: int = 0
     number: int = 0
     steps: int = 0
+    known: bool = False
     passed: int = 0
     covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
@@ -122,6 +123,7 @@ class Waiting:
         piece = self.piece(taken, None)
         self.batches, self.rows, self.border = left, self.rows - rows, 0
         self.start = self.number = self.steps = self.passed = 0
+        self.known = False
         self.covered = np.zeros(0, np.bool_)
         self.enough = 2 * self.rows_a_call
         return piece
@@ -141,7 +143,7 @@ class Waiting:
         starts = np.append(starts, table.num_rows).astype(np.int64)
         if self.keys:
             table = with_keys(table, starts, self.keys)
-        frontier = Frontier(self.start, self.number, edge, self.steps)
+        frontier = Frontier(self.start, self.number, edge, self.steps, self.known)
         return Piece(table, starts, frontier, self.passed, covered, fresh)
 
     def go_on(self, piece: Piece, sight: Sight) -> None:
@@ -153,6 +155,7 @@ class Waiting:
         self.rows -= gone
         self.start = piece.frontier.start - gone
         self.number, self.steps = piece.frontier.number, piece.frontier.steps
+        self.known = piece.frontier.known
         self.passed += gone
         self.covered = piece.covered[gone:].copy()
         self.enough = self.rows + max(self.rows, self.rows_a_call)

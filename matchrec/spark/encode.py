@@ -21,6 +21,7 @@ from matchrec.engine.partitions import (
     Partitions,
     WordArray,
 )
+from matchrec.engine.starting_rows import Slices
 from matchrec.engine.windows import ends_after, window_ends
 from matchrec.executable import Executable
 from matchrec.spark.columns import BITS_A_COLUMN
@@ -40,7 +41,6 @@ def partitions_of(
     rows = table.num_rows
     return Partitions(
         frontier=frontier,
-        borrowed=as_integers(column(table, BORROWED)) > 0 if executable.sliced else None,
         window_end=window_end(executable, table, starts),
         ends=ends_of(executable, table),
         starts=starts,
@@ -50,6 +50,15 @@ def partitions_of(
         integers_valid=stacked([validity(one) for one in integers], rows, np.bool_),
         floats_valid=stacked([validity(one) for one in floats], rows, np.bool_),
     )
+
+
+def slices_of(table: pa.Table, partitions: Partitions) -> Slices:
+    """Partitions with what says of their rows that they are borrowed."""
+    first = partitions.starts[:-1]
+    passed = np.zeros(len(first), np.int64)
+    if "__n" in table.column_names:
+        passed = as_integers(column(table, "__n"))[first] - 1
+    return Slices(partitions, as_integers(column(table, BORROWED)), passed)
 
 
 def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:

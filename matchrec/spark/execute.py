@@ -47,7 +47,7 @@ from matchrec.plan.row_column import RowColumn
 from matchrec.plan.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.plan.within import check_order
-from matchrec.reach import Reach, reach
+from matchrec.reach import reach
 from matchrec.spark.columns import Preparation, Relation, with_keys_once
 from matchrec.spark.counters import Counters, with_counters
 from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
@@ -207,7 +207,7 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None and isinstance(preparation, Preparation):
         prepared = preparation.dataframe(executable.columns, drafted, slicing)
-        executable = replace(executable, sliced=True)
+        executable = replace(executable, sliced=slicing.reach)
     schema = output_schema(executable, fields)
     sends = crossing_schema(schema)
     if isinstance(preparation, Events):
@@ -225,7 +225,7 @@ def slicing_of(plan: MatchPlan, executable: Executable, options: Options) -> Sli
     if options.slices == 1:
         return None
     looks = reach(plan, executable)
-    return Slicing(options.slices, looks) if isinstance(looks, Reach) else None
+    return None if isinstance(looks, str) else Slicing(options.slices, looks)
 
 
 def matched_rows(

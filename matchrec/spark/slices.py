@@ -11,9 +11,13 @@ partition, or where two slices would lie too close. So few rows are not cut at a
              cut, and to where the slice before it borrows
     borrowed SELECT <keys>, __cell, count(*) FROM rows GROUP BY ..., what these points would mean
     cuts     the points of the cuts that hold
-    slices   SELECT *, posexplode(...) AS (__borrowed, __slice) FROM rows DISTRIBUTE BY __slice
+    slices   SELECT *, inline(...) AS (__borrowed, __slice) FROM rows DISTRIBUTE BY __slice
 
-A row's cell is how many points lie at or before it, so it has its slice and its borrower.
+A row's cell is how many points lie at or before it, so it has its slice and its borrower. Where
+matches decide on which rows others begin, a slice borrows more in front, so that a worker finds out
+from where on to search (`engine.starting_rows`); if windows are all that bounds matches, it is told
+which of these rows may be in the window of a row that it has not.
+
 All of this is in the plan of the query and runs with it, so the input is read three times, and must
 be the same rows each time; a task that is tried again sees the same cuts. Rows that are equal in
 ORDER BY come in the order of their other columns, so that two slices which share them see them in
@@ -31,9 +35,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
 
+from matchrec.engine.starting_rows import LENT, LENT_EARLY, OWN, Reach
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.template import View, template
-from matchrec.reach import Reach
 from matchrec.spark.session import Runner
 
 if TYPE_CHECKING:
@@ -83,36 +87,46 @@ class Cutting:
     def slices(self) -> DataFrame:
         """The rows with their slice, borrowed ones once more; in tasks by slice, sorted."""
         own, borrower = "(__cell + 1) DIV 3", "(__cell + 1) DIV 3 + IF(__cell % 3 = 1, 1, -1)"
+        mine, lent = f"struct({OWN}, {own})", f"struct({self.lent}, {borrower})"
         return self.sql(
-            f"SELECT {', '.join(self.rows.columns)}, posexplode(IF(__cell % 3 = 0, array({own}), "
-            f"array({own}, {borrower}))) AS ({BORROWED}, {SLICE}) FROM (SELECT *, {self.cell} AS "
-            "__cell FROM (SELECT *, (SELECT points FROM ",
+            f"SELECT {', '.join(self.rows.columns)}, inline(IF(__cell % 3 = 0, array({mine}), "
+            f"array({mine}, {lent}))) AS ({BORROWED}, {SLICE}) FROM (SELECT *, {self.cell} AS "
+            "__cell FROM (SELECT *, __cuts.points AS __points FROM (SELECT *, (SELECT cuts FROM ",
             View("match_cuts"),
-            ") AS __points FROM ",
+            ") AS __cuts FROM ",
             View("match_rows"),
-            f")) DISTRIBUTE BY {SLICE} SORT BY {self.order} {self.item.direction}",
+            f"))) DISTRIBUTE BY {SLICE} SORT BY {self.order} {self.item.direction}",
             match_cuts=self.cuts(),
         )
 
     def cuts(self) -> DataFrame:
-        """The points of the cuts that hold for every partition: one row, an array `points`."""
-        before, behind = self.slicing.reach.before, self.slicing.reach.behind or 0
-        cut, until = self.first_of("__from"), self.first_of("__until")
+        """The cuts that hold for every partition: one row, a struct `cuts` of two arrays.
+
+        points: three of each cut. ends: of each cut the last end of a window that begins in front
+        of its first point, where starting rows depend on that.
+        """
+        before, behind = self.slicing.reach.in_front, self.slicing.reach.behind or 0
+        cut, until, early = self.first_of("__from"), self.first_of("__until"), "NULL"
         if self.bound is not None:
             until = f"greatest({cut}, max(__bound))"
+        if self.leaps_in_windows:
+            early = "max(__early)"
         enough = (
             f"bool_and((__lent_before >= {before} OR __before = 0 OR __lent_behind + __behind = 0)"
             f" AND (__lent_behind >= {behind} OR __behind = 0 OR __lent_before + __before = 0))"
         )
         return self.sql(
-            "SELECT flatten(transform(filter(cuts, (c, i) -> c.holds AND (i = 0 OR c.since "
-            f"{self.at_or_behind} cuts[i - 1].until)), c -> array(c.since, c.cut, c.until))) "
-            "AS points FROM (SELECT sort_array(collect_list(struct(__cut AS number, since, cut, "
-            "until, enough AND since IS NOT NULL AND cut IS NOT NULL AS holds))) AS cuts FROM ("
-            f"SELECT __cut, {self.first_of('__since')} AS since, {cut} AS cut, "
-            f"{until} AS until, {enough} AS enough FROM ",
+            "SELECT struct(flatten(transform(held, c -> array(c.since, c.cut, c.until))) AS points,"
+            " transform(held, c -> c.early) AS ends) AS cuts FROM ("
+            "SELECT filter(cuts, (c, i) -> c.holds AND (i = 0 OR c.since "
+            f"{self.at_or_behind} cuts[i - 1].until)) AS held FROM ("
+            "SELECT sort_array(collect_list(struct(__cut AS number, since, cut, until, early, "
+            "enough AND since IS NOT NULL AND cut IS NOT NULL AND "
+            "(early IS NULL OR early <= cut) AS holds))) AS cuts "
+            f"FROM (SELECT __cut, {self.first_of('__since')} AS since, {cut} AS cut, "
+            f"{until} AS until, {early} AS early, {enough} AS enough FROM ",
             View("match_borrowed"),
-            " GROUP BY __cut))",
+            " GROUP BY __cut)))",
             match_borrowed=self.borrowed(),
         )
 
@@ -121,11 +135,14 @@ class Cutting:
 
         __since, __from, __until: the first values at or behind the three points; __lent_before,
         __lent_behind: how many rows lie between them; __before, __behind: how many lie further
-        away; __bound: the last end of a window that begins before the cut.
+        away; __bound, __early: the last ends of windows that begin before the cut, and before the
+        first point.
         """
         keys = "".join(f"{key}, " for key in self.keys)
         bound = "" if self.bound is None else f", max({self.bound}) AS __bound"
         last = "" if self.bound is None else ", max(IF(place < 2, __bound, NULL)) AS __bound"
+        if self.leaps_in_windows:
+            last += ", max(IF(place < 1, __bound, NULL)) AS __early"
         return self.sql(
             f"SELECT __cut, {self.first_of('IF(place > 0, __first, NULL)')} AS __since, "
             f"{self.first_of('IF(place > 1, __first, NULL)')} AS __from, "
@@ -152,16 +169,38 @@ class Cutting:
         From the first one on the slice behind the cut borrows, to the last one the slice before.
         """
         count, reach = self.slicing.count, self.slicing.reach
-        before, behind = sampled_rows(reach.before), sampled_rows(reach.behind or 0)
+        before, behind = sampled_rows(reach.in_front), sampled_rows(reach.behind or 0)
+        sampled, cut = self.order, "i"
+        if self.leaps_in_windows:
+            sampled = f"struct({self.order} AS value, {self.bound} AS bound)"
+            cut = (
+                f"aggregate(sequence(1, {reach.leaps}), i, (at, leap) -> "
+                "size(filter(s, row -> row.bound <= get(s, at).value)) - 1)"
+            )
+        value = ".value" if self.leaps_in_windows else ""
         return self.sql(
-            "SELECT flatten(transform(filter(transform("
-            f"sequence(1, {count - 1}), k -> CAST(size(s) * k DIV {count} AS INT)), (i, k) -> "
-            f"size(s) DIV {count} > {before + behind} AND i + {behind} < size(s)), "
-            f"i -> array(s[i - {before}], s[i], s[i + {behind}]))) AS points FROM ("
-            f"SELECT sort_array(collect_list({self.order}), {not self.item.descending}) AS s FROM ",
+            "SELECT flatten(transform(filter(transform(transform("
+            f"sequence(1, {count - 1}), k -> CAST(size(s) * k DIV {count} AS INT)), "
+            f"i -> struct({cut} - {before} AS since, i AS cut)), c -> c.since >= 0 AND "
+            f"size(s) DIV {count} > {before + behind} AND c.cut + {behind} < size(s)), c -> array("
+            f"s[c.since]{value}, s[c.cut]{value}, s[c.cut + {behind}]{value}))) AS points FROM ("
+            f"SELECT sort_array(collect_list({sampled}), {not self.item.descending}) AS s FROM ",
             View("match_rows"),
             f" WHERE rand(1) < {1 / A_SAMPLED_ROW} AND {self.order} IS NOT NULL)",
         )
+
+    @property
+    def leaps_in_windows(self) -> bool:
+        """Whether the window of a starting row is the bound of where the next one is."""
+        return self.slicing.reach.leap is None
+
+    @property
+    def lent(self) -> str:
+        """What a borrowed row is to its borrower, as SQL."""
+        if not self.leaps_in_windows:
+            return f"{LENT}"
+        end = "get(__cuts.ends, CAST(__cell DIV 3 AS INT))"
+        return f"IF(__cell % 3 = 1 AND {self.order} < {end}, {LENT_EARLY}, {LENT})"
 
     @property
     def at_or_behind(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from matchrec.engine.match import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.partitions import Partitions
+from matchrec.engine.starting_rows import Reach, searched
 from matchrec.errors.running import (
     Place,
     division_by_zero,
@@ -22,6 +23,7 @@ from matchrec.errors.running import (
     stage_missed,
     sum_too_large,
     too_many_steps,
+    unknown_start,
 )
 from matchrec.executable import Executable
 from matchrec.output.aggregates import SumOverflow
@@ -30,10 +32,10 @@ from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark.batches import ROWS_A_CALL, Piece, pieces
-from matchrec.spark.encode import partitions_of
+from matchrec.spark.encode import partitions_of, slices_of
 from matchrec.spark.gather import Gatherer, chained
 from matchrec.spark.stretches import stretches_of
-from matchrec.spark.tally import ENCODING, GATHERING, WAITING, Tally
+from matchrec.spark.tally import ENCODING, GATHERING, MATCHING, WAITING, Tally
 
 T = TypeVar("T")
 
@@ -45,6 +47,7 @@ WORDING = {
     FailureKind.OVERFLOW: overflow_in_condition,
     FailureKind.DIVISION_BY_ZERO: division_by_zero,
     FailureKind.TOO_MANY_STEPS: too_many_steps,
+    FailureKind.UNKNOWN_START: unknown_start,
 }
 
 
@@ -80,6 +83,8 @@ class Worker:
         first = frontier.start
         with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
         try:
+            if executable.sliced is not None:
+                partitions = self.searched(executable.sliced, partitions, piece)
             found = self.found(partitions, piece)
             for matches in stretches.numbered(found, frontier) if stretches else found:
                 if with_unmatched:
@@ -92,6 +97,13 @@ class Worker:
             raise WORDING[failure.kind](failure.detail, place) from failure
         if with_unmatched:
             yield from self.unmatched(piece, partitions, first)
+
+    def searched(self, reach: Reach, partitions: Partitions, piece: Piece) -> Partitions:
+        """The partitions, of whose rows only those of the slices begin matches."""
+        executable, slices = self.executable, slices_of(piece.table, partitions)
+        with self.spent_on(MATCHING):
+            rows = searched(executable.engine, executable.task, slices, reach)
+        return replace(partitions, searched=rows)
 
     def found(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """The matches of a piece, in chunks."""
@@ -148,7 +160,7 @@ class Worker:
             for name, column in self.executable.keys
         }
         number: int | None
-        if self.executable.sliced:
+        if self.executable.sliced is not None:
             number = None
         elif self.executable.neighbours:
             number = piece.table.column("__n")[row].as_py()

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark import slices
+import matchrec.reach as reach
+from matchrec.executable import Executable
+from matchrec.spark import execute, slices
+from matchrec.spark.transport import mapped
+from matchrec.spark.worker import Worker
+from tests.query_batches import fetched
 from tests.test_random_queries import INTERPRETED, settings
 
 ROWS = 300
 SCHEMA = "k string, t int, s int, v int, x double"
 NEXT_ROW = "AFTER MATCH SKIP TO NEXT ROW"
+LAST_WINDOW = "the rows of its last window behind it"
 
 
 @pytest.fixture(autouse=True)
@@ -27,21 +37,30 @@ def many_cuts(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> Iterator[
         yield
 
 
-@pytest.fixture(scope="module")
-def ticks(spark: SparkSession) -> DataFrame:
+def ticks_of(spark: SparkSession, count: int) -> DataFrame:
     """Rows of four partitions, one of them few; NULL among keys and times, times that are equal."""
     chance = random.Random(5)
     rows = [
         (
             chance.choice(["a", "a", "b", None]) if number > 8 else "few",
-            None if chance.random() < 0.05 else chance.randrange(ROWS if number > 8 else 20),
+            None if chance.random() < 0.05 else chance.randrange(count if number > 8 else 20),
             chance.randrange(3),
             chance.randrange(10),
             chance.choice([0.5, 1.5, None, float("nan")]),
         )
-        for number in range(ROWS)
+        for number in range(count)
     ]
     return spark.createDataFrame(rows, SCHEMA).repartition(3)
+
+
+@pytest.fixture(scope="module")
+def ticks(spark: SparkSession) -> DataFrame:
+    return ticks_of(spark, ROWS)
+
+
+@pytest.fixture(scope="module")
+def more_ticks(spark: SparkSession) -> DataFrame:
+    return ticks_of(spark, 3 * ROWS)
 
 
 def rows_of(frame: DataFrame) -> Counter[str]:
@@ -71,6 +90,87 @@ def test_slices_give_the_same_rows(ticks: DataFrame, clause: str) -> None:
     assert found.schema == expected.schema
     assert rows_of(found) == rows_of(expected) != Counter()
     assert cut.values()["partitions"] > whole.values()["partitions"]
+
+
+LEAPING = {
+    "past the last row": """PARTITION BY k ORDER BY t, s, v, x
+        MEASURES FIRST(t) AS a, LAST(v) AS b, count(*) AS n AFTER MATCH SKIP PAST LAST ROW
+        PATTERN (A B{0,3} C) DEFINE A AS v > 2, B AS v > 4, C AS v < 5""",
+    "all rows, and rows beside a match": """PARTITION BY k ORDER BY t DESC NULLS FIRST, s, v, x
+        MEASURES PREV(A.v, 2) AS b, NEXT(LAST(v), 2) AS c, CLASSIFIER() AS d ALL ROWS PER MATCH
+        PATTERN (A B C?) DEFINE B AS v > PREV(v), C AS v < PREV(v) AND sum(v) > 12""",
+    "to a variable": """ORDER BY t, s, v, x, k
+        MEASURES FIRST(t) AS a, LAST(v) AS b, count(*) AS n AFTER MATCH SKIP TO LAST B
+        PATTERN (A A? B{1,2} C?) DEFINE A AS v > 2, B AS v > 1, C AS v < 5""",
+    "a window": """ORDER BY t NULLS LAST, s, v, x, k MEASURES sum(v) AS n, CLASSIFIER() AS c
+        ALL ROWS PER MATCH PATTERN (A B+ C) WITHIN 6 DEFINE A AS v > 4, B AS v <> 5, C AS x > 1""",
+    "windows of keys": """PARTITION BY k ORDER BY t, s, v, x MEASURES A.t AS a, sum(v) AS n
+        AFTER MATCH SKIP TO FIRST B PATTERN (A+ B C*) WITHIN 8
+        DEFINE A AS v > 3, B AS v > FIRST(v), C AS v <> 5""",
+    "windows and a row before": """PARTITION BY k ORDER BY t, s, v, x MEASURES A.t AS a, C.t AS n
+        PATTERN (A B+ C) WITHIN 8 DEFINE A AS v > 6, B AS v < PREV(v), C AS v < 2""",
+    "rows of its own": """PARTITION BY k ORDER BY t, s, v, x MEASURES A.t AS a, C.v AS c
+        PATTERN (A B C) DEFINE A AS v = 4, B AS v > 3, C AS v IN (6, 7, 8)""",
+    "rows of its own, and a row before": """PARTITION BY k ORDER BY t, s, v, x
+        MEASURES A.t AS a, C.v AS c PATTERN (A B C)
+        DEFINE A AS v IN (4, 5, 6), B AS v > PREV(v) AND s = 1, C AS v < PREV(v) AND s < 3""",
+}
+
+
+@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+@pytest.mark.parametrize("clause", LEAPING.values(), ids=LEAPING)
+def test_slices_give_the_same_rows_where_these_depend_on_matches_before(
+    more_ticks: DataFrame, clause: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "WITHIN" not in clause:
+        monkeypatch.setattr(reach, "LEAPS", 2)
+    whole, cut = matchrec.Counters(), matchrec.Counters()
+    expected = matchrec.match_recognize(more_ticks, clause, engine=engine, counters=whole)
+    found = matchrec.match_recognize(more_ticks, clause, engine=engine, slices=4, counters=cut)
+    assert rows_of(found) == rows_of(expected) != Counter()
+    assert cut.values()["partitions"] > whole.values()["partitions"]
+
+
+@pytest.mark.parametrize("clause", LEAPING.values(), ids=LEAPING)
+def test_slices_come_to_the_engine_in_pieces(
+    more_ticks: DataFrame, clause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crossing: list[tuple[DataFrame, Executable]] = []
+
+    def kept(rows: DataFrame, executable: Executable, *others: Any) -> DataFrame:
+        crossing.append((rows, executable))
+        return mapped(rows, executable, *others)
+
+    monkeypatch.setattr(execute, "mapped", kept)
+    if "WITHIN" not in clause:
+        monkeypatch.setattr(reach, "LEAPS", 2)
+    matchrec.match_recognize(more_ticks, clause, slices=4)
+    rows, executable = crossing[-1]
+    table = fetched(rows).combine_chunks()
+
+    def found(rows_a_call: int) -> list[str]:
+        batches = table.to_batches(max_chunksize=rows_a_call)
+        worker = Worker(executable, rows_a_call=rows_a_call)
+        return [str(row) for batch in worker.run(batches) for row in batch.to_pylist()]
+
+    whole = found(1 << 17)
+    assert whole
+    for rows_a_call in (1, 5, 40):
+        assert found(rows_a_call) == whole
+
+
+@pytest.mark.parametrize("bound", ["", "WITHIN 7"])
+def test_a_slice_that_cannot_know_where_matches_begin_ends_the_query(
+    spark: SparkSession, bound: str
+) -> None:
+    """Every row is an A: where a match begins is told by the first row of all only."""
+    frame = spark.createDataFrame([("x", t) for t in range(1000)], "k string, t int")
+    clause = f"""PARTITION BY k ORDER BY t MEASURES A.t AS a
+        PATTERN (A{{5}}) {bound} DEFINE A AS t >= 0"""
+    with pytest.raises(PythonException, match="cannot know which of its rows") as raised:
+        matchrec.match_recognize(frame, clause, slices=2).collect()
+    assert "`k` = 'x'" in str(raised.value)
+    assert "run the query without slices" in str(raised.value)
 
 
 def test_rows_that_are_equal_in_order_by_have_one_order_for_all_slices(ticks: DataFrame) -> None:
@@ -112,10 +212,6 @@ def slices_line(ticks: DataFrame, clause: str) -> list[str]:
             "none: a match may have any number of rows, and there is no WITHIN",
         ),
         (
-            "ORDER BY t MEASURES A.t AS a PATTERN (A B) DEFINE B AS v > 1",
-            "none: which rows start a match depends on all matches before",
-        ),
-        (
             f"ORDER BY t MEASURES MATCH_NUMBER() AS a {NEXT_ROW} PATTERN (A B) DEFINE B AS v > 1",
             "none: MATCH_NUMBER() counts all matches before",
         ),
@@ -150,7 +246,40 @@ def test_explain_says_how_a_partition_is_cut(ticks: DataFrame) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        (
+            LEAPING["past the last row"],
+            "each borrows 4 rows behind it, and 40 rows before it, or more",
+        ),
+        (
+            LEAPING["rows of its own, and a row before"],
+            "each borrows 2 rows behind it, and 26 rows before it, or more",
+        ),
+        (
+            LEAPING["windows and a row before"],
+            f"each borrows {LAST_WINDOW}, and the rows of 8 windows and 1 row before it, or more",
+        ),
+    ],
+)
+def test_explain_says_what_tells_where_matches_begin(
+    ticks: DataFrame, clause: str, expected: str
+) -> None:
+    assert slices_line(ticks, clause)[1:] == [
+        expected,
+        "which of its rows begin a match depends on matches before; mostly those among the",
+        "borrowed rows tell, and where they do not, the query ends with an error that says so",
+    ]
+
+
 @pytest.mark.parametrize("count", [0, 1.5, 1000])
 def test_what_is_no_number_of_slices_is_refused(ticks: DataFrame, count: int) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="can be cut into 1 to"):
         matchrec.match_recognize(ticks, CLAUSES["a window"], slices=count)
+
+
+def test_tasks_that_are_tried_again_give_the_same_rows() -> None:
+    """Spark tries tasks again only where a session is made for it."""
+    command = [sys.executable, "-m", "tests.spark.retried_tasks"]
+    subprocess.run(command, check=True, timeout=300)

@@ -64,6 +64,7 @@ def search(
     first: IntArray,
     program: IntArray,
     starts: IntArray,
+    searched: IntArray,
     satisfied: IntArray,
     window_end: IntArray,
     skip_to: int,
@@ -83,7 +84,7 @@ def search(
         lower = starts[progress[PARTITION]]
         upper = starts[progress[PARTITION] + 1]
         edge = edge_of(starts, progress)
-        while progress[START] < upper:
+        while progress[START] < searched[1, progress[PARTITION]]:
             start = progress[START]
             bound = end_of_window(window_end, start, upper)
             if bound != progress[MEMO_WINDOW]:  # what failed was in another one
@@ -124,11 +125,11 @@ def search(
         if edge != NO_EDGE:
             return MORE_ROWS
         progress[PARTITION] += 1
-        progress[START] = upper
+        progress[START] = searched[0, progress[PARTITION]]
         progress[NUMBER] = 0
         progress[ASKED] = 0
-        progress[MEMO_FROM] = upper
-        progress[MEMO_TO] = upper
+        progress[MEMO_FROM] = progress[START]
+        progress[MEMO_TO] = progress[START]
     return DONE
 
 

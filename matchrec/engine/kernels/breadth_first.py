@@ -55,6 +55,7 @@ def search(
     first: IntArray,
     program: IntArray,
     starts: IntArray,
+    searched: IntArray,
     satisfied: IntArray,
     window_end: IntArray,
     skip_to: int,
@@ -81,7 +82,8 @@ def search(
         lower = starts[progress[PARTITION]]
         upper = starts[progress[PARTITION] + 1]
         edge = edge_of(starts, progress)
-        while progress[START] < upper:
+        until = searched[1, progress[PARTITION]]
+        while progress[START] < until:
             status = find_match(
                 first,
                 program,
@@ -97,6 +99,7 @@ def search(
                 edge,
                 lower,
                 upper,
+                until,
                 instructions,
                 registers,
                 columns,
@@ -123,11 +126,11 @@ def search(
         if edge != NO_EDGE:
             return MORE_ROWS
         progress[PARTITION] += 1
-        progress[START] = upper
+        progress[START] = searched[0, progress[PARTITION]]
         progress[NUMBER] = 0
         progress[ASKED] = 0
-        progress[MEMO_FROM] = upper
-        progress[MEMO_TO] = upper
+        progress[MEMO_FROM] = progress[START]
+        progress[MEMO_TO] = progress[START]
     return DONE
 
 
@@ -147,6 +150,7 @@ def find_match(
     edge: int,
     lower: int,
     upper: int,
+    until: int,
     instructions: RunArray,
     registers: RunArray,
     columns: RunArray,
@@ -156,7 +160,10 @@ def find_match(
     live: RunArray,
     table: RunArray,
 ) -> int:
-    """Find the first match from progress[START] on; it is progress[BEST_...]. DONE or a status."""
+    """Find the first match from progress[START] on that begins before `until`. DONE or a status.
+
+    It is progress[BEST_...].
+    """
     row = progress[START]
     bank = 0
     count = 0
@@ -167,7 +174,8 @@ def find_match(
             return forget(progress, runs, bank, count, row, MORE_ROWS)
         if count == 0 and progress[BEST_START] < 0:
             progress[NODES] = 0
-            if row >= upper:
+            if row >= until:
+                progress[START] = row
                 return DONE
         elif 2 * progress[NODES] > nodes.shape[0]:
             compact(nodes, moved, runs, bank, count, progress)
@@ -176,7 +184,7 @@ def find_match(
         progress[STAMP] += 1
         progress[RUNS] = 0
         answer = GOES_ON
-        new_run = int(progress[BEST_START] < 0 and row < upper)
+        new_run = int(progress[BEST_START] < 0 and row < until)
         for run in range(count + new_run):
             state, node, start, place = 0, -1, row, 2 * runs.shape[1]
             if run < count:

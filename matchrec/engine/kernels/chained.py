@@ -72,6 +72,7 @@ def search(
     first: IntArray,
     program: IntArray,
     starts: IntArray,
+    searched: IntArray,
     satisfied: IntArray,
     skip_to: int,
     known: ChoiceArray,
@@ -86,7 +87,7 @@ def search(
         lower = starts[progress[PARTITION]]
         upper = starts[progress[PARTITION] + 1]
         edge = edge_of(starts, progress)
-        while progress[START] < upper:
+        while progress[START] < searched[1, progress[PARTITION]]:
             length = follow(first, program, satisfied, known, path, progress, edge, lower, upper)
             if length == NO_MATCH:
                 progress[START] += 1
@@ -108,9 +109,9 @@ def search(
         if edge != NO_EDGE:
             return MORE_ROWS
         progress[PARTITION] += 1
-        progress[START] = upper
+        progress[START] = searched[0, progress[PARTITION]]
         progress[NUMBER] = 0
-        progress[MEMO_TO] = upper
+        progress[MEMO_TO] = progress[START]
     return DONE
 
 

@@ -5,6 +5,8 @@ more than a step of the search.
 
 first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
 program: int64[c, 13], columns as below.
+searched: int64[2, p + 1], from which row on and before which one matches of each partition begin,
+then n.
 satisfied: int64[n, w], the row conditions of `Partitions`, bit for bit.
 window_end: int64[n], see `Partitions`, or int64[0] without a window.
 found: int64[4, m + 1], what is known of each match, rows as below.

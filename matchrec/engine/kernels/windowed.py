@@ -55,6 +55,7 @@ def search(
     first: IntArray,
     program: IntArray,
     starts: IntArray,
+    searched: IntArray,
     satisfied: IntArray,
     window_end: IntArray,
     skip_to: int,
@@ -70,7 +71,7 @@ def search(
         lower = starts[progress[PARTITION]]
         upper = starts[progress[PARTITION] + 1]
         edge = edge_of(starts, progress)
-        while progress[START] < upper:
+        while progress[START] < searched[1, progress[PARTITION]]:
             start = progress[START]
             bound = window_end[start]
             if bound > progress[HORIZON]:
@@ -108,10 +109,10 @@ def search(
         if edge != NO_EDGE:
             return MORE_ROWS
         progress[PARTITION] += 1
-        progress[START] = upper
+        progress[START] = searched[0, progress[PARTITION]]
         progress[NUMBER] = 0
-        progress[MEMO_TO] = upper
-        progress[HORIZON] = upper
+        progress[MEMO_TO] = progress[START]
+        progress[HORIZON] = progress[START]
     return DONE
 
 
