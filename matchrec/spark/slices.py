@@ -43,7 +43,7 @@ from matchrec.spark.session import Runner
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST_SLICES = 16  # more of them, and HotSpot would not compile what Spark generates
+MOST_SLICES = 12  # with 16 HotSpot leaves what Spark generates uncompiled: four times as slow
 A_SAMPLED_ROW = 1024  # is one of so many
 SAFETY = 16  # so many times the rows needed are expected between sampled ones, over all keys
 
