@@ -13,7 +13,6 @@ from typing import Protocol
 
 import numpy as np
 
-from matchrec.engine.compiled import searched_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
@@ -133,7 +132,8 @@ def matches_of(found: IntArray, count: int, choices: ChoiceArray, tables: Progra
 def new_progress(task: Task, partitions: Partitions) -> IntArray:
     """The progress of a search that has not begun."""
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-    start = searched_of(partitions)[0, 0]
+    begins = partitions.starts if partitions.searched is None else partitions.searched[0]
+    start = begins[0]
     progress[layout.MEMO_WINDOW] = -1
     progress[layout.EDGE] = layout.NO_EDGE
     progress[layout.MOST_ASKED] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)

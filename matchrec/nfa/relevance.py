@@ -70,10 +70,8 @@ def relevant_rows_of_stages(
     if program.pending or times_out or not all(skips_alike(folding, program.final)):
         return ()
     tests = {one.variable: one.before for one in conditions}
-    asked = {choice.test for choices in folding.choices for choice in choices} - {
-        None,
-        *windows.near,
-    }
+    asked = {choice.test for choices in folding.choices for choice in choices}
+    asked -= {None, *windows.near}
     found: dict[RowColumn, None] = {}
     for number in sorted(one for one in asked if one is not None):
         test = tests.get(plan.variables[number])

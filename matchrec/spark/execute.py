@@ -124,14 +124,15 @@ def execute(
     check_slices(options.slices)
     rows = relation.select(["*"])
     columns = input_columns(relation.runner, rows.columns, alias)
-    if is_streaming(rows):
+    is_stream = is_streaming(rows)
+    if is_stream:
         check_stream(plan, options)
     check_order(plan)
     resolved = resolve(plan, columns)
     with quiet_analysis():
         try:
             outputs = output_columns(resolved, columns, relation.name_of)
-            if is_streaming(rows):
+            if is_stream:
                 events = Events(Preparation(relation, resolved))
                 return executed(events, draft(resolved, outputs), options)
             order = [relation.type_of(item.expression.text) for item in resolved.order_by[:1]]
