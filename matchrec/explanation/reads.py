@@ -17,6 +17,7 @@ from matchrec.output.reads import (
     ReadKind,
     ReadMatchedRows,
     ReadMatchNumber,
+    ReadNothing,
     ReadPointer,
     ReadPosition,
     ReadRow,
@@ -56,6 +57,8 @@ def show_read(read: Read, columns: list[str]) -> str:
             return f"the pointer's {field.value}"
         case ReadPosition():
             return "the position in the match"
+        case ReadNothing():
+            return "nothing"
         case ReadIsMatched():
             return "whether the row is matched"
         case ReadCollected():

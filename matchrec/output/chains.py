@@ -26,6 +26,7 @@ from matchrec.output.reads import (
     ReadCount,
     ReadExtreme,
     ReadMatchNumber,
+    ReadNothing,
     ReadRow,
     ReadSum,
 )
@@ -42,7 +43,9 @@ def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> boo
         return False
     for read in reads:
         match read:
-            case ReadRow() | ReadMatchNumber() | ReadCount() | ReadSum() | ReadExtreme():
+            case ReadRow() | ReadMatchNumber() | ReadNothing():
+                continue
+            case ReadCount() | ReadSum() | ReadExtreme():
                 continue
             case ReadAt(navigation=navigation) if not navigation.logical_offset:
                 continue

@@ -24,6 +24,7 @@ from matchrec.output.reads import (
     ReadKind,
     ReadMatchedRows,
     ReadMatchNumber,
+    ReadNothing,
     ReadPosition,
     ReadRow,
     ReadSum,
@@ -193,12 +194,12 @@ class MeasureReader:
         return name
 
     def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
-        """The reads, with the mark of unmatched rows last where they come out."""
+        """The reads, at least one; last the mark of unmatched rows, where they come out."""
         rows = ReadMatchedRows(tuple(self.fields))
         reads = tuple(rows if isinstance(one, ReadMatchedRows) else one for one in self.reads)
         if rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
             return (*reads, ReadIsMatched())
-        return reads
+        return reads or (ReadNothing(),)
 
     def read(self, read: Read) -> int:
         if read not in self.reads:

@@ -107,6 +107,11 @@ class ReadPosition:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadNothing:
+    """TRUE of every output row, where nothing else is read: without a column no row crosses."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReadKind:
     """Whether a match is one, or a run whose window has ended: see `nfa.places`."""
 
@@ -140,6 +145,7 @@ Read = (
     | ReadCollected
     | ReadClassifierAt
     | ReadKind
+    | ReadNothing
     | ReadMatchNumber
     | ReadPointer
     | ReadIsMatched

@@ -34,6 +34,7 @@ from matchrec.output.reads import (
     ReadKind,
     ReadMatchedRows,
     ReadMatchNumber,
+    ReadNothing,
     ReadPointer,
     ReadPosition,
     ReadRow,
@@ -285,6 +286,8 @@ def may_be_null(
             return inputs[column].nullable
         case ReadCount() | ReadIsMatched() | ReadMatchedRows() | ReadPosition() | ReadCollected():
             return False
+        case ReadNothing():
+            return False
         case ReadMatchNumber():
             return rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
         case _:
@@ -302,7 +305,7 @@ def read_type(read: Read, inputs: list[spark_types.StructField]) -> spark_types.
             return spark_types.ArrayType(inputs[column].dataType, containsNull=False)
         case ReadMatchedRows(columns):
             return spark_types.ArrayType(matched_row_type(columns, inputs), containsNull=False)
-        case ReadIsMatched():
+        case ReadIsMatched() | ReadNothing():
             return spark_types.BooleanType()
         case ReadMatchNumber() | ReadCount() | ReadPosition() | ReadKind():
             return spark_types.LongType()
@@ -328,7 +331,7 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
     if executable.grouped:
         matched = grouped(relation.runner, matched, executable)
     is_matched = None
-    if executable.reads and isinstance(executable.reads[-1], ReadIsMatched):
+    if isinstance(executable.reads[-1], ReadIsMatched):
         is_matched = f"__r{len(executable.reads) - 1}"
     items = [projection(output, is_matched) for output in executable.outputs]
     return relation.runner.select(matched, items)

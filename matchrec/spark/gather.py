@@ -34,6 +34,7 @@ from matchrec.output.reads import (
     ReadKind,
     ReadMatchedRows,
     ReadMatchNumber,
+    ReadNothing,
     ReadPointer,
     ReadPosition,
     ReadRow,
@@ -88,6 +89,7 @@ class Gatherer:
     def batch(self) -> pa.RecordBatch:
         """Columns __r0, __r1, ... of the output rows."""
         columns = [self.column(read) for read in self.executable.reads]
+        assert columns, "a batch without columns loses its rows"
         return pa.RecordBatch.from_arrays(columns, [f"__r{i}" for i in range(len(columns))])
 
     def column(self, read: Read) -> pa.Array:
@@ -112,6 +114,8 @@ class Gatherer:
             case ReadKind():
                 assert self.reader.matches.kind is not None
                 return pa.array(self.reader.matches.kind[self.reader.rows.match])
+            case ReadNothing():
+                return pa.array(np.ones(self.reader.rows.count, np.bool_))
             case ReadIsMatched():
                 return pa.array(self.reader.rows.match >= 0)
             case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():
