@@ -35,6 +35,18 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
         yield
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_matches_of_which_nothing_is_read(
+    spark: SparkSession, engine: str, transport: str
+) -> None:
+    text = "PATTERN SEQ(ANY a) RETURN 1 AS one"
+    counters = None if engine == "backtracking" else matchrec.Counters()
+    options = {"order_by": "id", "transport": transport, "counters": counters}
+    found = matchrec.sase(spark.range(3), text, engine=engine, **options)  # type: ignore[arg-type]
+    assert found.collect() == [Row(one=1)] * 3
+
+
 # Query 1: shoplifting
 
 READINGS = [

@@ -79,6 +79,8 @@ CLAUSES = {
         DEFINE A AS v > 4, B AS v <> 5, C AS x > 1""",
     "rows of its own": f"""PARTITION BY k ORDER BY t, s, v, x MEASURES A.t AS a, C.v AS c
         {NEXT_ROW} PATTERN (A B C) DEFINE A AS v < 4, B AS v > 3, C AS v < 6""",
+    "constants": f"""ORDER BY t, s, v, x, k MEASURES 'hit' AS tag
+        {NEXT_ROW} PATTERN (A B) DEFINE A AS v < 4, B AS v > 3""",
 }
 
 

@@ -127,6 +127,17 @@ def test_sase_without_partitions(feed: Feed) -> None:
     assert feed.rows() == feed.at_once(query)
 
 
+def test_matches_of_which_nothing_is_read(feed: Feed) -> None:
+    def query(events: DataFrame) -> DataFrame:
+        text = "PATTERN SEQ(a x, b y) WITHIN 9 seconds RETURN 'hit' AS tag"
+        return matchrec.sase(events, text, order_by="ts", type_column="v")
+
+    feed.put([("p", 1, "a", 1), ("q", 2, "b", 2)], [("p", 3, "a", 2), ("q", 4, "b", 3)])
+    feed.put([("p", 300, "z", 0)])
+    feed.run(query)
+    assert feed.rows() == feed.at_once(query) == ["Row(tag='hit')"] * 2
+
+
 @pytest.mark.parametrize("skip", [AfterMatch.NO_SKIP, AfterMatch.SKIP_PAST_LAST_EVENT])
 def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMatch) -> None:
     pattern = (
