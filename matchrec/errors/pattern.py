@@ -35,6 +35,44 @@ def stray_character(character: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
+def reserved_word(word: str, where: str, span: Span) -> MatchRecognizeParseError:
+    """NOT, AND, NULL as a pattern variable, not in quotes."""
+    meant = _MEANT.get(word) if where == "PATTERN" else None
+    return MatchRecognizeParseError(
+        f"reserved word `{word}` as a pattern variable in {where}",
+        span,
+        notes=() if meant is None else (meant,),
+        hint=f"write `{word}` in backticks, if a variable is called so",
+    )
+
+
+_MEANT = {
+    "NOT": "a row pattern says which rows are there; that a row is not there is not supported: "
+    "write a variable whose condition in DEFINE is the negation",
+    "AND": "variables in a row are written with a space, A B; conditions belong in DEFINE",
+    "OR": "one of several is written with |: (A | B)",
+    "NULL": "a pattern without rows is written ()",
+}
+
+
+def empty_alternative(span: Span) -> MatchRecognizeParseError:
+    """`(A | )`."""
+    return MatchRecognizeParseError(
+        "`|` in PATTERN has nothing on one side",
+        span,
+        hint="write () for an alternative without rows, (A | ()), or remove the `|`",
+    )
+
+
+def empty_exclusion(span: Span) -> MatchRecognizeParseError:
+    """`{- -}`."""
+    return MatchRecognizeParseError(
+        "exclusion with nothing in it in PATTERN",
+        span,
+        hint="write {- A -}, or leave the exclusion out",
+    )
+
+
 def unclosed_name(span: Span) -> MatchRecognizeParseError:
     """A quoted name without its second quote."""
     return MatchRecognizeParseError(

@@ -6,7 +6,8 @@
                   | PERMUTE '(' alternatives (',' alternatives)* ')'
 
 White space and comments may stand between any two symbols. A name without quotes folds to upper
-case; one in backticks or double quotes keeps its case.
+case and is no reserved word; one in backticks or double quotes keeps its case. An alternative of no
+rows is written `()`; only all of the pattern may be left out.
 Source: ISO/IEC 19075-5, row pattern syntax.
 """
 
@@ -26,6 +27,7 @@ from matchrec.plan.pattern import (
     concatenation,
     permutation,
 )
+from matchrec.plan.reserved import is_reserved
 from matchrec.source import Span
 
 DEEPEST = 100
@@ -44,7 +46,7 @@ def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
     """The tree of the row pattern that stands at `span` of `text` (default: all of it).
 
     >>> from matchrec.plan.pattern import show
-    >>> show(parse_row_pattern("(a|b) {- c -}*? || `d`{2,}"))
+    >>> show(parse_row_pattern("(a|b) {- c -}*? |()| `d`{2,}"))
     '(A | B) {- C -}*? | () | `d`{2,}'
     """
     return _Parser(text, tokens(text, span or Span(0, len(text)))).pattern()
@@ -92,8 +94,14 @@ class _Parser:
     def alternatives(self) -> RowPattern:
         start = self.position
         parts = [self.parts()]
-        while self.accept("|"):
+        while self.token.symbol == "|":
+            if self.position == start:
+                raise errors.empty_alternative(self.token.span)
+            bar = self.position
+            self.advance()
             parts.append(self.parts())
+            if self.position == bar + 1:
+                raise errors.empty_alternative(self.tokens[bar].span)
         return alternation(parts, self.span_from(start))
 
     def parts(self) -> RowPattern:
@@ -171,6 +179,8 @@ class _Parser:
             case "(":
                 return self.group(token, ")")
             case "{-":
+                if self.token.symbol == "-}":
+                    raise errors.empty_exclusion(token.span.to(self.token.span))
                 part = self.group(token, "-}")
                 return Exclusion(part, token.span.to(self.tokens[self.position - 1].span))
             case "^":
@@ -181,6 +191,8 @@ class _Parser:
             raise errors.stray_character(token.text, token.span)
         if token.symbol == "PERMUTE" and self.token.symbol == "(":
             return self.permutation(token)
+        if not token.quoted and is_reserved(token.text):
+            raise errors.reserved_word(token.text, "PATTERN", token.span)
         return Variable(token.text, token.span)
 
     def group(self, opening: PatternToken, closing: str) -> RowPattern:

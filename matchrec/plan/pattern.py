@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from typing_extensions import assert_never
 
+from matchrec.plan.reserved import RESERVED
 from matchrec.source import Span
 
 
@@ -211,7 +212,12 @@ def show_quantifier(least: int, most: int | None) -> str:
 
 
 def show_name(name: str) -> str:
-    """A variable's name as it would be written: quoted unless it is an upper-case word."""
+    """A variable's name as it would be written: quoted unless it is an upper-case word.
+
+    >>> show_name("UP"), show_name("up"), show_name("NOT")
+    ('UP', '`up`', '`NOT`')
+    """
     plain = name.isascii() and name.replace("_", "A").isalnum() and name == name.upper()
+    keyword = name == "PERMUTE" or name in RESERVED
     quoted = name.replace("`", "``")
-    return name if plain and not name[:1].isdigit() and name != "PERMUTE" else f"`{quoted}`"
+    return name if plain and not name[:1].isdigit() and not keyword else f"`{quoted}`"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import clause as errors
+from matchrec.errors import pattern as pattern_errors
 from matchrec.errors import syntax as syntax_errors
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.frontends.sql.nodes import (
@@ -21,9 +22,10 @@ from matchrec.frontends.sql.sections import (
     sections,
     words_after_pattern,
 )
-from matchrec.frontends.tokens import split_at_commas
+from matchrec.frontends.tokens import Kind, Token, split_at_commas
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import RowPattern
+from matchrec.plan.reserved import is_reserved
 from matchrec.source import Span
 
 
@@ -174,6 +176,7 @@ def _after_match(clause: ClauseTokens, section: Section | None) -> AfterMatchSki
     to_end = ends.get(" ".join(direction))
     if clause.key(start - 1) != "SKIP" or to_end is None or not target.can_name:
         raise errors.malformed_skip(clause.text[span.start : span.end], span)
+    _refuse_reserved(target, "AFTER MATCH SKIP")
     return AfterMatchSkip(to_end, target.variable, target.span)
 
 
@@ -206,6 +209,8 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
         written = _expression(clause, start, end)
         raise errors.malformed_subset(written.text, written.span)
     members = tuple(clause.tokens[first] for first, _ in parts)
+    for token in (name, *members):
+        _refuse_reserved(token, "SUBSET")
     return Subset(
         name.variable,
         tuple(member.variable for member in members),
@@ -218,8 +223,15 @@ def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
     name = clause.tokens[start]
     if not name.can_name or clause.key(start + 1) != "AS" or end - start < 3:
         raise _malformed_definition(clause, start, end)
+    _refuse_reserved(name, "DEFINE")
     _refuse_second_definition(clause, start + 2, end)
     return DefinitionNode(name.variable, _expression(clause, start + 2, end), name.span)
+
+
+def _refuse_reserved(name: Token, where: str) -> None:
+    """A reserved word names a variable in quotes only."""
+    if name.kind is Kind.WORD and is_reserved(name.text):
+        raise pattern_errors.reserved_word(name.variable, where, name.span)
 
 
 def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> None:

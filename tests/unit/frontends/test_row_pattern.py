@@ -123,7 +123,7 @@ def test_any_text_is_a_pattern_or_a_placed_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
-        ("A||B", Alternation((A, Empty(), B))),
+        ("A|()|B", Alternation((A, Empty(), B))),
         ("A??", Quantified(A, 0, 1, greedy=False)),
         ("A ? ?", Quantified(A, 0, 1, greedy=False)),
         ("A{,}", Quantified(A, 0, None)),

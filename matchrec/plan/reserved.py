@@ -1,0 +1,28 @@
+"""Words that name a pattern variable in quotes only.
+
+They are the reserved words of the standard that Trino or Spark's ANSI mode reserve as well, so that
+a query that either of them reads is read here. Of the standard's other reserved words several are
+names of variables in the documentation of other products: START, VALUE, MATCH, ONE, OPEN, CLOSE.
+Source: ISO/IEC 9075-2, <reserved word>.
+"""
+
+from __future__ import annotations
+
+RESERVED = frozenset(
+    """
+    ALL ALTER AND ANY AS AUTHORIZATION BETWEEN BOTH BY CALL CASE CAST CHECK COLLATE COLUMN
+    CONSTRAINT CREATE CROSS CUBE CURRENT_CATALOG CURRENT_DATE CURRENT_PATH CURRENT_ROLE
+    CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DEALLOCATE DELETE DESCRIBE DISTINCT
+    DROP ELSE END ESCAPE EXCEPT EXECUTE EXISTS EXTRACT FALSE FETCH FILTER FOR FOREIGN FROM FULL
+    GRANT GROUP GROUPING HAVING IN INNER INSERT INTERSECT INTO IS JOIN JSON_ARRAY JSON_EXISTS
+    JSON_OBJECT JSON_QUERY JSON_TABLE JSON_VALUE LATERAL LEADING LEFT LIKE LISTAGG LOCALTIME
+    LOCALTIMESTAMP NATURAL NORMALIZE NOT NULL OFFSET ON ONLY OR ORDER OUTER OVERLAPS PREPARE PRIMARY
+    RECURSIVE REFERENCES RIGHT ROLLUP SELECT SESSION_USER SKIP SOME SQL TABLE THEN TIME TO TRAILING
+    TRIM TRUE UESCAPE UNION UNIQUE UNKNOWN UNNEST USER USING VALUES WHEN WHERE WITH WITHIN
+    """.split()
+)
+
+
+def is_reserved(word: str) -> bool:
+    """Whether a word without quotes, in either case, cannot name a pattern variable."""
+    return word.upper() in RESERVED
