@@ -8,15 +8,11 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from matchrec.arguments import DATAFRAME, FLAG, SESSION, TEXT, TEXTS, OneOf, checked
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.environment import check_workers
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import (
-    not_compressible,
-    too_few_arguments,
-    unknown_form,
-    unknown_output,
-)
+from matchrec.errors.calls import not_compressible, too_few_arguments
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sase import WORDS
 from matchrec.explanation import ExplainedClause, Explanation
@@ -31,6 +27,16 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.graph import as_graph
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.template import Template, View, template
+from matchrec.signatures import (
+    ARGS,
+    COUNTERS,
+    ENGINE,
+    FRAMES,
+    MAX_STEPS,
+    OPTIMISATIONS,
+    SLICES,
+    TRANSPORT,
+)
 from matchrec.source import Source
 from matchrec.spark.columns import Relation
 from matchrec.spark.counters import Counters
@@ -46,6 +52,17 @@ Arguments = dict[str, Any] | list[Any] | None
 INSTALLED = "_matchrec_spark_sql"
 
 
+@checked(
+    spark=SESSION,
+    query=TEXT,
+    args=ARGS,
+    engine=ENGINE,
+    transport=TRANSPORT,
+    max_steps=MAX_STEPS,
+    slices=SLICES,
+    counters=COUNTERS,
+    frames=FRAMES,
+)
 def sql(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -81,6 +98,16 @@ def sql(  # noqa: PLR0913 -- public signature
     return result if counters is None else counters.of_query(result)
 
 
+@checked(
+    spark=SESSION,
+    query=TEXT,
+    args=ARGS,
+    engine=ENGINE,
+    max_steps=MAX_STEPS,
+    slices=SLICES,
+    analyze=FLAG,
+    frames=FRAMES,
+)
 def explain(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -112,6 +139,15 @@ def explain(  # noqa: PLR0913 -- public signature
     return explanation.with_counters(counters)
 
 
+@checked(
+    df=DATAFRAME,
+    clause=TEXT,
+    engine=ENGINE,
+    transport=TRANSPORT,
+    max_steps=MAX_STEPS,
+    slices=SLICES,
+    counters=COUNTERS,
+)
 def match_recognize(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     clause: str,
@@ -135,6 +171,19 @@ def match_recognize(  # noqa: PLR0913 -- public signature
         return execute(plan, relation_of(df), None, options).dataframe
 
 
+@checked(
+    df=DATAFRAME,
+    text=TEXT,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    type_column=TEXT,
+    output=OneOf(("all", "non_overlapping")),
+    form=OneOf(("verbose", "compressed")),
+    engine=ENGINE,
+    transport=TRANSPORT,
+    counters=COUNTERS,
+    optimisations=OPTIMISATIONS,
+)
 def sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
@@ -170,6 +219,17 @@ def sase(  # noqa: PLR0913 -- public signature
     ).dataframe
 
 
+@checked(
+    df=DATAFRAME,
+    text=TEXT,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    type_column=TEXT,
+    output=OneOf(("all", "non_overlapping")),
+    form=OneOf(("verbose", "compressed")),
+    engine=ENGINE,
+    optimisations=OPTIMISATIONS,
+)
 def explain_sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
@@ -218,6 +278,7 @@ class SaseCall:
             return replace(executed, dataframe=marked(executed.dataframe, plan))
 
 
+@checked(graph=DATAFRAME)
 def unwind(graph: DataFrame) -> DataFrame:
     """The matches that a DataFrame of `sase` in compressed form holds, as in verbose form.
 
@@ -229,13 +290,8 @@ def unwind(graph: DataFrame) -> DataFrame:
 
 def sase_output(output: str, form: str) -> MatchOutput:
     """Which matches `sase` is asked for."""
-    known = {"all": MatchOutput.ALL, "non_overlapping": MatchOutput.NON_OVERLAPPING}
-    if output not in known:
-        raise unknown_output(output, known)
-    if form not in ("verbose", "compressed"):
-        raise unknown_form(form, ("verbose", "compressed"))
     if form == "verbose":
-        return known[output]
+        return MatchOutput.ALL if output == "all" else MatchOutput.NON_OVERLAPPING
     if output != "all":
         raise not_compressible(output)
     return MatchOutput.GRAPH

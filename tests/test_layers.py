@@ -15,17 +15,19 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MAY_IMPORT = {
     "source": set(),
     "errors": {"source"},
+    "arguments": {"errors"},
     "plan": {"source", "errors"},
-    "frontends": {"source", "errors", "plan"},
+    "frontends": {"source", "errors", "arguments", "plan"},
     "nfa": {"source", "errors", "plan"},
     "evaluate": {"source", "errors", "plan"},
-    "engine": {"source", "errors", "plan", "nfa", "evaluate"},
+    "engine": {"source", "errors", "arguments", "plan", "nfa", "evaluate"},
     "output": {"source", "errors", "plan", "nfa", "evaluate", "engine"},
     "executable": {"source", "errors", "plan", "nfa", "evaluate", "engine", "output"},
     "reach": {"plan", "nfa", "engine", "output", "executable"},
-    "explanation": {"plan", "nfa", "evaluate", "engine", "output", "executable", "reach"},
-    "spark": {"source", "errors", "plan", "engine", "output", "executable", "reach"},
+    "explanation": {"arguments", "plan", "nfa", "evaluate", "engine", "output", "executable", "reach"},
+    "spark": {"source", "errors", "arguments", "plan", "engine", "output", "executable", "reach"},
     "environment": {"errors", "spark"},
+    "signatures": {"arguments", "engine", "frontends", "spark"},
     "cli": {"errors", "environment", "evaluate", "spark"},
 }
 

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
-from matchrec.errors.calls import altered_by_pandas, unknown_transport
+from matchrec.errors.calls import altered_by_pandas
 from matchrec.executable import Executable
 from matchrec.spark.columns import BITS_A_COLUMN, packed
 from matchrec.spark.crossing import microseconds
@@ -40,12 +40,6 @@ NUMBERS: dict[type[spark_types.DataType], pa.DataType] = {
     spark_types.FloatType: pa.float32(),
     spark_types.DoubleType: pa.float64(),
 }
-
-
-def check_transport(name: str) -> None:
-    """Raises for a name that is no transport."""
-    if name not in TRANSPORTS:
-        raise unknown_transport(name, TRANSPORTS)
 
 
 def mapped(
