@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.api import relation_of
 from matchrec.arguments import DATAFRAME, FLAG, TEXT, TEXTS, OneOf, checked
-from matchrec.environment import check_workers
+from matchrec.environment import check_session
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.arguments import keys, orders
@@ -128,6 +128,7 @@ class PatternCall:
 
     def executed(self, options: Options) -> Executed:
         """The result, and what explains it."""
+        check_session(self.df.sparkSession)
         stages, columns = textual(self.pattern.stages)
         columns_of_events = tuple(quoted(name) for name in self.df.columns)
         frame = self.df.select("*", *(one.alias(name) for name, one in columns.items()))
@@ -141,7 +142,6 @@ class PatternCall:
             self.timeouts,
         )
         plan, source = lower_pattern(asked)
-        check_workers(self.df.sparkSession)
         with shown_in(source, WORDS):
             executed = execute(plan, relation_of(frame), None, options)
         return replace(executed, dataframe=executed.dataframe.drop(*columns))

@@ -23,6 +23,7 @@ from matchrec.errors.calls import altered_by_pandas
 from matchrec.executable import Executable
 from matchrec.spark.columns import BITS_A_COLUMN, packed
 from matchrec.spark.crossing import microseconds
+from matchrec.spark.interpreter import able_workers
 from matchrec.spark.tally import COLUMN, Tally
 
 if TYPE_CHECKING:
@@ -58,11 +59,13 @@ def mapped(
             return run(batches)
 
         over_arrow.__name__ = name
-        return prepared.mapInArrow(over_arrow, schema)
+        with able_workers(prepared.sparkSession):
+            return prepared.mapInArrow(over_arrow, schema)
     crossing = Crossing(prepared, executable)
     over_pandas = crossing.function(run)
     over_pandas.__name__ = name
-    return crossing.encoded().mapInPandas(over_pandas, schema)
+    with able_workers(prepared.sparkSession):
+        return crossing.encoded().mapInPandas(over_pandas, schema)
 
 
 def runner_in_worker(executable: Executable, tally: Tally | None) -> Run:

@@ -27,7 +27,7 @@ CONDITION = Kind(
 TIMES = Kind("a whole number", is_whole, "write times(2), times(2, 4) or times_or_more(2)")
 STAGES = Kind(
     "the stages that calls have built",
-    lambda given: isinstance(given, tuple) and all(isinstance(one, Stage) for one in given),
+    lambda given: isinstance(given, tuple) and all_of(instance_of(Stage), given),
     'write Pattern.begin("name")',
 )
 
