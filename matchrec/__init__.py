@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from matchrec.api import (
         explain,
         explain_sase,
-        install,
         match_recognize,
         sase,
         sql,
-        uninstall,
         unwind,
     )
     from matchrec.detecting import detect, explain_pattern, pattern_sql
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     )
     from matchrec.explanation import Explanation
     from matchrec.frontends.pattern import AfterMatch, Pattern
+    from matchrec.installing import install, uninstall
     from matchrec.spark.counters import Counters
 
 __all__ = [
@@ -78,6 +77,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("matchrec.frontends.pattern"), name)
     if name in ("detect", "explain_pattern", "pattern_sql"):
         return getattr(import_module("matchrec.detecting"), name)
+    if name in ("install", "uninstall"):
+        return getattr(import_module("matchrec.installing"), name)
     return getattr(import_module("matchrec.api"), name)
 
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from matchrec.arguments import DATAFRAME, FLAG, SESSION, TEXT, TEXTS, OneOf, checked
 from matchrec.engine.interface import OPTIMISED, Optimisations
-from matchrec.environment import check_workers
+from matchrec.environment import check_session
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import (
-    not_compressible,
-    too_few_arguments,
-    unknown_form,
-    unknown_output,
-)
+from matchrec.errors.calls import not_compressible, too_few_arguments
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sase import WORDS
 from matchrec.explanation import ExplainedClause, Explanation
@@ -31,6 +26,16 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.graph import as_graph
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.template import Template, View, template
+from matchrec.signatures import (
+    ARGS,
+    COUNTERS,
+    ENGINE,
+    FRAMES,
+    MAX_STEPS,
+    OPTIMISATIONS,
+    SLICES,
+    TRANSPORT,
+)
 from matchrec.source import Source
 from matchrec.spark.columns import Relation
 from matchrec.spark.counters import Counters
@@ -43,9 +48,19 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Arguments = dict[str, Any] | list[Any] | None
-INSTALLED = "_matchrec_spark_sql"
 
 
+@checked(
+    spark=SESSION,
+    query=TEXT,
+    args=ARGS,
+    engine=ENGINE,
+    transport=TRANSPORT,
+    max_steps=MAX_STEPS,
+    slices=SLICES,
+    counters=COUNTERS,
+    frames=FRAMES,
+)
 def sql(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -72,6 +87,7 @@ def sql(  # noqa: PLR0913 -- public signature
     counters: see `Counters`. Runs no job; raises MatchRecognizeError for what is wrong with a
     clause, and Spark's own errors for the rest of the query.
     """
+    check_session(spark)
     parsed = parse(query, frames)
     if not parsed.sites:
         return spark.sql(query, args, **frames)
@@ -81,6 +97,16 @@ def sql(  # noqa: PLR0913 -- public signature
     return result if counters is None else counters.of_query(result)
 
 
+@checked(
+    spark=SESSION,
+    query=TEXT,
+    args=ARGS,
+    engine=ENGINE,
+    max_steps=MAX_STEPS,
+    slices=SLICES,
+    analyze=FLAG,
+    frames=FRAMES,
+)
 def explain(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -96,8 +122,7 @@ def explain(  # noqa: PLR0913 -- public signature
 
     analyze: the query also runs, its rows are dropped, and what it has counted is shown.
     """
-    if analyze:
-        check_workers(spark)
+    check_session(spark)
     parsed = parse(query, frames)
     counters = Counters() if analyze and parsed.sites else None
     options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
@@ -112,6 +137,15 @@ def explain(  # noqa: PLR0913 -- public signature
     return explanation.with_counters(counters)
 
 
+@checked(
+    df=DATAFRAME,
+    clause=TEXT,
+    engine=ENGINE,
+    transport=TRANSPORT,
+    max_steps=MAX_STEPS,
+    slices=SLICES,
+    counters=COUNTERS,
+)
 def match_recognize(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     clause: str,
@@ -127,14 +161,27 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     clause: what would stand between the parentheses, from PARTITION BY to DEFINE. Otherwise as
     `sql`.
     """
+    check_session(df.sparkSession)
     with shown_in(Source(clause)):
         plan = lower(parse_clause(clause))
         warn_about(plan)
-        check_workers(df.sparkSession)
         options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
         return execute(plan, relation_of(df), None, options).dataframe
 
 
+@checked(
+    df=DATAFRAME,
+    text=TEXT,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    type_column=TEXT,
+    output=OneOf(("all", "non_overlapping")),
+    form=OneOf(("verbose", "compressed")),
+    engine=ENGINE,
+    transport=TRANSPORT,
+    counters=COUNTERS,
+    optimisations=OPTIMISATIONS,
+)
 def sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
@@ -170,6 +217,17 @@ def sase(  # noqa: PLR0913 -- public signature
     ).dataframe
 
 
+@checked(
+    df=DATAFRAME,
+    text=TEXT,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    type_column=TEXT,
+    output=OneOf(("all", "non_overlapping")),
+    form=OneOf(("verbose", "compressed")),
+    engine=ENGINE,
+    optimisations=OPTIMISATIONS,
+)
 def explain_sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
@@ -207,7 +265,7 @@ class SaseCall:
             plan = compile_sase(
                 self.text, self.order_by, self.partition_by, self.type_column, self.output
             )
-            check_workers(self.df.sparkSession)
+            check_session(self.df.sparkSession)
             try:
                 executed = execute(as_graph(plan), relation_of(self.df), None, options)
             except MatchRecognizeError:
@@ -218,24 +276,21 @@ class SaseCall:
             return replace(executed, dataframe=marked(executed.dataframe, plan))
 
 
+@checked(graph=DATAFRAME)
 def unwind(graph: DataFrame) -> DataFrame:
     """The matches that a DataFrame of `sase` in compressed form holds, as in verbose form.
 
     Rows of the graph may have been left out before, as long as each pointer that is left leads to
     one that is there.
     """
+    check_session(graph.sparkSession)
     return unwound(graph)
 
 
 def sase_output(output: str, form: str) -> MatchOutput:
     """Which matches `sase` is asked for."""
-    known = {"all": MatchOutput.ALL, "non_overlapping": MatchOutput.NON_OVERLAPPING}
-    if output not in known:
-        raise unknown_output(output, known)
-    if form not in ("verbose", "compressed"):
-        raise unknown_form(form, ("verbose", "compressed"))
     if form == "verbose":
-        return known[output]
+        return MatchOutput.ALL if output == "all" else MatchOutput.NON_OVERLAPPING
     if output != "all":
         raise not_compressible(output)
     return MatchOutput.GRAPH
@@ -248,33 +303,6 @@ def relation_of(df: DataFrame) -> Relation:
         return template("SELECT ", select_list, " FROM ", View("df"))
 
     return Relation(Runner(df.sparkSession, None, {"df": df}), select_from_df)
-
-
-def install(spark: SparkSession, engine: str = "auto", *, max_steps: int | None = None) -> None:
-    """From now on `spark.sql` of this session understands MATCH_RECOGNIZE.
-
-    engine, max_steps: as of `sql`. Every other query passes through untouched. Installing again
-    changes them.
-    """
-    uninstall(spark)
-    original = spark.sql
-
-    @wraps(original)
-    def spark_sql(sqlQuery: str, args: Arguments = None, **kwargs: Any) -> DataFrame:  # noqa: N803
-        parsed = parse(sqlQuery, kwargs)
-        if not parsed.sites:
-            return original(sqlQuery, args, **kwargs)
-        runner = runner_for(spark, parsed, args, kwargs)
-        return Evaluation(parsed, runner, Options(engine, max_steps=max_steps)).dataframe()
-
-    spark.__dict__[INSTALLED] = original
-    spark.__dict__["sql"] = spark_sql
-
-
-def uninstall(spark: SparkSession) -> None:
-    """`spark.sql` is again what it was before `install`; nothing happens without one."""
-    if spark.__dict__.pop(INSTALLED, None) is not None:
-        del spark.__dict__["sql"]
 
 
 def runner_for(
@@ -299,7 +327,6 @@ class Evaluation:
 
     def dataframe(self) -> DataFrame:
         """The result of the whole query."""
-        check_workers(self.runner.spark)
         self.all()
         return self.outer()
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.api import relation_of
-from matchrec.environment import check_workers
-from matchrec.errors.calls import unknown_form
+from matchrec.arguments import DATAFRAME, FLAG, TEXT, TEXTS, OneOf, checked
+from matchrec.environment import check_session
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.arguments import keys, orders
@@ -16,6 +16,7 @@ from matchrec.frontends.pattern import WORDS, AfterMatch, Asked, Pattern, lower_
 from matchrec.frontends.pattern.sql import to_sql
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.sql_text import quoted
+from matchrec.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TRANSPORT
 from matchrec.spark.counters import Counters
 from matchrec.spark.execute import Executed, Options, execute
 
@@ -28,6 +29,18 @@ EVENT_FORMS = {
 }
 
 
+@checked(
+    df=DATAFRAME,
+    pattern=PATTERN,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    skip=SKIP,
+    form=OneOf(tuple(EVENT_FORMS)),
+    timeouts=FLAG,
+    engine=ENGINE,
+    transport=TRANSPORT,
+    counters=COUNTERS,
+)
 def detect(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     pattern: Pattern,
@@ -58,6 +71,16 @@ def detect(  # noqa: PLR0913 -- public signature
     return query.executed(Options(engine, transport, counters=counters, streams=True)).dataframe
 
 
+@checked(
+    df=DATAFRAME,
+    pattern=PATTERN,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    skip=SKIP,
+    form=OneOf(tuple(EVENT_FORMS)),
+    timeouts=FLAG,
+    engine=ENGINE,
+)
 def explain_pattern(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     pattern: Pattern,
@@ -75,6 +98,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
 
 
+@checked(pattern=PATTERN, table=TEXT, order_by=TEXTS, partition_by=TEXTS)
 def pattern_sql(
     pattern: Pattern,
     table: str,
@@ -104,8 +128,7 @@ class PatternCall:
 
     def executed(self, options: Options) -> Executed:
         """The result, and what explains it."""
-        if self.form not in EVENT_FORMS:
-            raise unknown_form(self.form, EVENT_FORMS)
+        check_session(self.df.sparkSession)
         stages, columns = textual(self.pattern.stages)
         columns_of_events = tuple(quoted(name) for name in self.df.columns)
         frame = self.df.select("*", *(one.alias(name) for name, one in columns.items()))
@@ -119,7 +142,6 @@ class PatternCall:
             self.timeouts,
         )
         plan, source = lower_pattern(asked)
-        check_workers(self.df.sparkSession)
         with shown_in(source, WORDS):
             executed = execute(plan, relation_of(frame), None, options)
         return replace(executed, dataframe=executed.dataframe.drop(*columns))

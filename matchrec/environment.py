@@ -1,4 +1,4 @@
-"""Checks of the machine before Spark meets it: Java, and the interpreter of the Python workers.
+"""Checks of the machine before Spark meets it: Java, the session, its Python workers.
 
 Spark's own messages for these are a Java stack or a failed job; here they are one sentence with the
 cure. Knows nothing of queries.
@@ -11,26 +11,16 @@ import re
 import shutil
 import subprocess
 import sys
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matchrec.errors import environment as errors
-from matchrec.spark.session import is_connect
+from matchrec.spark.interpreter import check_server
+from matchrec.spark.session import is_stopped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-WORKER_MODULES = ("matchrec", "numba", "numpy", "pandas", "pyarrow")
-
-_REPORT = """
-import sys
-from importlib.util import find_spec
-sys.path = [folder for folder in sys.path if folder]  # a worker does not look in this folder
-print("%d.%d" % sys.version_info[:2])
-print(" ".join(name for name in sys.argv[1:] if find_spec(name) is None))
-"""
 
 
 def check_java() -> None:
@@ -88,49 +78,12 @@ def use_own_interpreter() -> None:
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 
-def check_workers(spark: SparkSession) -> None:
-    """Raises if the workers of a local session would run on an interpreter that cannot do the work.
+def check_session(spark: SparkSession) -> None:
+    """Raises for a session that has been stopped, or whose workers cannot do the work.
 
-    On a cluster, or over Connect, the workers are on other machines: nothing is checked there.
+    Where they cannot is known only of a Connect server inside of this program: those of a local
+    session are seen to when a function is made, those of a cluster are on other machines.
     """
-    if is_local(spark):
-        check_worker_interpreter(os.environ.get("PYSPARK_PYTHON") or "python3")
-
-
-def is_local(spark: SparkSession) -> bool:
-    """Whether the session's workers run on this machine."""
-    if is_connect(spark):
-        return False
-    return (spark.conf.get("spark.master", "") or "").startswith("local")
-
-
-@lru_cache
-def check_worker_interpreter(worker: str) -> None:
-    """Raises if `worker` is of another version or lacks a module.
-
-    Cost: nothing for the driver's own interpreter, else one start of Python, once.
-    A virtual environment's interpreter is a link to the system's, so paths are compared as they are
-    written: where the links end says nothing about what is installed.
-    """
-    path = shutil.which(worker)
-    if path is not None and Path(path).absolute() == Path(sys.executable):
-        return
-    report = report_of(path) if path is not None else None
-    if path is None or report is None:
-        raise errors.worker_not_found(worker, sys.executable)
-    found, missing = report
-    own = f"{sys.version_info.major}.{sys.version_info.minor}"
-    if found != own:
-        raise errors.worker_version(path, found, own)
-    if missing:
-        raise errors.worker_lacks(path, missing, sys.executable)
-
-
-def report_of(python: str) -> tuple[str, tuple[str, ...]] | None:
-    """Version of an interpreter and those of our modules that it lacks; None if it does not run."""
-    command = [python, "-c", _REPORT, *WORKER_MODULES]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode:
-        return None
-    found, missing = result.stdout.split("\n")[:2]
-    return found, tuple(missing.split())
+    if is_stopped(spark):
+        raise errors.stopped_session()
+    check_server(spark)

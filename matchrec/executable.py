@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from matchrec.engine.choose import ENGINES, choose
+from matchrec.engine.choose import choose
 from matchrec.engine.interface import (
     OPTIMISED,
     Absent,
@@ -22,7 +22,7 @@ from matchrec.engine.interface import (
     Task,
 )
 from matchrec.engine.starting_rows import Reach
-from matchrec.errors.calls import engine_cannot, unconstrained_proceed, unknown_engine
+from matchrec.errors.calls import engine_cannot, unconstrained_proceed
 from matchrec.errors.conditions import not_measured_by
 from matchrec.nfa.compile import compile_pattern
 from matchrec.nfa.neighbours import neighbours
@@ -292,9 +292,6 @@ def typed_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[R
 
 def able_engine(task: Task, name: str) -> tuple[Engine, str]:
     """The engine of that name, which can run the task, and the reason for it."""
-    known = ("auto", *ENGINES)
-    if name not in known:
-        raise unknown_engine(name, known)
     engine, reason = choose(task, name)
     obstacle = engine.supports(task)
     if obstacle is not None:

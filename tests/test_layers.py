@@ -15,17 +15,28 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MAY_IMPORT = {
     "source": set(),
     "errors": {"source"},
+    "arguments": {"errors"},
     "plan": {"source", "errors"},
-    "frontends": {"source", "errors", "plan"},
+    "frontends": {"source", "errors", "arguments", "plan"},
     "nfa": {"source", "errors", "plan"},
     "evaluate": {"source", "errors", "plan"},
-    "engine": {"source", "errors", "plan", "nfa", "evaluate"},
+    "engine": {"source", "errors", "arguments", "plan", "nfa", "evaluate"},
     "output": {"source", "errors", "plan", "nfa", "evaluate", "engine"},
     "executable": {"source", "errors", "plan", "nfa", "evaluate", "engine", "output"},
     "reach": {"plan", "nfa", "engine", "output", "executable"},
-    "explanation": {"plan", "nfa", "evaluate", "engine", "output", "executable", "reach"},
-    "spark": {"source", "errors", "plan", "engine", "output", "executable", "reach"},
+    "explanation": {
+        "arguments",
+        "plan",
+        "nfa",
+        "evaluate",
+        "engine",
+        "output",
+        "executable",
+        "reach",
+    },
+    "spark": {"source", "errors", "arguments", "plan", "engine", "output", "executable", "reach"},
     "environment": {"errors", "spark"},
+    "signatures": {"arguments", "engine", "frontends", "spark"},
     "cli": {"errors", "environment", "evaluate", "spark"},
 }
 
@@ -36,7 +47,7 @@ THIRD_PARTIES = {
     "numpy": {"nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},
     "pandas": {"spark", "cli"},
-    "pyspark": {"spark", "api", "detecting", "cli", "environment", "__main__"},
+    "pyspark": {"spark", "api", "detecting", "installing", "cli", "environment", "__main__"},
     "matplotlib": {"cli"},
     "graphviz": {"explanation"},
 }
@@ -74,7 +85,7 @@ def test_third_parties_stay_where_they_belong(module: Path) -> None:
 
 
 def test_every_layer_is_known() -> None:
-    known = {*MAY_IMPORT, "api", "detecting", "__init__", "__main__"}
+    known = {*MAY_IMPORT, "api", "detecting", "installing", "__init__", "__main__"}
     assert {layer(module) for module in MODULES} <= known
 
 

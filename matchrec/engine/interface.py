@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from matchrec.arguments import FLAG
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.places import Windows
@@ -63,6 +64,10 @@ class Optimisations:
     push_window: bool = True
     constrain_proceed: bool = True
     merge_runs: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("push_window", "constrain_proceed", "merge_runs"):
+            FLAG.check("Optimisations", name, getattr(self, name))
 
 
 OPTIMISED = Optimisations()

@@ -8,32 +8,8 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
     listed,
-    nearest,
 )
 from matchrec.source import Span
-
-
-def unknown_engine(name: object, known: Iterable[str]) -> MatchRecognizePlanError:
-    """engine= is not the name of an engine."""
-    return _unknown("engine", name, known)
-
-
-def unknown_transport(name: object, known: Iterable[str]) -> MatchRecognizePlanError:
-    """transport= is not the name of a transport."""
-    return _unknown("transport", name, known)
-
-
-def unknown_output(name: object, known: Iterable[str]) -> MatchRecognizePlanError:
-    """output= is not the name of a set of matches."""
-    return _unknown("output", name, known)
-
-
-def not_a_number_of_slices(slices: object, most: int) -> MatchRecognizePlanError:
-    """slices= is no number of slices."""
-    return MatchRecognizePlanError(
-        f"slices={slices!r}: a partition can be cut into 1 to {most} slices",
-        hint="write two to four times the number of cores",
-    )
 
 
 def no_match_graph(columns: Iterable[str]) -> MatchRecognizePlanError:
@@ -44,27 +20,12 @@ def no_match_graph(columns: Iterable[str]) -> MatchRecognizePlanError:
     )
 
 
-def unknown_form(name: object, known: Iterable[str]) -> MatchRecognizePlanError:
-    """form= is not the name of a form."""
-    return _unknown("form", name, known)
-
-
 def not_compressible(output: str) -> MatchRecognizePlanError:
     """The compressed form of some matches only."""
     return MatchRecognizePlanError(
         f"form `compressed` with output `{output}`",
         notes=("the graph that all matches share holds all of them",),
         hint='write output="all", or form="verbose"',
-    )
-
-
-def _unknown(what: str, name: object, known: Iterable[str]) -> MatchRecognizePlanError:
-    known = list(known)
-    near = nearest(str(name), known)
-    return MatchRecognizePlanError(
-        f"unknown {what} `{name}`",
-        notes=(f"known: {listed(known)}",),
-        hint=f"write {what}={near or known[0]!r}",
     )
 
 
@@ -84,15 +45,6 @@ def unconstrained_proceed() -> MatchRecognizeUnsupportedError:
     )
 
 
-def no_number_of_steps(given: object) -> MatchRecognizePlanError:
-    """max_steps= is no positive integer."""
-    return MatchRecognizePlanError(
-        f"max_steps={given!r} is no number of steps",
-        notes=("a step asks one condition that depends on the run, of one row",),
-        hint="write max_steps=1_000_000_000, or leave it out for no limit",
-    )
-
-
 def steps_of_event_selection() -> MatchRecognizeUnsupportedError:
     """max_steps= of a query with event selection."""
     return MatchRecognizeUnsupportedError(
@@ -106,14 +58,6 @@ def no_order() -> MatchRecognizePlanError:
     """order_by= is empty."""
     return MatchRecognizePlanError(
         "order_by names nothing", hint='write what the events are sorted by: order_by="ts"'
-    )
-
-
-def no_text(argument: str, given: object) -> MatchRecognizePlanError:
-    """order_by= or partition_by= is neither a text nor several."""
-    return MatchRecognizePlanError(
-        f"{argument} takes SQL text, or a list of texts, not {type(given).__name__}",
-        hint=f'write {argument}="name", or {argument}=["name", "another"]',
     )
 
 

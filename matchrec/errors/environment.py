@@ -59,6 +59,14 @@ def set_pyspark_python(driver: str) -> str:
     )
 
 
+def stopped_session() -> MatchRecognizeError:
+    """A query of a session after `stop`."""
+    return MatchRecognizeError(
+        "the Spark session has been stopped",
+        hint="start another, SparkSession.builder.getOrCreate(), and read its DataFrames anew",
+    )
+
+
 def spark_did_not_start(reason: str) -> MatchRecognizeError:
     """The local session could not be made; the reason is what Spark wrote last."""
     return MatchRecognizeError("Spark did not start", notes=(reason,))

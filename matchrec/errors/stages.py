@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from matchrec.errors.arguments import shown
 from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
@@ -13,14 +14,6 @@ from matchrec.errors.kinds import (
 from matchrec.source import Span
 
 # Names
-
-
-def not_a_name(given: object, call: str) -> MatchRecognizePlanError:
-    """Neither a name nor a pattern."""
-    return MatchRecognizePlanError(
-        f"{call} of a {type(given).__name__}: {given!r}",
-        hint=f'write {call}("name"), or for a group {call}(Pattern.begin(...)...)',
-    )
 
 
 def bad_name(name: str, call: str) -> MatchRecognizePlanError:
@@ -39,6 +32,13 @@ def duplicate_name(name: str, known: str) -> MatchRecognizePlanError:
         f"stage `{name}` is in the pattern already{also}",
         notes=("stages become columns, whose case does not count",),
         hint="give one of them another name",
+    )
+
+
+def no_stages() -> MatchRecognizePlanError:
+    """A pattern that nothing was appended to."""
+    return MatchRecognizePlanError(
+        "the pattern has no stages", hint='begin with one: Pattern.begin("name")'
     )
 
 
@@ -107,14 +107,6 @@ def empty_condition(stage: str, call: str) -> MatchRecognizePlanError:
     )
 
 
-def not_a_condition(given: object, stage: str, call: str) -> MatchRecognizePlanError:
-    """Neither text nor a Column."""
-    return MatchRecognizePlanError(
-        f"{call}() of {stage} is a {type(given).__name__}: {given!r}",
-        hint=f'write SQL text, {call}("price > 10"), or a Column, {call}(col("price") > 10)',
-    )
-
-
 def until_without_loop(stage: str) -> MatchRecognizePlanError:
     """A stop condition where there is no loop."""
     return MatchRecognizePlanError(
@@ -141,14 +133,6 @@ def two_quantifiers(stage: str, call: str) -> MatchRecognizePlanError:
         f"{call}() of {stage}, which has a quantifier already",
         notes=("one of one_or_more(), times(n), times(m, n) and times_or_more(n)",),
         hint="leave one of them out, or put the stage into a group and repeat that",
-    )
-
-
-def not_a_number_of_times(stage: str, given: Sequence[object]) -> MatchRecognizePlanError:
-    """`times("2")`."""
-    return MatchRecognizePlanError(
-        f"times of {stage} is {listed(repr(one) for one in given)}",
-        hint="write whole numbers: times(2), times(2, 4), times_or_more(2)",
     )
 
 
@@ -224,7 +208,7 @@ def two_contiguities(stage: str, before: str, call: str) -> MatchRecognizePlanEr
 def not_a_duration(given: object, call: str) -> MatchRecognizePlanError:
     """No length of time."""
     return MatchRecognizePlanError(
-        f"{call} of {given!r}, which is no length of time",
+        f"{call} of {shown(given)}, which is no length of time",
         hint='write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in '
         "the unit of the order column",
     )
@@ -233,8 +217,19 @@ def not_a_duration(given: object, call: str) -> MatchRecognizePlanError:
 def not_a_positive_duration(given: object, call: str) -> MatchRecognizePlanError:
     """A window that holds nothing."""
     return MatchRecognizePlanError(
-        f"{call} of {given!r}: no event lies less than that after another",
+        f"{call} of {shown(given)}: no event lies less than that after another",
         hint="write a length of more than 0",
+    )
+
+
+def too_long_duration(given: object, call: str) -> MatchRecognizePlanError:
+    """A window that no column of times or numbers can reach over."""
+    return MatchRecognizePlanError(
+        f"{call} of {shown(given)}: the window is longer than Spark can measure",
+        notes=(
+            "microseconds, and numbers of the order column, are less than 2 to the power of 63",
+        ),
+        hint="write a smaller one, or leave it out",
     )
 
 
@@ -246,17 +241,6 @@ def unknown_unit(unit: str, known: Iterable[str], call: str) -> MatchRecognizePl
         f"{call}: unknown unit `{unit}`",
         notes=(f"units: {listed(known)}",),
         hint=f"write {meant}" if meant else 'write e.g. "10 minutes"',
-    )
-
-
-def unknown_kind(kind: object, known: Iterable[str]) -> MatchRecognizePlanError:
-    """A window of a kind that there is not."""
-    known = list(known)
-    meant = nearest(str(kind), known) or known[0]
-    return MatchRecognizePlanError(
-        f"within: unknown kind `{kind}`",
-        notes=(f"kinds: {listed(known)}",),
-        hint=f'write within("10 minutes", "{meant}")',
     )
 
 

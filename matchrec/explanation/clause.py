@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from textwrap import indent
 
+from matchrec.arguments import Kind, all_of, can, instance_of
 from matchrec.engine.cost import time_class
 from matchrec.engine.starting_rows import Reach
 from matchrec.executable import Executable
@@ -74,6 +75,14 @@ class ExplainedClause:
         return task.program.dot(formulas(self.plan, task))
 
 
+CLAUSES = Kind(
+    "what has been explained",
+    lambda given: isinstance(given, tuple) and all_of(instance_of(ExplainedClause), given),
+    "write matchrec.explain(spark, query)",
+)
+COUNTERS = Kind("Counters", can("values"), "write matchrec.Counters()").or_none()
+
+
 @dataclass(frozen=True)
 class Explanation:
     """What a query compiles to; prints as text, shows as a picture in a notebook.
@@ -83,6 +92,10 @@ class Explanation:
 
     clauses: tuple[ExplainedClause, ...]
     counters: object | None = None
+
+    def __post_init__(self) -> None:
+        CLAUSES.check("Explanation", "clauses", self.clauses)
+        COUNTERS.check("Explanation", "counters", self.counters)
 
     def with_counters(self, counters: object) -> Explanation:
         """The same with what `counters` say of the query's last run, once they have values."""

@@ -27,16 +27,12 @@ def keys(given: str | Sequence[str]) -> tuple[str, ...]:
     return _row_expressions("partition_by", given, Clause.PARTITION_BY)
 
 
-def _row_expressions(argument: str, given: object, clause: Clause) -> tuple[str, ...]:
+def _row_expressions(argument: str, given: str | Sequence[str], clause: Clause) -> tuple[str, ...]:
     texts = (given,) if isinstance(given, str) else given
-    if not isinstance(texts, Sequence):
-        raise errors.no_text(argument, given)
     return tuple(_row_expression(argument, text, clause) for text in texts)
 
 
-def _row_expression(argument: str, text: object, clause: Clause) -> str:
-    if not isinstance(text, str):
-        raise errors.no_text(argument, text)
+def _row_expression(argument: str, text: str, clause: Clause) -> str:
     with shown_in(Source(text), {clause.value: argument}):
         try:
             parse_row_expression(text, 0, clause)

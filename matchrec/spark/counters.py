@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from pyspark.sql import types as spark_types
 
+from matchrec.arguments import Kind, checked, is_number
 from matchrec.engine.kernels.selection import layout
 from matchrec.errors.calls import nothing_counted
 from matchrec.spark.session import is_connect
@@ -68,6 +69,13 @@ COUNTED = (
 SECONDS = ("waiting", "encoding", "seconds", "gathering")
 
 
+SECONDS_WAITED = Kind(
+    "a number of seconds, 0 or more",
+    lambda given: is_number(given) and given >= 0,
+    "write timeout=10, or leave it out",
+)
+
+
 class Counters:
     """What a query's matching has cost: events, runs, forks, merges, buffer nodes, matches, time.
 
@@ -93,6 +101,7 @@ class Counters:
         self._seen: list[Seen] = []
         self._result: DataFrame | None = None
 
+    @checked(timeout=SECONDS_WAITED)
     def values(self, timeout: float = 10) -> dict[str, int | float]:
         """The counters by name, over all clauses of the query.
 

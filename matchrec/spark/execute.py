@@ -14,11 +14,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.errors.calls import (
-    no_number_of_steps,
-    not_a_number_of_slices,
-    steps_of_event_selection,
-)
+from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.streaming import clause_over_stream
 from matchrec.executable import Draft, Executable, Output, draft, link
 from matchrec.output.reads import (
@@ -55,7 +51,7 @@ from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
 from matchrec.spark.diagnose import diagnosed, mismatch_of_within
 from matchrec.spark.grouped import grouped, named_reads
 from matchrec.spark.session import Runner, quiet_analysis
-from matchrec.spark.slices import MOST_SLICES, Slicing
+from matchrec.spark.slices import Slicing
 from matchrec.spark.streaming.execute import (
     check_executable,
     check_options,
@@ -63,7 +59,7 @@ from matchrec.spark.streaming.execute import (
     matched_events,
 )
 from matchrec.spark.streaming.prepare import Events, crossed
-from matchrec.spark.transport import check_transport, mapped
+from matchrec.spark.transport import mapped
 from matchrec.spark.types import sum_type, value_type
 
 if TYPE_CHECKING:
@@ -120,9 +116,7 @@ def execute(
     whole query is checked all the same.
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
-    check_transport(options.transport)
     check_steps(plan, options.max_steps)
-    check_slices(options.slices)
     rows = relation.select(["*"])
     columns = input_columns(relation.runner, rows.columns, alias)
     is_stream = is_streaming(rows)
@@ -166,20 +160,10 @@ def only_measured(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> MatchPl
     return replace(plan, measures=tuple(one for one in plan.measures if one in outputs))
 
 
-def check_steps(plan: MatchPlan, most: object) -> None:
-    """Raises MatchRecognizeError for a number of steps that cannot be kept to."""
-    if most is None:
-        return
-    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-        raise no_number_of_steps(most)
-    if plan.selects:
+def check_steps(plan: MatchPlan, most: int | None) -> None:
+    """Raises MatchRecognizeError where steps are not counted."""
+    if most is not None and plan.selects:
         raise steps_of_event_selection()
-
-
-def check_slices(slices: object) -> None:
-    """Raises MatchRecognizeError for what is no number of slices."""
-    if slices not in range(1, MOST_SLICES + 1):
-        raise not_a_number_of_slices(slices, MOST_SLICES)
 
 
 def check_stream(plan: MatchPlan, options: Options) -> None:

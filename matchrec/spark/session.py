@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+REPLACED = "_matchrec_replaced"
 SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 
@@ -51,7 +53,8 @@ class Runner:
 
     def _spark_sql(self, text: str, **frames: Any) -> DataFrame:
         """Spark's own `sql`, also on a session where `install` put another in its place."""
-        return type(self.spark).sql(self.spark, text, self.args, **frames)
+        found: DataFrame = plain_sql(self.spark)(text, self.args, **frames)
+        return found
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
         """The DataFrame of a select list over another DataFrame.
@@ -91,6 +94,30 @@ class Runner:
     def setting(self, name: str) -> str:
         """A setting of the session, lower case."""
         return str(self.spark.conf.get(name)).lower()
+
+
+def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
+    """The session's own `sql`, also where `install` has put another in its place."""
+    found: Any = spark.sql
+    original = original_of(getattr(found, "__func__", None))
+    bound: Callable[..., DataFrame] = MethodType(original, found.__self__) if original else found
+    return bound
+
+
+def original_of(function: object) -> Callable[..., DataFrame] | None:
+    """What `install` has put this function in the place of, or None.
+
+    The mark names the function, as others who wrap it copy the mark.
+    """
+    marked, original = getattr(function, REPLACED, (None, None))
+    return original if marked is function else None
+
+
+def is_stopped(spark: SparkSession) -> bool:
+    """Whether the session cannot run anything any more."""
+    if is_connect(spark):
+        return bool(getattr(spark, "is_stopped", False))
+    return getattr(spark.sparkContext, "_jsc", spark) is None
 
 
 def is_connect(spark: SparkSession) -> bool:

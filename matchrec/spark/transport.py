@@ -19,10 +19,11 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
-from matchrec.errors.calls import altered_by_pandas, unknown_transport
+from matchrec.errors.calls import altered_by_pandas
 from matchrec.executable import Executable
 from matchrec.spark.columns import BITS_A_COLUMN, packed
 from matchrec.spark.crossing import microseconds
+from matchrec.spark.interpreter import able_workers
 from matchrec.spark.tally import COLUMN, Tally
 
 if TYPE_CHECKING:
@@ -42,12 +43,6 @@ NUMBERS: dict[type[spark_types.DataType], pa.DataType] = {
 }
 
 
-def check_transport(name: str) -> None:
-    """Raises for a name that is no transport."""
-    if name not in TRANSPORTS:
-        raise unknown_transport(name, TRANSPORTS)
-
-
 def mapped(
     prepared: DataFrame, executable: Executable, schema: spark_types.StructType, transport: str
 ) -> DataFrame:
@@ -64,11 +59,13 @@ def mapped(
             return run(batches)
 
         over_arrow.__name__ = name
-        return prepared.mapInArrow(over_arrow, schema)
+        with able_workers(prepared.sparkSession):
+            return prepared.mapInArrow(over_arrow, schema)
     crossing = Crossing(prepared, executable)
     over_pandas = crossing.function(run)
     over_pandas.__name__ = name
-    return crossing.encoded().mapInPandas(over_pandas, schema)
+    with able_workers(prepared.sparkSession):
+        return crossing.encoded().mapInPandas(over_pandas, schema)
 
 
 def runner_in_worker(executable: Executable, tally: Tally | None) -> Run:

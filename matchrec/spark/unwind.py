@@ -17,6 +17,7 @@ from matchrec.errors.calls import no_match_graph
 from matchrec.plan.graph import states_of_variables
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.sql_text import quoted, string_literal
+from matchrec.spark.interpreter import able_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,7 +49,8 @@ def unwound(graph: DataFrame) -> DataFrame:
         f"transform(__pointers, p -> struct({', '.join(f'p.{name}' for name in POINTER)}))"
     )
     follow = sql.udf(untyped_paths, "array<array<int>>")
-    one_each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
+    with able_workers(graph.sparkSession):
+        one_each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
     return one_each.selectExpr(
         *keys[:shown], *(events(name, variables[name]) for name in variables)
     )

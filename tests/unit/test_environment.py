@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from matchrec import environment
 from matchrec.errors import MatchRecognizeError
+from matchrec.spark import interpreter
 
 OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -31,7 +32,7 @@ def java(folder: Path, printed: str) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
-    environment.check_worker_interpreter.cache_clear()
+    interpreter.obstacle_of.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -90,45 +91,57 @@ def test_least_java(pyspark: str, least: int) -> None:
     assert environment.least_java(pyspark) == least
 
 
-def test_own_interpreter_is_accepted_without_starting_it() -> None:
-    environment.check_worker_interpreter(sys.executable)
+def test_own_interpreter_is_accepted_without_starting_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(interpreter, "report_of", None)
+    assert interpreter.able_interpreter(sys.executable) == sys.executable
 
 
 def test_worker_that_is_not_there() -> None:
-    with pytest.raises(MatchRecognizeError) as raised:
-        environment.check_worker_interpreter("/no/such/python3")
-    assert "`/no/such/python3`, which is not there or does not run" in str(raised.value)
-    assert f"set the environment variable PYSPARK_PYTHON to {sys.executable}" in str(raised.value)
+    text = str(interpreter.obstacle_of("/no/such/python3"))
+    assert "`/no/such/python3`, which is not there or does not run" in text
+    assert f"set the environment variable PYSPARK_PYTHON to {sys.executable}" in text
 
 
 def test_worker_that_does_not_run(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", "exit 1")
-    with pytest.raises(MatchRecognizeError, match="is not there or does not run"):
-        environment.check_worker_interpreter(worker)
+    assert "is not there or does not run" in str(interpreter.obstacle_of(worker))
 
 
 def test_worker_of_another_version(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", "echo 2.7; echo")
-    with pytest.raises(MatchRecognizeError) as raised:
-        environment.check_worker_interpreter(worker)
     expected = f"`{worker}`, which is Python 2.7, while this program runs on Python {OWN}"
-    assert expected in str(raised.value)
+    assert expected in str(interpreter.obstacle_of(worker))
 
 
 def test_worker_without_what_the_match_needs(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", f'exec {sys.executable} -S "$@"')
-    with pytest.raises(MatchRecognizeError) as raised:
-        environment.check_worker_interpreter(worker)
-    assert "numba, numpy, pandas, pyarrow" in str(raised.value)
+    assert "numba, numpy, pandas, pyarrow" in str(interpreter.obstacle_of(worker))
+
+
+def test_a_worker_that_can_do_the_work_is_kept(tmp_path: Path) -> None:
+    worker = program(tmp_path, "python3", f'exec {sys.executable} "$@"')
+    assert interpreter.able_interpreter(worker) == worker
+
+
+def test_another_worker_gives_way_to_the_own_interpreter() -> None:
+    assert interpreter.able_interpreter("/no/such/python3") == sys.executable
+
+
+def test_what_nobody_has_asked_for_is_the_own_interpreter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    monkeypatch.setattr(interpreter, "report_of", None)
+    assert interpreter.able_interpreter("python3") == sys.executable
+
+
+def test_a_program_without_an_interpreter_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(MatchRecognizeError, match="which is not there"):
+        interpreter.able_interpreter("/no/such/python3")
 
 
 def test_session_of_the_tests_has_the_right_workers(spark: SparkSession) -> None:
-    environment.check_workers(spark)
-
-
-def test_local_session_with_another_worker(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYSPARK_PYTHON", "/no/such/python3")
-    with pytest.raises(MatchRecognizeError, match="which is not there"):
-        environment.check_workers(spark)
+    environment.check_session(spark)

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from matchrec.arguments import FLAG, TEXT, Kind, checked
 from matchrec.errors import stages as errors
 from matchrec.plan.clauses import SkipTo
+
+TO = Kind(
+    "what to skip to",
+    lambda given: given is None or isinstance(given, SkipTo),
+    'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +36,19 @@ class AfterMatch:
     SKIP_TO_NEXT: ClassVar[AfterMatch]
     SKIP_PAST_LAST_EVENT: ClassVar[AfterMatch]
 
+    def __post_init__(self) -> None:
+        TO.check("AfterMatch", "to", self.to)
+        TEXT.or_none().check("AfterMatch", "stage", self.stage)
+        FLAG.check("AfterMatch", "throws", self.throws)
+
     @staticmethod
+    @checked(stage=TEXT)
     def skip_to_first(stage: str) -> AfterMatch:
         """Nothing that starts before the first event of a stage; without one, as NO_SKIP."""
         return AfterMatch(SkipTo.FIRST, stage)
 
     @staticmethod
+    @checked(stage=TEXT)
     def skip_to_last(stage: str) -> AfterMatch:
         """Nothing that starts before the last event of a stage; without one, as NO_SKIP."""
         return AfterMatch(SkipTo.LAST, stage)

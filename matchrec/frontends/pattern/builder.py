@@ -8,10 +8,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from matchrec.arguments import Kind, OneOf, all_of, checked, instance_of, is_column, is_whole
 from matchrec.frontends.pattern import checks
-from matchrec.frontends.pattern.durations import Duration, duration
+from matchrec.frontends.pattern.durations import DURATION, Duration, duration
 from matchrec.frontends.pattern.show import shown
 from matchrec.frontends.pattern.tree import All, Condition, Contiguity, Either, Stage, Test
+
+CONTENT = Kind(
+    "the name of a stage, or a Pattern as a group",
+    lambda given: isinstance(given, str | Pattern),
+    'write "name", or for a group Pattern.begin(...)...',
+)
+CONDITION = Kind(
+    "SQL text, or a Column",
+    lambda given: isinstance(given, str) or is_column(given),
+    'write "price > 10", or col("price") > 10',
+)
+TIMES = Kind("a whole number", is_whole, "write times(2), times(2, 4) or times_or_more(2)")
+STAGES = Kind(
+    "the stages that calls have built",
+    lambda given: isinstance(given, tuple) and all_of(instance_of(Stage), given),
+    'write Pattern.begin("name")',
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,103 +46,118 @@ class Pattern:
 
     stages: tuple[Stage, ...]
 
+    def __post_init__(self) -> None:
+        STAGES.check("Pattern", "stages", self.stages)
+
     @staticmethod
+    @checked(content=CONTENT)
     def begin(content: str | Pattern) -> Pattern:
         """A pattern of one stage, by its name, or of a group, a whole pattern."""
-        return Pattern(()).appended(content, Contiguity.STRICT, "begin")
+        return Pattern(())._appended(content, Contiguity.STRICT, "begin")
 
+    @checked(content=CONTENT)
     def next(self, content: str | Pattern) -> Pattern:
         """Then this stage, at once: strict contiguity."""
-        return self.appended(content, Contiguity.STRICT, "next")
+        return self._appended(content, Contiguity.STRICT, "next")
 
+    @checked(content=CONTENT)
     def followed_by(self, content: str | Pattern) -> Pattern:
         """Then this stage, events that do not satisfy it may be skipped: relaxed contiguity."""
-        return self.appended(content, Contiguity.RELAXED, "followed_by")
+        return self._appended(content, Contiguity.RELAXED, "followed_by")
 
+    @checked(content=CONTENT)
     def followed_by_any(self, content: str | Pattern) -> Pattern:
         """Then this stage, any events may be skipped: non-deterministic relaxed contiguity."""
-        return self.appended(content, Contiguity.ANY, "followed_by_any")
+        return self._appended(content, Contiguity.ANY, "followed_by_any")
 
+    @checked(name=CONTENT)
     def not_next(self, name: str) -> Pattern:
         """The event directly behind must not satisfy this stage."""
-        return self.forbidding(name, Contiguity.STRICT, "not_next")
+        return self._forbidding(name, Contiguity.STRICT, "not_next")
 
+    @checked(name=CONTENT)
     def not_followed_by(self, name: str) -> Pattern:
         """No event up to the next accepted one may satisfy this stage; at the end, up to the end of
         the window.
         """
-        return self.forbidding(name, Contiguity.RELAXED, "not_followed_by")
+        return self._forbidding(name, Contiguity.RELAXED, "not_followed_by")
 
+    @checked(condition=CONDITION)
     def where(self, condition: Any) -> Pattern:
         """The stage's events satisfy this condition too."""
-        stage, test = self.last, checks.condition(condition, self.last, "where")
-        return self.with_last(
+        stage, test = self._last, checks.condition(condition, self._last, "where")
+        return self._with_last(
             condition=test if stage.condition is None else All(stage.condition, test)
         )
 
+    @checked(condition=CONDITION)
     def or_where(self, condition: Any) -> Pattern:
         """The stage's events satisfy this condition, or all that was said before."""
-        stage, test = self.last, checks.condition(condition, self.last, "or_where")
-        return self.with_last(
+        stage, test = self._last, checks.condition(condition, self._last, "or_where")
+        return self._with_last(
             condition=test if stage.condition is None else Either(stage.condition, test)
         )
 
+    @checked(condition=CONDITION)
     def until(self, condition: Any) -> Pattern:
         """An event that satisfies this condition ends the stage's loop and is not part of it."""
-        checks.may_have_until(self.last)
-        return self.with_last(until=Test(checks.given(condition, self.last, "until")))
+        checks.may_have_until(self._last)
+        return self._with_last(until=Test(checks.given(condition, self._last, "until")))
 
+    @checked(gap=DURATION.or_none())
     def one_or_more(self, gap: object = None) -> Pattern:
         """The stage's events are one or more. gap: less than this between two of them."""
-        return self.repeated("one_or_more", 1, None, gap)
+        return self._repeated("one_or_more", 1, None, gap)
 
+    @checked(least=TIMES, most=TIMES.or_none(), gap=DURATION.or_none())
     def times(self, least: int, most: int | None = None, gap: object = None) -> Pattern:
         """The stage's events are exactly so many, or so many to so many."""
-        checks.bounds(self.last, least, most)
-        return self.repeated("times", least, least if most is None else most, gap)
+        checks.bounds(self._last, least, most)
+        return self._repeated("times", least, least if most is None else most, gap)
 
+    @checked(least=TIMES, gap=DURATION.or_none())
     def times_or_more(self, least: int, gap: object = None) -> Pattern:
         """The stage's events are so many or more."""
-        checks.bounds(self.last, least, None)
-        return self.repeated("times_or_more", least, None, gap)
+        checks.bounds(self._last, least, None)
+        return self._repeated("times_or_more", least, None, gap)
 
     def optional(self) -> Pattern:
         """The stage may be left out."""
         checks.may_be_optional(self.stages)
-        return self.with_last(optional=True)
+        return self._with_last(optional=True)
 
     def greedy(self) -> Pattern:
         """The stage takes as many events as it can before the next one."""
-        checks.may_be_greedy(self.last)
-        return self.with_last(greedy=True)
+        checks.may_be_greedy(self._last)
+        return self._with_last(greedy=True)
 
     def consecutive(self) -> Pattern:
         """No event may be skipped between the stage's events."""
-        checks.may_have_inner(self.last, "consecutive")
-        return self.with_last(inner=Contiguity.STRICT)
+        checks.may_have_inner(self._last, "consecutive")
+        return self._with_last(inner=Contiguity.STRICT)
 
     def allow_combinations(self) -> Pattern:
         """Any events may be skipped between the stage's events."""
-        checks.may_have_inner(self.last, "allow_combinations")
-        return self.with_last(inner=Contiguity.ANY)
+        checks.may_have_inner(self._last, "allow_combinations")
+        return self._with_last(inner=Contiguity.ANY)
 
+    @checked(window=DURATION, kind=OneOf(checks.KINDS))
     def within(self, window: object, kind: str = "first_to_last") -> Pattern:
         """Less than this lies between events.
 
         kind "first_to_last": the first and the last of a match; of several windows the smallest
         counts. kind "previous_to_current": the event accepted before and each one of this stage.
         """
-        checks.known_kind(kind)
         length = duration(window, "within")
         if kind == "first_to_last":
-            found = self.with_last(within=smaller(self.last.within, length))
+            found = self._with_last(within=smaller(self._last.within, length))
         else:
-            checks.may_be_near(self.last)
-            found = self.with_last(near=smaller(self.last.near, length))
+            checks.may_be_near(self._last)
+            found = self._with_last(near=smaller(self._last.near, length))
         checks.windows(found.stages)
         return found
 
-    def appended(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
+    def _appended(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
         """The pattern with one more stage."""
         given = content.stages if isinstance(content, Pattern) else content
         checks.new_content(self.stages, given, call)
@@ -132,27 +165,28 @@ class Pattern:
         checks.windows(found.stages)
         return found
 
-    def forbidding(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
+    def _forbidding(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
         """The pattern with a NOT behind it."""
         checks.may_be_forbidden(self.stages, name, call)
         return Pattern((*self.stages, Stage(name, contiguity, negated=True)))
 
-    def repeated(self, call: str, least: int, most: int | None, gap: object) -> Pattern:
+    def _repeated(self, call: str, least: int, most: int | None, gap: object) -> Pattern:
         """The pattern with the last stage repeated; from none on, it is optional."""
         checks.may_be_quantified(self.stages, call, optional=least == 0)
-        found = self.with_last(quantified=True, least=max(least, 1), most=most)
+        found = self._with_last(quantified=True, least=max(least, 1), most=most)
         if gap is not None:
-            found = found.with_last(gap=duration(gap, call))
-        return found.with_last(optional=True) if least == 0 else found
+            found = found._with_last(gap=duration(gap, call))
+        return found._with_last(optional=True) if least == 0 else found
 
     @property
-    def last(self) -> Stage:
+    def _last(self) -> Stage:
         """The stage that calls change."""
+        checks.has_stages(self.stages)
         return self.stages[-1]
 
-    def with_last(self, **changes: Any) -> Pattern:
+    def _with_last(self, **changes: Any) -> Pattern:
         """The pattern with another last stage."""
-        return Pattern((*self.stages[:-1], replace(self.last, **changes)))
+        return Pattern((*self.stages[:-1], replace(self._last, **changes)))
 
     def __repr__(self) -> str:
         return shown(self.stages)

@@ -21,8 +21,6 @@ def new_content(stages: tuple[Stage, ...], content: str | tuple[Stage, ...], cal
     if isinstance(content, str):
         new_name(stages, content, call)
         return
-    if not isinstance(content, tuple):
-        raise errors.not_a_name(content, call)
     if not content:
         raise errors.empty_group(call)
     for stage in named_stages(content):
@@ -30,10 +28,8 @@ def new_content(stages: tuple[Stage, ...], content: str | tuple[Stage, ...], cal
         new_name(stages, stage.content, call)
 
 
-def new_name(stages: tuple[Stage, ...], name: object, call: str) -> None:
+def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
     """The name is one that a column can have, and no stage has it yet."""
-    if not isinstance(name, str):
-        raise errors.not_a_name(name, call)
     if not name.strip() or ":" in name or name == END_STATE:
         raise errors.bad_name(name, call)
     for stage in named_stages(stages):
@@ -41,18 +37,20 @@ def new_name(stages: tuple[Stage, ...], name: object, call: str) -> None:
             raise errors.duplicate_name(name, str(stage.content))
 
 
+def has_stages(stages: tuple[Stage, ...]) -> None:
+    """A pattern begins with `begin`."""
+    if not stages:
+        raise errors.no_stages()
+
+
 def may_be_forbidden(stages: tuple[Stage, ...], name: object, call: str) -> None:
     """A NOT is a single stage, and something is there before it in any case."""
-    if isinstance(name, str):
-        new_name(stages, name, call)
-    elif not isinstance(name, str):
-        raise (
-            errors.group_forbidden(call)
-            if hasattr(name, "stages")
-            else errors.not_a_name(name, call)
-        )
+    has_stages(stages)
+    if not isinstance(name, str):
+        raise errors.group_forbidden(call)
+    new_name(stages, name, call)
     if stages[-1].may_be_missing:
-        raise errors.not_after_optional(stages[-1].label, str(name), call)
+        raise errors.not_after_optional(stages[-1].label, name, call)
 
 
 def condition(given_condition: Any, stage: Stage, call: str) -> Test:
@@ -64,11 +62,8 @@ def condition(given_condition: Any, stage: Stage, call: str) -> Test:
 
 def given(condition_given: Any, stage: Stage, call: str) -> Any:
     """SQL text or a Column."""
-    is_text = isinstance(condition_given, str)
-    if is_text and not condition_given.strip():
+    if isinstance(condition_given, str) and not condition_given.strip():
         raise errors.empty_condition(stage.label, call)
-    if not is_text and not hasattr(condition_given, "isNotNull"):
-        raise errors.not_a_condition(condition_given, stage.label, call)
     return condition_given
 
 
@@ -80,21 +75,18 @@ def may_have_until(stage: Stage) -> None:
         raise errors.until_twice(stage.label)
 
 
-def bounds(stage: Stage, least: object, most: object) -> None:
-    """How often is a whole number, not less than none and not more than the most."""
-    numbers = [one for one in (least, most) if one is not None]
-    if not all(isinstance(one, int) and not isinstance(one, bool) for one in numbers):
-        raise errors.not_a_number_of_times(stage.label, numbers)
-    assert isinstance(least, int)
+def bounds(stage: Stage, least: int, most: int | None) -> None:
+    """How often is not less than none and not more than the most."""
     lowest = 1 if most is None else 0
     if least < lowest:
         raise errors.too_few_times(stage.label, least, lowest)
-    if isinstance(most, int) and (most < least or most < 1):
+    if most is not None and (most < least or most < 1):
         raise errors.most_below_least(stage.label, least, most)
 
 
 def may_be_quantified(stages: tuple[Stage, ...], call: str, *, optional: bool) -> None:
     """A stage has one quantifier, a NOT none; `times(0, n)` is optional."""
+    has_stages(stages)
     stage = stages[-1]
     if stage.negated:
         raise errors.quantified_not(stage.label, call)
@@ -106,6 +98,7 @@ def may_be_quantified(stages: tuple[Stage, ...], call: str, *, optional: bool) -
 
 def may_be_optional(stages: tuple[Stage, ...]) -> None:
     """A stage is made optional once, is no NOT, and stands behind no greedy one."""
+    has_stages(stages)
     stage = stages[-1]
     if stage.negated:
         raise errors.quantified_not(stage.label, "optional")
@@ -140,12 +133,6 @@ def may_have_inner(stage: Stage, call: str) -> None:
         raise errors.greedy_combinations(stage.label)
 
 
-def known_kind(kind: object) -> None:
-    """A window is one of two kinds."""
-    if kind not in KINDS:
-        raise errors.unknown_kind(kind, KINDS)
-
-
 def may_be_near(stage: Stage) -> None:
     """The distance to the event before is that of events that are accepted."""
     if stage.is_group or (stage.negated and stage.contiguity is Contiguity.STRICT):
@@ -178,6 +165,7 @@ def comparable(one: Duration | None, other: Duration | None) -> None:
 
 def complete(stages: tuple[Stage, ...]) -> None:
     """What can be said of a pattern only when all of it is known: how it ends."""
+    has_stages(stages)
     last = stages[-1]
     while isinstance(last.content, tuple):
         last = last.content[-1]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 
+from matchrec.arguments import Kind, is_number
 from matchrec.errors import stages as errors
 
 MICROSECONDS = {
@@ -21,8 +22,14 @@ MICROSECONDS = {
     "MILLISECOND": 1000,
     "MICROSECOND": 1,
 }
-NUMBER = r"\d+(?:\.\d+)?"
+NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
+MOST = 2**63  # of microseconds, or of the column's own unit
 AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")
+DURATION = Kind(
+    "a length of time, or a finite number in the unit of the order column",
+    lambda given: isinstance(given, str | timedelta) or is_number(given),
+    'write e.g. "10 minutes", timedelta(minutes=10), or 500',
+)
 ALONE = re.compile(rf"\s*({NUMBER})\s*")
 
 
@@ -61,6 +68,8 @@ def duration(given: object, call: str) -> Duration:
         raise errors.not_a_duration(given, call)
     if found.amount <= 0:
         raise errors.not_a_positive_duration(given, call)
+    if found.amount >= MOST:
+        raise errors.too_long_duration(given, call)
     return found
 
 
@@ -68,10 +77,11 @@ def read(given: object, call: str) -> Duration | None:
     """The distance, or None where there is none to be read."""
     if isinstance(given, timedelta):
         return Duration(True, Fraction(given // timedelta(microseconds=1)))
-    if isinstance(given, int | float) and not isinstance(given, bool):
+    if isinstance(given, int):
+        return Duration(False, Fraction(given))
+    if isinstance(given, float):
         return Duration(False, Fraction(str(given)))
-    if not isinstance(given, str):
-        return None
+    assert isinstance(given, str), given
     if alone := ALONE.fullmatch(given):
         return Duration(False, Fraction(alone[1]))
     text = re.sub(r"^\s*INTERVAL\b", "", given, flags=re.IGNORECASE)

@@ -22,6 +22,7 @@ from matchrec.errors.streaming import cannot_stream
 from matchrec.executable import Executable
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.spark.interpreter import able_workers
 from matchrec.spark.streaming.keyed import Keyed
 from matchrec.spark.streaming.prepare import Crossed
 from matchrec.spark.streaming.worker import StreamWorker
@@ -90,8 +91,9 @@ def matched_events(
     function = over_groups(events, replace(executable, neighbours=(), relevant=()))
     function.__name__ = f"match_recognize[PATTERN ({executable.pattern})]"
     groups = events.frame.groupBy(*events.keys)
-    found = groups.applyInPandasWithState(function, FOUND, STATE, "append", "EventTimeTimeout")
-    return found.mapInArrow(unpacked(), schema)
+    with able_workers(events.frame.sparkSession):
+        found = groups.applyInPandasWithState(function, FOUND, STATE, "append", "EventTimeTimeout")
+        return found.mapInArrow(unpacked(), schema)
 
 
 def unpacked() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

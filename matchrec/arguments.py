@@ -1,0 +1,153 @@
+"""What the functions that users call take: each argument's kind, checked before anything else.
+
+    @checked(df=DATAFRAME, clause=TEXT, engine=ENGINE)
+    def match_recognize(df, clause, *, engine="auto"): ...
+
+A kind says what is wanted in words, how to tell it, and what to write instead. Spark's own objects
+are told by what they can do: Classic and Connect have classes of their own, and so have vendors.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from matchrec.errors.arguments import unknown_word, wrong_argument
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What an argument may be. wanted: as a message says it. cure: what to write, if one can say.
+
+    In the cure, `{argument}` is the argument's name.
+    """
+
+    wanted: str
+    accepts: Callable[[Any], bool]
+    cure: str = ""
+
+    def check(self, function: str, argument: str, given: object) -> None:
+        """Raises MatchRecognizePlanError unless `given` is of this kind."""
+        if not self.accepts(given):
+            cure = self.cure.replace("{argument}", argument)
+            raise wrong_argument(function, argument, given, (self.wanted, cure))
+
+    def or_none(self) -> Kind:
+        """The same kind, or None."""
+        accepts = self.accepts
+        return Kind(f"{self.wanted}, or None", lambda one: one is None or accepts(one), self.cure)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of a few words; their order is that of the message."""
+
+    words: tuple[str, ...]
+
+    def check(self, function: str, argument: str, given: object) -> None:
+        """Raises MatchRecognizePlanError unless `given` is one of the words."""
+        if not isinstance(given, str):
+            wanted = f"one of {', '.join(self.words)}"
+            cure = f"write {argument}={self.words[0]!r}"
+            raise wrong_argument(function, argument, given, (wanted, cure))
+        if given not in self.words:
+            raise unknown_word(argument, given, self.words)
+
+
+def checked(**kinds: Kind | OneOf) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A function whose every argument is checked when it is called, by the kind of its name.
+
+    Of `**name`, each value is. What does not fit the signature is Python's own TypeError.
+    """
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+        unchecked = signature.parameters.keys() - kinds.keys() - {"self"}
+        assert not unchecked, f"{function.__qualname__}: {sorted(unchecked)}"
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for parameter, argument, given in arguments(signature, args, kwargs):
+                if parameter != "self":
+                    kinds[parameter].check(function.__qualname__, argument, given)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorated
+
+
+def arguments(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Iterator[tuple[str, str, object]]:
+    """Parameter, name and value of each argument of a call; nothing where the call does not fit."""
+    try:
+        bound = signature.bind(*args, **kwargs).arguments
+    except TypeError:
+        return
+    for name, given in bound.items():
+        if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            yield from ((name, key, value) for key, value in given.items())
+        else:
+            yield name, name, given
+
+
+def is_whole(given: object) -> bool:
+    """A whole number; True and False are none."""
+    return isinstance(given, int) and not isinstance(given, bool)
+
+
+def is_number(given: object) -> bool:
+    """A finite number; True and False are none."""
+    finite = isinstance(given, float) and abs(given) < float("inf")
+    return is_whole(given) or finite
+
+
+def are_texts(given: object) -> bool:
+    """A text, or a list or tuple of texts."""
+    several = isinstance(given, list | tuple) and all(isinstance(one, str) for one in given)
+    return isinstance(given, str) or several
+
+
+def can(*methods: str) -> Callable[[object], bool]:
+    """Whether something has all of these methods, and is no class."""
+
+    def has_all(given: object) -> bool:
+        return not isinstance(given, type) and all(
+            callable(getattr(given, method, None)) for method in methods
+        )
+
+    return has_all
+
+
+def instance_of(kind: type) -> Callable[[object], bool]:
+    """Whether something is of a class."""
+    return lambda given: isinstance(given, kind)
+
+
+def all_of(kind: Callable[[object], bool], given: Iterable[object]) -> bool:
+    """Whether all elements are of a kind."""
+    return all(kind(one) for one in given)
+
+
+is_session = can("sql", "createDataFrame", "stop")
+is_dataframe = can("select", "selectExpr", "mapInArrow")
+is_column = can("isNotNull", "alias", "cast")
+
+SESSION = Kind("a SparkSession", is_session, "pass the session: SparkSession.builder.getOrCreate()")
+DATAFRAME = Kind(
+    "a DataFrame of Spark", is_dataframe, "pass one, such as spark.table(...) or spark.read..."
+)
+TEXT = Kind("a text", instance_of(str))
+TEXTS = Kind(
+    "SQL text, or a list of texts",
+    are_texts,
+    'write {argument}="name", or {argument}=["name", "another"]',
+)
+FLAG = Kind("True or False", instance_of(bool), "write {argument}=True, or leave it out")

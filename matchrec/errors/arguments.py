@@ -1,0 +1,66 @@
+"""Errors about an argument that is not of the kind that a function takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from reprlib import Repr
+
+from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
+
+
+def wrong_argument(
+    function: str, argument: str, given: object, wanted: tuple[str, str]
+) -> MatchRecognizePlanError:
+    """An argument of another kind. wanted: what is wanted, and what to write."""
+    kind, cure = wanted
+    return MatchRecognizePlanError(
+        f"`{argument}` of `{function}` is {shown(given)}",
+        notes=(f"wanted: {kind}",),
+        hint=cure or None,
+    )
+
+
+def unknown_word(argument: str, given: str, known: Iterable[str]) -> MatchRecognizePlanError:
+    """An argument that is one of a few words, and not this one."""
+    known = list(known)
+    near = nearest(given, known)
+    return MatchRecognizePlanError(
+        f"unknown {argument} `{_SHORT.repr(given)[1:-1]}`",
+        notes=(f"known: {listed(known)}",),
+        hint=f"write {argument}={near or known[0]!r}",
+    )
+
+
+def shown(given: object) -> str:
+    """A value in a message: short, and never by the `repr` of a class that is not Python's own.
+
+    >>> shown(3), shown(None), shown(dict), shown([object()])
+    ('3, of type int', 'None', 'the class dict', '[<object>], of type list')
+    """
+    if given is None:
+        return "None"
+    if isinstance(given, type):
+        return f"the class {given.__name__}"
+    if type(given).__module__ != "builtins" or type(given) is object:
+        return f"of type {type(given).__name__}"
+    return f"{_SHORT.repr(given)}, of type {type(given).__name__}"
+
+
+MOST_BITS = 1000
+
+
+class _Short(Repr):
+    """Values cut short; `repr` of a DataFrame may run a query, so others are named by type."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        many = f"a number of {x.bit_length()} bits"  # Python does not write thousands of digits
+        return super().repr_int(x, level) if x.bit_length() < MOST_BITS else many
+
+    def repr_instance(self, x: object, level: int) -> str:
+        del level
+        plain = type(x).__module__ == "builtins" and type(x) is not object
+        return repr(x)[: self.maxother] if plain else f"<{type(x).__name__}>"
+
+
+_SHORT = _Short()
+_SHORT.maxstring = _SHORT.maxother = 40

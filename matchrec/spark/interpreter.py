@@ -1,0 +1,126 @@
+"""Which Python runs the functions that are sent to Spark's workers.
+
+Where driver and workers are one machine, it is the driver's own interpreter, unless PYSPARK_PYTHON
+names another one that can do the work. Classic reads the context's `pythonExec` when a function is
+made, so it is another one for as long as that takes, and the user's own functions keep theirs. The
+server of Connect reads its environment, which is settled when it starts: there it is checked only.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import environment as errors
+from matchrec.spark.session import is_connect
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+WORKER_MODULES = ("matchrec", "numba", "numpy", "pandas", "pyarrow")
+DEFAULT = "python3"
+
+_REPORT = """
+import sys
+from importlib.util import find_spec
+sys.path = [folder for folder in sys.path if folder]  # a worker does not look in this folder
+print("%d.%d" % sys.version_info[:2])
+print(" ".join(name for name in sys.argv[1:] if find_spec(name) is None))
+"""
+_ONE_AT_A_TIME = RLock()
+
+
+@contextmanager
+def able_workers(spark: SparkSession) -> Iterator[None]:
+    """Functions made inside run on an interpreter that can do the work.
+
+    Raises MatchRecognizeError where none can be had on this machine. On a cluster nothing is done.
+    """
+    context = None if is_connect(spark) else spark.sparkContext
+    if context is None or not is_local(context):
+        yield
+        return
+    with _ONE_AT_A_TIME:
+        before = context.pythonExec
+        context.pythonExec = able_interpreter(before)
+        try:
+            yield
+        finally:
+            context.pythonExec = before
+
+
+def is_local(context: SparkContext) -> bool:
+    """Whether the workers run on this machine."""
+    return (context.master or "").startswith("local")
+
+
+def able_interpreter(asked_for: str) -> str:
+    """An interpreter for workers on this machine: what was asked for, if it can do the work.
+
+    Spark's default is no wish of the user: the driver's own interpreter is better than whatever
+    stands on PATH, which may have other versions of what the driver has.
+    """
+    own = sys.executable
+    if own and asked_for == DEFAULT and not os.environ.get("PYSPARK_PYTHON"):
+        return own
+    obstacle = obstacle_of(asked_for)
+    if obstacle is None:
+        return asked_for
+    if not own:
+        raise obstacle
+    return own
+
+
+def check_server(spark: SparkSession) -> None:
+    """Raises where a Connect server inside of this program has workers that cannot do the work."""
+    if not is_connect(spark) or "SPARK_LOCAL_REMOTE" not in os.environ:
+        return
+    from pyspark import SparkContext
+
+    jvm = getattr(SparkContext, "_jvm", None)
+    if jvm is not None:
+        set_for = (jvm.System.getenv(name) for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"))
+        obstacle = obstacle_of(next(filter(None, set_for), DEFAULT))
+        if obstacle is not None:
+            raise obstacle
+
+
+@lru_cache
+def obstacle_of(worker: str) -> MatchRecognizeError | None:
+    """Why an interpreter cannot do the work: it is none, of another version, or lacks a module.
+
+    Cost: nothing for the driver's own interpreter, else one start of Python, once.
+    A virtual environment's interpreter is a link to the system's, so paths are compared as they are
+    written: where the links end says nothing about what is installed.
+    """
+    path = shutil.which(worker)
+    if path is not None and Path(path).absolute() == Path(sys.executable):
+        return None
+    report = report_of(path) if path is not None else None
+    if path is None or report is None:
+        return errors.worker_not_found(worker, sys.executable)
+    found, missing = report
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    if found != own:
+        return errors.worker_version(path, found, own)
+    return errors.worker_lacks(path, missing, sys.executable) if missing else None
+
+
+def report_of(python: str) -> tuple[str, tuple[str, ...]] | None:
+    """Version of an interpreter and those of our modules that it lacks; None if it does not run."""
+    command = [python, "-c", _REPORT, *WORKER_MODULES]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        return None
+    found, missing = result.stdout.split("\n")[:2]
+    return found, tuple(missing.split())
