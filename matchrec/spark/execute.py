@@ -122,7 +122,7 @@ def execute(
     check_transport(options.transport)
     check_steps(plan, options.max_steps)
     check_slices(options.slices)
-    rows = relation.select(["*"])
+    rows = relation.rows()
     columns = input_columns(relation.runner, rows.columns, alias)
     is_stream = is_streaming(rows)
     if is_stream:
