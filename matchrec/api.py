@@ -21,7 +21,15 @@ from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse, parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query import Query, Site
-from matchrec.frontends.sql.splice import fill_frames, in_scope, outer, select_from
+from matchrec.frontends.sql.splice import (
+    fill_frames,
+    in_scope,
+    markers_of_outer,
+    markers_of_rows,
+    outer,
+    rows_of,
+    select_from,
+)
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.graph import as_graph
 from matchrec.plan.match_plan import MatchPlan
@@ -36,7 +44,7 @@ from matchrec.signatures import (
     SLICES,
     TRANSPORT,
 )
-from matchrec.source import Source
+from matchrec.source import Source, Span
 from matchrec.spark.columns import Relation
 from matchrec.spark.counters import Counters
 from matchrec.spark.diagnose import check_type_column
@@ -332,8 +340,15 @@ class Evaluation:
 
     def outer(self) -> DataFrame:
         """The query around the clauses, once these are evaluated."""
-        text = outer(self.query)
-        return self.runner.sql(self.runner.kept(text) if self.query.keeps_text else text)
+        runner, text = self.as_written(markers_of_outer(self.query)), outer(self.query)
+        return runner.stored(text) if self.query.keeps_text else runner.sql(text)
+
+    def as_written(self, markers: tuple[Span, ...]) -> Runner:
+        """What runs text in which the user's keeps its place, and the `?` in it stay."""
+        args = self.runner.args
+        if isinstance(args, dict) and markers:
+            args = [args[name] for name in map(parameter_name, markers) if name in args]
+        return replace(self.runner, args=args, source=self.query.source)
 
     def all(self) -> list[Executed]:
         """Every clause's result, each a view for the ones after it."""
@@ -350,7 +365,11 @@ class Evaluation:
         def behind_with(text: Template) -> Template:
             return in_scope(self.query, site, text)
 
-        relation = Relation(replace(self.runner, in_scope=behind_with), select_list_from)
+        relation = Relation(
+            replace(self.runner, in_scope=behind_with),
+            select_list_from,
+            (self.as_written(markers_of_rows(self.query, site)), rows_of(self.query, site)),
+        )
         executed = execute(plan, relation, site.relation_alias, self.options, site.use)
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})
         return executed

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from unicodedata import combining, east_asian_width
+
+WIDTH = 120  # characters of a line that an excerpt shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,34 @@ class Source:
         return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
 
     def excerpt(self, span: Span) -> str:
-        """The line of `span` with carets under it; of a longer span, its first line."""
+        """The line of `span` with carets under it; of a longer span, its first line.
+
+        Of a long line, what is around the span, with `...` where it is cut.
+        """
         line, column = self.position(span.start)
-        text = self.text.split("\n")[line - 1].rstrip("\r")
-        visible = text.expandtabs(1).rstrip()
-        width = max(1, min(span.end - span.start, len(visible) - column + 1))
-        indent = len(visible) - len(visible.lstrip())
-        caret = " " * (column - 1 - indent) + "^" * width
-        return f"  line {line}, column {column}\n      {visible.lstrip()}\n      {caret}"
+        text = self.text.split("\n")[line - 1].rstrip().expandtabs(1)
+        indent = min(len(text) - len(text.lstrip()), column - 1)
+        text, start = text[indent:], column - 1 - indent
+        end = max(start + 1, min(start + span.end - span.start, len(text)))
+        left, right = _window(start, end, len(text))
+        before, after = "..." * (left > 0), "..." * (right < len(text))
+        space = " " * _columns(before + text[left:start].ljust(start - left))
+        caret = "^" * max(1, _columns(text[start : min(end, right)]))
+        shown = f"{before}{text[left:right]}{after}"
+        return f"  line {line}, column {column}\n      {shown}\n      {space}{caret}"
+
+
+def _window(start: int, end: int, length: int) -> tuple[int, int]:
+    """The part of a line to show around its characters `start` up to `end`."""
+    if length <= WIDTH:
+        return 0, length
+    beside = max(WIDTH - (end - start), WIDTH // 3) // 2
+    left = max(0, min(start - beside, length - WIDTH))
+    return left, min(left + WIDTH, length)
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal a text takes up: wide characters two, combining ones none."""
+    return sum(
+        0 if combining(one) else 2 if east_asian_width(one) in ("W", "F") else 1 for one in text
+    )

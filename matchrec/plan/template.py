@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A hole that a DataFrame fills: a user's frame, or the rows of an evaluated clause."""
+    """A hole that a DataFrame fills: a user's frame, or the rows of an evaluated clause.
+
+    width: how many characters stood there; a shorter name is padded, so that what follows keeps
+    its column.
+    """
 
     name: str
+    width: int = field(default=0, compare=False, repr=False)
 
 
 Template = tuple[str | View, ...]

@@ -41,10 +41,19 @@ SelectFrom = Callable[[Template], Template]
 
 @dataclass(frozen=True)
 class Relation:
-    """The input of a clause: how to select from it."""
+    """The input of a clause: how to select from it.
+
+    all_rows: the rows themselves, with a runner and a query that puts errors in the user's terms.
+    """
 
     runner: Runner
     select_from: SelectFrom
+    all_rows: tuple[Runner, Template] | None = None
+
+    def rows(self) -> DataFrame:
+        """The DataFrame of the input."""
+        runner, query = self.all_rows or (self.runner, self.query(["*"]))
+        return runner.sql(query)
 
     def query(self, items: Iterable[str]) -> Template:
         """The query of a select list over the input."""

@@ -117,7 +117,7 @@ def execute(
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
     check_steps(plan, options.max_steps)
-    rows = relation.select(["*"])
+    rows = relation.rows()
     columns = input_columns(relation.runner, rows.columns, alias)
     is_stream = is_streaming(rows)
     if is_stream:

@@ -1,7 +1,8 @@
 """Running SQL text over DataFrames through `spark.sql` and nothing else.
 
-`spark.sql(text, frame=df)` makes a view for each `{frame}` and drops it again, in Classic and over
-Connect. It runs Python's `str.format` over the text, so every other brace is doubled here.
+A DataFrame becomes a temporary view for as long as Spark analyses the text that names it. Over
+Connect, where analysis is repeated later, `spark.sql(text, frame=df)` must do that, for each
+`{frame}`. It runs Python's `str.format` over the text, so every other brace is doubled here.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from pyspark.errors import AnalysisException
+
 from matchrec.plan.template import Template, View, template
+from matchrec.source import Source
+from matchrec.spark.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,30 +35,70 @@ class Runner:
     """A session, the arguments of the user's query, and the DataFrames that may fill its holes.
 
     written: finds the holes in the text of one of the user's expressions. in_scope: puts in front
-    of a query what its subqueries may name, the WITH clauses around the user's clause.
+    of a query what its subqueries may name, the WITH clauses around the user's clause. source: the
+    user's query, where a text to run has its layout: Spark's errors are put in its terms.
     """
 
     spark: SparkSession
-    args: dict[str, Any] | None = None
+    args: dict[str, Any] | list[Any] | None = None
     frames: Mapping[str, Any] = field(default_factory=dict)
     written: Callable[[str], Template] = template
     in_scope: Callable[[Template], Template] = template
+    source: Source | None = None
 
     def sql(self, text: Template) -> DataFrame:
         """The DataFrame of a query text; analysed now, run later."""
-        views = {piece.name for piece in text if isinstance(piece, View)}
-        if not views:
-            return self._spark_sql("".join(str(piece) for piece in text))
-        formatted = "".join(
-            f"{{{piece.name}}}" if isinstance(piece, View) else escape_braces(piece)
-            for piece in text
-        )
-        used = {name: self.frames[name] for name in views}
-        return self._spark_sql(formatted, **used)
+        names: dict[str, str] = {}
+        try:
+            for hole in holes(text):
+                if self.is_viewed(hole):
+                    names[hole] = self.create_view(hole)
+            return self.filled(text, names)
+        finally:
+            for name in names.values():
+                self.spark.catalog.dropTempView(name)
 
-    def _spark_sql(self, text: str, **frames: Any) -> DataFrame:
+    def stored(self, text: Template) -> DataFrame:
+        """As `sql`, with views that stay in the session.
+
+        For text that Spark stores, as in CREATE TEMPORARY VIEW, and reads again later.
+        """
+        return self.filled(text, {hole: self.create_view(hole) for hole in holes(text)})
+
+    def is_viewed(self, hole: str) -> bool:
+        """Whether a hole is filled by a view of ours; PySpark fills all others."""
+        return not is_connect(self.spark) and is_dataframe(self.frames[hole])
+
+    def create_view(self, hole: str) -> str:
+        """The name of a new temporary view of what fills a hole.
+
+        Unlike any name in use, as it would hide a table of that name from the whole session.
+        """
+        name = f"{hole}_{uuid4().hex[:8]}"
+        self.frames[hole].createTempView(name)
+        return name
+
+    def filled(self, text: Template, names: Mapping[str, str]) -> DataFrame:
+        """The DataFrame of a text with views in its holes; Spark's errors in the user's terms."""
+        if self.source is None:
+            return self._spark_sql(text, names)
+        with quiet_analysis():
+            try:
+                return self.analysed(self._spark_sql(text, names))
+            except AnalysisException as error:
+                raise in_users_terms(error, Filled(text, names, self.source)) from None
+
+    def _spark_sql(self, text: Template, names: Mapping[str, str]) -> DataFrame:
         """Spark's own `sql`, also on a session where `install` put another in its place."""
-        found: DataFrame = plain_sql(self.spark)(text, self.args, **frames)
+        frames = {hole: self.frames[hole] for hole in holes(text) if hole not in names}
+        pieces = [
+            names[piece.name].ljust(piece.width)
+            if isinstance(piece, View) and piece.name in names
+            else piece
+            for piece in text
+        ]
+        whole = "".join(formatted(piece, frames) if frames else str(piece) for piece in pieces)
+        found: DataFrame = plain_sql(self.spark)(whole, self.args, **frames)
         return found
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
@@ -74,18 +119,6 @@ class Runner:
         if is_connect(self.spark):
             _ = frame.schema
         return frame
-
-    def kept(self, text: Template) -> Template:
-        """The text with each hole filled by a temporary view that stays in the session.
-
-        For text that Spark stores, as in CREATE TEMPORARY VIEW, and reads again later.
-        """
-        return tuple(self._kept_view(one) if isinstance(one, View) else one for one in text)
-
-    def _kept_view(self, view: View) -> str:
-        name = f"matchrec_{view.name}_{uuid4().hex}"
-        self.frames[view.name].createTempView(name)
-        return name
 
     def having(self, **frames: DataFrame) -> Runner:
         """The same runner with more DataFrames."""
@@ -147,6 +180,20 @@ def quiet_analysis() -> Iterator[None]:
         logger.disabled = was_disabled
 
 
-def escape_braces(text: str) -> str:
-    """The text as `str.format` needs it to leave its braces alone."""
-    return text.replace("{", "{{").replace("}", "}}")
+def holes(text: Template) -> tuple[str, ...]:
+    """The names of a text's holes, each once."""
+    return tuple(dict.fromkeys(piece.name for piece in text if isinstance(piece, View)))
+
+
+def formatted(piece: str | View, frames: Mapping[str, Any]) -> str:
+    """A piece as `str.format` needs it: with its braces doubled, or to be filled by a frame."""
+    if isinstance(piece, str):
+        return piece.replace("{", "{{").replace("}", "}}")
+    if not is_dataframe(frames[piece.name]):
+        return f"{{{piece.name}}}"
+    return f"{{{piece.name}:<{max(piece.width, PYSPARK_LENGTH)}}}"
+
+
+def is_dataframe(value: object) -> bool:
+    """Whether PySpark would fill a hole with a view; other values become literals."""
+    return hasattr(value, "createTempView")

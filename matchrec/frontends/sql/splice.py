@@ -8,19 +8,61 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from matchrec.frontends.analysis import parameter_name
+from matchrec.frontends.sql.layout import hole_in, written_into
 from matchrec.frontends.sql.query import Query, Site
 from matchrec.frontends.stock import frame_at
 from matchrec.frontends.tokens import stock_tokens
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Span
 
+Replaced = tuple[tuple[Span, Template], ...]
+
 
 def outer(query: Query) -> Template:
     """The query with a hole for each clause that stands in no other one's relation.
 
-    The clause's alias and column list stay, because they follow the hole.
+    All else keeps its line and column. The clause's alias and column list stay, because they
+    follow the hole.
     """
-    return _cut_out(query, Span(0, len(query.source.text)))
+    return _joined(tuple(_written(query, Span(0, len(query.source.text)))))
+
+
+def rows_of(query: Query, site: Site) -> Template:
+    """The query of all rows of one clause's relation, in which the user's text keeps its place.
+
+    `SELECT ... FROM t MATCH_RECOGNIZE (...)` becomes `           FROM t SELECT *`: in place of
+    FROM, JOIN or a comma there is always room for FROM, and not for SELECT.
+    """
+    text, end = query.source.text, 0
+    pieces: list[str | View] = []
+    for depth, visible in enumerate(site.with_clauses):
+        pieces.append(written_into(text[end : visible.start], "(" if depth else ""))
+        pieces.extend(_written(query, visible))
+        end = visible.end
+    pieces.append(written_into(text[end : site.relation.start], "FROM"))
+    pieces.extend(_written(query, site.relation))
+    return _joined((*pieces, " SELECT *", ")" * (len(site.with_clauses) - 1)))
+
+
+def markers_of_outer(query: Query) -> tuple[Span, ...]:
+    """The `?` that `outer` keeps, left to right."""
+    return _markers(query, Span(0, len(query.source.text)))
+
+
+def markers_of_rows(query: Query, site: Site) -> tuple[Span, ...]:
+    """The `?` that `rows_of` keeps, left to right."""
+    return _markers(query, *site.with_clauses, site.relation)
+
+
+def _markers(query: Query, *spans: Span) -> tuple[Span, ...]:
+    """The `?` in some spans that are not in a hole there."""
+    return tuple(
+        marker
+        for span in spans
+        for marker in query.markers
+        if span.holds(marker)
+        and not any(span.holds(site.whole) and site.whole.holds(marker) for site in query.sites)
+    )
 
 
 def select_from(query: Query, site: Site, select_list: Template) -> Template:
@@ -48,8 +90,8 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
     ('x > (SELECT max(y) FROM ', View(name='d'), ") AND s = '{d}'")
     """
     stock = stock_tokens(text)
-    holes = (
-        (Span(token.start, stock[index + 2].end + 1), View(name))
+    holes = tuple(
+        (Span(token.start, stock[index + 2].end + 1), (View(name),))
         for index, token in enumerate(stock)
         if (name := frame_at(stock, index)) in frames and name is not None
     )
@@ -58,25 +100,36 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
 
 def _cut_out(query: Query, span: Span) -> Template:
     """The text at `span` with holes: the outermost clauses in it, frames, and names for `?`."""
-    replaced: list[tuple[Span, str | View]] = [(site.whole, site.view) for site in query.sites]
-    replaced += [(frame.span, frame.view) for frame in query.frames]
-    replaced += [(mark, f":{parameter_name(mark)}") for mark in query.markers]
-    inside = [(hole, piece) for hole, piece in replaced if span.holds(hole)]
-    outermost = (
-        (hole, piece)
-        for hole, piece in sorted(inside, key=lambda item: item[0].start)
-        if not any(other != hole and other.holds(hole) for other, _ in inside)
+    names = tuple((mark, (f":{parameter_name(mark)}",)) for mark in query.markers)
+    sites = tuple((site.whole, (site.view,)) for site in query.sites)
+    frames = tuple((frame.span, (frame.view,)) for frame in query.frames)
+    return _joined(tuple(_pieces(query.source.text, span, (*sites, *frames, *names))))
+
+
+def _written(query: Query, span: Span) -> Iterator[str | View]:
+    """The text at `span` with holes as large as what stood there, and `?` as they are."""
+    text = query.source.text
+    sites = tuple(
+        (site.whole, hole_in(query.source.at(site.whole), site.view)) for site in query.sites
     )
-    return _joined(tuple(_pieces(query.source.text, span, outermost)))
+    frames = tuple(
+        (one.span, (View(one.view.name, one.span.end - one.span.start),)) for one in query.frames
+    )
+    return _pieces(text, span, (*sites, *frames))
 
 
-def _pieces(
-    text: str, span: Span, holes: Iterator[tuple[Span, View]] | Iterator[tuple[Span, str | View]]
-) -> Iterator[str | View]:
+def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[str | View]:
+    """The text at `span` with other pieces in the place of the outermost spans in it."""
+    inside = sorted(
+        ((hole, pieces) for hole, pieces in replaced if span.holds(hole)),
+        key=lambda item: (item[0].start, -item[0].end),
+    )
     position = span.start
-    for hole, piece in holes:
+    for hole, pieces in inside:
+        if hole.start < position:
+            continue
         yield text[position : hole.start]
-        yield piece
+        yield from pieces
         position = hole.end
     yield text[position : span.end]
 

@@ -1,0 +1,72 @@
+"""The picture of a span: its line, and carets under exactly its characters."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.source import WIDTH, Source, Span
+
+
+def excerpt(text: str, marked: str) -> list[str]:
+    """The lines of the picture of `marked` in a text, without what stands in front of each."""
+    start = text.index(marked)
+    place, *picture = Source(text).excerpt(Span(start, start + len(marked))).split("\n")
+    return [place.strip(), *(line[6:] for line in picture)]
+
+
+def test_a_short_line_is_shown_whole_without_its_indentation() -> None:
+    assert excerpt("SELECT 1,\n\t  nosuch AS x  \nFROM t", "nosuch") == [
+        "line 2, column 4",
+        "nosuch AS x",
+        "^^^^^^",
+    ]
+
+
+@pytest.mark.parametrize("before", [0, 1, 59, 117, 118, 500, 24_000])
+@pytest.mark.parametrize("after", [0, 1, 60, 120, 24_000])
+def test_a_long_line_is_cut_around_the_span(before: int, after: int) -> None:
+    _, shown, carets = excerpt("x" * before + "!!!" + "y" * after, "!!!")
+    assert [i for i, one in enumerate(shown) if one == "!"] == [
+        i for i, one in enumerate(carets) if one == "^"
+    ]
+    assert len(shown.replace("...", "")) == min(WIDTH, before + 3 + after)
+    assert shown.startswith("...") == (shown.count("x") < before)
+    assert shown.endswith("...") == (shown.count("y") < after)
+
+
+def test_a_span_longer_than_the_window_is_shown_from_its_start() -> None:
+    text = "a" * 300 + "!" * 300 + "b" * 300
+    _, shown, carets = excerpt(text, "!" * 300)
+    assert shown.startswith("...aaa")
+    assert shown.endswith("!!!...")
+    assert carets.count("^") == shown.count("!") >= WIDTH // 2
+    assert carets.index("^") == shown.index("!")
+
+
+def test_a_span_over_several_lines_is_shown_by_its_first() -> None:
+    assert excerpt("SELECT f(x,\n  y) FROM t", "f(x,\n  y)") == [
+        "line 1, column 8",
+        "SELECT f(x,",
+        "       ^^^^",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "marked", "carets"),
+    [
+        ("値段 > ", "低い", "       ^^^^"),  # wide: two columns each
+        ("e\u0301 = ", "n\u0303a", "    ^^"),  # combining: none
+        ("a\tb ", "x", "    ^"),  # a tab is shown as one space
+    ],
+)
+def test_carets_stand_under_what_a_terminal_shows(before: str, marked: str, carets: str) -> None:
+    _, shown, drawn = excerpt(f"{before}{marked} z", marked)
+    assert shown == f"{before}{marked} z".replace("\t", " ")
+    assert drawn == carets
+
+
+def test_a_place_behind_the_text() -> None:
+    assert Source("SELECT  ").excerpt(Span(8, 8)).split("\n")[1:] == [
+        "      SELECT",
+        "              ^",
+    ]
