@@ -12,9 +12,9 @@ from pyspark.errors import PySparkException, PythonException
 from matchrec.cli.arguments import argument_parser
 from matchrec.cli.commands import explain, run
 from matchrec.cli.demo import demo
-from matchrec.cli.failures import sentence_from_worker, sentence_of_spark
+from matchrec.cli.failures import sentence_of_spark
 from matchrec.cli.warm import warm
-from matchrec.errors import MatchRecognizeError
+from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.spark.session import quiet_analysis
 
 COMMANDS = {"demo": demo, "run": run, "explain": explain, "warm": warm}
@@ -34,10 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MatchRecognizeError as error:
         return failed(str(error))
     except PySparkException as error:
-        sentence = sentence_from_worker(str(error))
-        if sentence is None and isinstance(error, PythonException):
+        ours = MatchRecognizeRunError.from_exception(error)
+        if ours is None and isinstance(error, PythonException):
             raise
-        return failed(sentence or sentence_of_spark(str(error)))
+        return failed(str(ours) if ours else sentence_of_spark(str(error)))
     except KeyboardInterrupt:
         return INTERRUPTED
     return 0
@@ -49,10 +49,10 @@ def run_command(arguments: Namespace) -> None:
         with quiet_analysis():
             COMMANDS[arguments.command](arguments)
     except Py4JJavaError as error:
-        sentence = sentence_from_worker(str(error))
-        if sentence is None:
+        ours = MatchRecognizeRunError.from_exception(error)
+        if ours is None:
             raise
-        raise MatchRecognizeError(sentence) from error
+        raise ours from error
 
 
 def failed(sentence: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -103,10 +102,9 @@ def message_of(error: Exception) -> str:
     """The message of an error, also of one that Spark brings back from a Python worker."""
     if isinstance(error, matchrec.MatchRecognizeError):
         return str(error)
-    pattern = r"^(?:\S+[.])?MatchRecognizeRunError: (.+?)(?: SQLSTATE: \w+)?(?:\n\n|\Z)"
-    found = re.search(pattern, str(error), re.MULTILINE | re.DOTALL)
-    assert found is not None, str(error)
-    return found[1].rstrip()
+    brought = matchrec.MatchRecognizeRunError.from_exception(error)
+    assert brought is not None, str(error)
+    return str(brought)
 
 
 def register_tables(spark: SparkSession, file: CaseFile) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeError
+from matchrec.errors.kinds import MatchRecognizeError, MatchRecognizeRunError
 
 INSTALL_JAVA = (
     "install Java 17 (`apt install openjdk-17-jre-headless`, `brew install openjdk@17`)"
@@ -49,6 +49,15 @@ def worker_lacks(worker: str, modules: tuple[str, ...], driver: str) -> MatchRec
     return MatchRecognizeError(
         f"Spark would run its Python workers with `{worker}`, which lacks {', '.join(modules)}",
         hint=set_pyspark_python(driver),
+    )
+
+
+def no_room_in_worker(mebibytes: int) -> MatchRecognizeRunError:
+    """A Python worker may not take the memory that its libraries and rows need."""
+    return MatchRecognizeRunError(
+        f"a Python worker of Spark's has no room: its memory is limited to {mebibytes} MiB",
+        notes=("it reserves about 600 MiB for its libraries; the rows of a call come on top",),
+        hint="set spark.executor.pyspark.memory to 2g or more, or leave it out",
     )
 
 

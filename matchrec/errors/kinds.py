@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
+from types import MappingProxyType
 
 from typing_extensions import Self
 
+from matchrec.errors.carried import read, written
+from matchrec.errors.place import Place
 from matchrec.source import Source, Span
 
 
@@ -105,7 +108,62 @@ class MatchRecognizeUnsupportedError(MatchRecognizeError):
 
 
 class MatchRecognizeRunError(MatchRecognizeError):
-    """Only the rows could show it; names the partition and the row."""
+    """Only the run could show it.
+
+    partition: the keys of the partition, by name; empty where it is the only one, or where it does
+    not matter. row_number: of the row in its partition, from 1, or None where that is not known.
+
+    Python workers raise it, so it reaches a program inside an error of Spark's: `from_exception`.
+    """
+
+    partition: Mapping[str, object] = MappingProxyType({})
+    row_number: int | None = None
+
+    def at(self, place: Place) -> Self:
+        """The same error, of a row."""
+        self.partition = place.partition
+        self.row_number = None if place.relevant_only else place.row_number
+        return self
+
+    def with_fields(self) -> MatchRecognizeRunError:
+        """The same error for the way out of a worker: `from_exception` reads its last line."""
+        fields = {
+            "message": self.message,
+            "notes": self.notes,
+            "hint": self.hint,
+            "partition": dict(self.partition),
+            "row_number": self.row_number,
+        }
+        lines = (*self.notes, *([self.hint] if self.hint else []), written(fields))
+        return MatchRecognizeRunError(self.message, notes=lines)
+
+    @classmethod
+    def from_exception(cls, error: BaseException) -> MatchRecognizeRunError | None:
+        """The error of this kind that Spark's one brings from a worker; None of any other error.
+
+        error: what an action raised, or what `StreamingQuery.exception()` gives; it becomes the
+        cause of the result. Values of keys that JSON does not have, such as dates, come as text.
+        """
+        for one in chain_of(error):
+            if isinstance(one, MatchRecognizeRunError):
+                return one
+            fields = read(str(one))
+            if fields is not None:
+                found = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
+                found.partition, found.row_number = fields["partition"], fields["row_number"]
+                found.__cause__ = error
+                return found
+        return None
+
+
+def chain_of(error: BaseException) -> Iterator[BaseException]:
+    """An error, then what led to it, each once."""
+    seen: list[BaseException] = []
+    one: BaseException | None = error
+    while one is not None and one not in seen:
+        yield one
+        seen.append(one)
+        one = one.__cause__ or one.__context__
 
 
 def listed(names: Iterable[str]) -> str:

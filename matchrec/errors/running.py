@@ -2,31 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from matchrec.errors.kinds import MatchRecognizeRunError
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A row. keys: of its partition, by name. row_number: in its partition, from 1; None where
-    a slice of it is all that is known.
-
-    relevant_only: rows that satisfy no condition are not counted.
-    """
-
-    keys: Mapping[str, object]
-    row_number: int | None
-    relevant_only: bool = False
-
-    def __str__(self) -> str:
-        named = ", ".join(f"{name} = {value!r}" for name, value in self.keys.items())
-        partition = f"the partition with {named}" if named else "the only partition"
-        if self.row_number is None:
-            return f"in {partition}"
-        among = " of those that satisfy a condition" if self.relevant_only else ""
-        return f"in {partition}, row {self.row_number}{among}"
+from matchrec.errors.place import Place
 
 
 def skip_to_no_row(variable: str, place: Place) -> MatchRecognizeRunError:
@@ -35,7 +12,7 @@ def skip_to_no_row(variable: str, place: Place) -> MatchRecognizeRunError:
         f"AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}",
         notes=(f"the match starts {place}",),
         hint=f"make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW",
-    )
+    ).at(place)
 
 
 def skip_to_first_row(variable: str, place: Place) -> MatchRecognizeRunError:
@@ -44,7 +21,7 @@ def skip_to_first_row(variable: str, place: Place) -> MatchRecognizeRunError:
         f"AFTER MATCH SKIP TO `{variable}` goes to the first row of the match, and would not end",
         notes=(f"the match starts {place}",),
         hint="skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW",
-    )
+    ).at(place)
 
 
 def stage_missed(stage: str, place: Place) -> MatchRecognizeRunError:
@@ -53,7 +30,7 @@ def stage_missed(stage: str, place: Place) -> MatchRecognizeRunError:
         f"skip to stage `{stage}`: the match has no event of it",
         notes=(f"the match starts {place}",),
         hint="leave out throw_on_miss(), or make the stage mandatory",
-    )
+    ).at(place)
 
 
 def stage_is_first(stage: str, place: Place) -> MatchRecognizeRunError:
@@ -62,7 +39,7 @@ def stage_is_first(stage: str, place: Place) -> MatchRecognizeRunError:
         f"skip to stage `{stage}` goes to the first event of the match, and would not go on",
         notes=(f"the match starts {place}",),
         hint="leave out throw_on_miss(), or skip to a later stage",
-    )
+    ).at(place)
 
 
 def overflow_in_condition(variable: str, place: Place) -> MatchRecognizeRunError:
@@ -71,7 +48,7 @@ def overflow_in_condition(variable: str, place: Place) -> MatchRecognizeRunError
         f"a number in the condition of `{variable}` is too large for its type",
         notes=(str(place),),
         hint="write a CAST to BIGINT or DOUBLE, or set spark.sql.ansi.enabled to false",
-    )
+    ).at(place)
 
 
 def division_by_zero(variable: str, place: Place) -> MatchRecognizeRunError:
@@ -80,7 +57,7 @@ def division_by_zero(variable: str, place: Place) -> MatchRecognizeRunError:
         f"the condition of `{variable}` divides by zero",
         notes=(str(place),),
         hint="write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false",
-    )
+    ).at(place)
 
 
 def too_many_steps(limit: str, place: Place) -> MatchRecognizeRunError:
@@ -90,7 +67,7 @@ def too_many_steps(limit: str, place: Place) -> MatchRecognizeRunError:
         notes=(f"the search has come to a match that would begin {place}",),
         hint="bound the quantifiers, write WITHIN, or let a condition look at rows and not at the "
         "run; if the query is worth it, pass a larger max_steps",
-    )
+    ).at(place)
 
 
 def unknown_start(_: str, place: Place) -> MatchRecognizeRunError:
@@ -101,7 +78,7 @@ def unknown_start(_: str, place: Place) -> MatchRecognizeRunError:
         notes=(str(place),),
         hint="run the query without slices, or write AFTER MATCH SKIP TO NEXT ROW if matches may "
         "overlap",
-    )
+    ).at(place)
 
 
 def sum_too_large(place: Place) -> MatchRecognizeRunError:
@@ -110,4 +87,4 @@ def sum_too_large(place: Place) -> MatchRecognizeRunError:
         "a sum in MEASURES is too large for BIGINT",
         notes=(str(place),),
         hint="write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum",
-    )
+    ).at(place)

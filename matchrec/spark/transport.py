@@ -25,6 +25,7 @@ from matchrec.spark.columns import BITS_A_COLUMN, packed
 from matchrec.spark.crossing import microseconds
 from matchrec.spark.interpreter import able_workers
 from matchrec.spark.tally import COLUMN, Tally
+from matchrec.spark.worker import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -73,17 +74,18 @@ def runner_in_worker(executable: Executable, tally: Tally | None) -> Run:
 
     The executable travels as bytes: read with the function, it would fail before a word of ours.
     """
-    payload = pickle.dumps((executable, tally))
+    payload = pickle.dumps(Worker(executable, tally))
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
-            from matchrec.spark.worker import Worker
+            from matchrec.spark.failing import loaded, told
+
+            yield from told(lambda: loaded(payload).run(batches))
         except ModuleNotFoundError as missing:
             raise RuntimeError(
                 f"a Spark worker lacks the Python package {missing.name}: install matchrec on "
                 f"every worker, for the interpreter {sys.executable}"
             ) from missing
-        return Worker(*pickle.loads(payload)).run(batches)
 
     return run
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 from matchrec.engine.match import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.starting_rows import Reach, searched
+from matchrec.errors.place import Place
 from matchrec.errors.running import (
-    Place,
     division_by_zero,
     overflow_in_condition,
     skip_to_first_row,

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.__main__ import main
 from matchrec.cli import commands
-from matchrec.cli.failures import sentence_from_worker, sentence_of_spark
+from matchrec.cli.failures import sentence_of_spark
 
 STREAKS = """
 SELECT * FROM t MATCH_RECOGNIZE (
@@ -228,17 +228,6 @@ def test_arguments_that_argparse_refuses(
         main(arguments)
     assert exit_code.value.code == 2
     assert "usage: matchrec" in capsys.readouterr().err
-
-
-def test_sentence_from_a_worker_s_traceback() -> None:
-    text = (
-        "Job aborted: Traceback (most recent call last):\n"
-        '  File "worker.py", line 1, in main\n'
-        "matchrec.errors.kinds.MatchRecognizeRunError: AFTER MATCH SKIP would loop\n"
-        "  partition: X\n\n\tat org.apache.spark.X(X.scala:1)\n"
-    )
-    assert sentence_from_worker(text) == "AFTER MATCH SKIP would loop\n  partition: X"
-    assert sentence_from_worker("ValueError: x") is None
 
 
 def test_sentence_of_spark_has_no_plan_and_no_stack() -> None:

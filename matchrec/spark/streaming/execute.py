@@ -119,14 +119,19 @@ def over_groups(events: Crossed, executable: Executable) -> Callable[..., Iterat
     workers: list[Any] = []
 
     def run(_key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
-        if not workers:
-            try:
-                workers.append(pickle.loads(payload))
-            except ModuleNotFoundError as missing:
-                raise RuntimeError(
-                    f"a Spark worker lacks the Python package {missing.name}: install matchrec "
-                    f"on every worker, for the interpreter {sys.executable}"
-                ) from missing
-        yield from workers[0].run(frames, group)
+        try:
+            from matchrec.spark.failing import loaded, told
+
+            def output() -> Iterator[pd.DataFrame]:
+                if not workers:
+                    workers.append(loaded(payload))
+                return workers[0].run(frames, group)  # type: ignore[no-any-return]
+
+            yield from told(output)
+        except ModuleNotFoundError as missing:
+            raise RuntimeError(
+                f"a Spark worker lacks the Python package {missing.name}: install matchrec "
+                f"on every worker, for the interpreter {sys.executable}"
+            ) from missing
 
     return run

@@ -20,7 +20,8 @@ from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.resumed.search import Answer, Call, go_on, registers_of, windows_between
 from matchrec.engine.resumed.state import new_state
 from matchrec.engine.windows import ends_by_number
-from matchrec.errors.running import Place, sum_too_large
+from matchrec.errors.place import Place
+from matchrec.errors.running import sum_too_large
 from matchrec.executable import Executable
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.measures import Reader

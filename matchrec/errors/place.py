@@ -1,0 +1,51 @@
+"""Where an error of the rows is: a row of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+LONGEST_VALUE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row. keys: of its partition, by their SQL text. row_number: in its partition, from 1; None
+    where a slice of it is all that is known.
+
+    relevant_only: rows that satisfy no condition are not counted.
+    """
+
+    keys: Mapping[str, object]
+    row_number: int | None
+    relevant_only: bool = False
+
+    def __str__(self) -> str:
+        named = ", ".join(f"{text} = {shown(value)}" for text, value in self.keys.items())
+        partition = f"the partition with {named}" if named else "the only partition"
+        if self.row_number is None:
+            return f"in {partition}"
+        among = " of those that satisfy a condition" if self.relevant_only else ""
+        return f"in {partition}, row {self.row_number}{among}"
+
+    @property
+    def partition(self) -> dict[str, object]:
+        """The keys by the names of their columns."""
+        return {column_name(text): value for text, value in self.keys.items()}
+
+
+def shown(value: object) -> str:
+    """A value as Python writes it, the end left out where it is long."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+
+
+def column_name(text: str) -> str:
+    """The name that a quoted column has; any other text as it is.
+
+    >>> column_name("`day``s`"), column_name("`a`.`b`"), column_name("id % 2")
+    ('day`s', '`a`.`b`', 'id % 2')
+    """
+    name = text[1:-1].replace("``", "\0")
+    is_column = len(text) > 1 and text[0] == text[-1] == "`" and "`" not in name
+    return name.replace("\0", "`") if is_column else text

@@ -1,0 +1,56 @@
+"""How a worker fails: with an error that the driver can read out of Spark's, or that names a cure.
+
+Imported before the libraries that a worker needs, so that it can say that they are not to be had.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors.environment import no_room_in_worker
+
+T = TypeVar("T")
+
+
+def told(output: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """What `output` gives; an error of ours leaves with its fields in its text.
+
+    The traceback stays behind: Spark Connect cuts long messages off, and the end is what matters.
+    """
+    try:
+        yield from output()
+    except MatchRecognizeRunError as error:
+        raise error.with_fields() from None
+    except MemoryError as error:
+        raise without_room(error).with_fields() from None
+
+
+def loaded(payload: bytes) -> Any:
+    """What was pickled. Raises MatchRecognizeRunError where its libraries find no room."""
+    try:
+        return pickle.loads(payload)
+    except ModuleNotFoundError:
+        raise
+    except (ImportError, OSError, MemoryError) as error:  # as the loader of a library says it
+        raise without_room(error) from error
+
+
+def without_room(error: Exception) -> MatchRecognizeRunError:
+    """The error of a worker whose memory is limited; any other is raised as it is."""
+    limit = limit_of_memory()
+    if limit is None:
+        raise error
+    return no_room_in_worker(limit >> 20)
+
+
+def limit_of_memory() -> int | None:
+    """How many bytes of addresses this process may have, or None where there is no limit."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows has no such limits
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit
