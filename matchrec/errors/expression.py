@@ -104,6 +104,17 @@ def bad_offset(
     )
 
 
+def offset_too_large(
+    function: str, clause: str, limit: int, span: Span
+) -> MatchRecognizeUnsupportedError:
+    """PREV(x, 9223372036854775807)."""
+    return MatchRecognizeUnsupportedError(
+        f"offset of {function} in {clause} is over {limit:,}",
+        span,
+        hint="write a number of rows that a partition can have",
+    )
+
+
 def negative_offset(
     function: str, written: str, clause: str, span: Span
 ) -> MatchRecognizePlanError:

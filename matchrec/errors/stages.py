@@ -152,6 +152,14 @@ def not_a_number_of_times(stage: str, given: Sequence[object]) -> MatchRecognize
     )
 
 
+def too_many_times(stage: str, limit: int) -> MatchRecognizeUnsupportedError:
+    """`times(10**10)`."""
+    return MatchRecognizeUnsupportedError(
+        f"{stage} is repeated over {limit:,} times",
+        hint="write times_or_more(n) for no upper bound, or lower it",
+    )
+
+
 def too_few_times(stage: str, least: int, lowest: int) -> MatchRecognizePlanError:
     """`times(0)`, `times(-1, 2)`."""
     return MatchRecognizePlanError(
@@ -235,6 +243,15 @@ def not_a_positive_duration(given: object, call: str) -> MatchRecognizePlanError
     return MatchRecognizePlanError(
         f"{call} of {given!r}: no event lies less than that after another",
         hint="write a length of more than 0",
+    )
+
+
+def duration_too_long(is_time: bool, call: str) -> MatchRecognizeUnsupportedError:
+    """A window that no column measures: infinite, or of too many digits."""
+    most = "292,271 years" if is_time else "9,223,372,036,854,775,807"
+    return MatchRecognizeUnsupportedError(
+        f"{call}: a window is at most {most} long",
+        hint=f"leave {call} out for no window" if call == "within" else "write a shorter one",
     )
 
 

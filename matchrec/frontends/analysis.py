@@ -20,6 +20,7 @@ from matchrec.frontends.tokens import (
     own_tokens,
     stock_tokens,
 )
+from matchrec.plan.sql_text import run_together
 from matchrec.source import Span
 
 
@@ -133,12 +134,14 @@ class Analysis:
             for marker in self.markers
             if span.start <= marker.start < span.end
         ]
-        pieces = []
+        text = ""
         position = span.start
         for gone, replacement in sorted(edits, key=lambda edit: edit[0].start):
-            pieces += [self._slice(position, gone.start), replacement]
+            for piece in (self._slice(position, gone.start), replacement):
+                text += f" {piece}" if run_together(text, piece) else piece
             position = gone.end
-        return "".join((*pieces, self._slice(position, span.end)))
+        rest = self._slice(position, span.end)
+        return f"{text} {rest}" if run_together(text, rest) else text + rest
 
     def _slice(self, start: int, end: int) -> str:
         return self.text[start - self.offset : end - self.offset]

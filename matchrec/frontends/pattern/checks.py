@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from matchrec.errors import stages as errors
+from matchrec.frontends.numbers import MOST
 from matchrec.frontends.pattern.durations import Duration
 from matchrec.frontends.pattern.tree import Contiguity, Stage, Test, all_stages, named_stages
 
@@ -86,6 +87,8 @@ def bounds(stage: Stage, least: object, most: object) -> None:
     if not all(isinstance(one, int) and not isinstance(one, bool) for one in numbers):
         raise errors.not_a_number_of_times(stage.label, numbers)
     assert isinstance(least, int)
+    if any(isinstance(one, int) and abs(one) > MOST for one in numbers):
+        raise errors.too_many_times(stage.label, MOST)
     lowest = 1 if most is None else 0
     if least < lowest:
         raise errors.too_few_times(stage.label, least, lowest)

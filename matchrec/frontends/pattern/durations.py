@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,6 +23,9 @@ MICROSECONDS = {
     "MICROSECOND": 1,
 }
 NUMBER = r"\d+(?:\.\d+)?"
+MOST = 2**63 - 1
+"""The greatest distance, in microseconds or in the column's unit: what Spark's bigint holds."""
+MOST_DIGITS = 40
 AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")
 ALONE = re.compile(rf"\s*({NUMBER})\s*")
 
@@ -61,6 +65,8 @@ def duration(given: object, call: str) -> Duration:
         raise errors.not_a_duration(given, call)
     if found.amount <= 0:
         raise errors.not_a_positive_duration(given, call)
+    if found.amount > MOST:
+        raise errors.duration_too_long(found.is_time, call)
     return found
 
 
@@ -69,17 +75,33 @@ def read(given: object, call: str) -> Duration | None:
     if isinstance(given, timedelta):
         return Duration(True, Fraction(given // timedelta(microseconds=1)))
     if isinstance(given, int | float) and not isinstance(given, bool):
-        return Duration(False, Fraction(str(given)))
+        return plain_number(given, call)
     if not isinstance(given, str):
         return None
     if alone := ALONE.fullmatch(given):
-        return Duration(False, Fraction(alone[1]))
+        return Duration(False, number(alone[1], call))
     text = re.sub(r"^\s*INTERVAL\b", "", given, flags=re.IGNORECASE)
     amounts = list(AMOUNT.finditer(text))
     if not amounts or "".join(one[0] for one in amounts) != text:
         return None
-    total = sum(Fraction(one[1]) * unit(one[2], call) for one in amounts)
+    total = sum(number(one[1], call) * unit(one[2], call) for one in amounts)
     return Duration(True, Fraction(total)) if Fraction(total).denominator == 1 else None
+
+
+def plain_number(given: float, call: str) -> Duration | None:
+    """A number in the unit of the order column, as it prints: 0.1 is a tenth."""
+    if isinstance(given, float) and math.isnan(given):
+        return None
+    if abs(given) <= MOST:
+        return Duration(False, Fraction(str(given)))
+    raise errors.duration_too_long(False, call)
+
+
+def number(digits: str, call: str) -> Fraction:
+    """The number of a text. Python reads no longer ones than some thousand digits."""
+    if len(digits) > MOST_DIGITS:
+        raise errors.duration_too_long(False, call)
+    return Fraction(digits)
 
 
 def unit(name: str, call: str) -> int:

@@ -11,6 +11,7 @@ from matchrec.frontends.analysis import parameter_name
 from matchrec.frontends.sql.query import Query, Site
 from matchrec.frontends.stock import frame_at
 from matchrec.frontends.tokens import stock_tokens
+from matchrec.plan.sql_text import run_together
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Span
 
@@ -73,11 +74,18 @@ def _cut_out(query: Query, span: Span) -> Template:
 def _pieces(
     text: str, span: Span, holes: Iterator[tuple[Span, View]] | Iterator[tuple[Span, str | View]]
 ) -> Iterator[str | View]:
+    """The text with pieces in its holes, each set apart from the words beside it.
+
+    `)AS m` and `FROM(SELECT` need no blank, a view's name in the place of the parentheses does.
+    """
     position = span.start
     for hole, piece in holes:
-        yield text[position : hole.start]
+        before = text[position : hole.start]
+        yield f"{before} " if run_together(before, "_") else before
         yield piece
         position = hole.end
+        if run_together("_", text[position : span.end]):
+            yield " "
     yield text[position : span.end]
 
 
