@@ -22,6 +22,7 @@ from matchrec.errors.sase import WORDS
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.analysis import parameter_name
 from matchrec.frontends.arguments import keys, orders
+from matchrec.frontends.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse, parse_clause
 from matchrec.frontends.sql.lower import lower
@@ -72,7 +73,7 @@ def sql(  # noqa: PLR0913 -- public signature
     counters: see `Counters`. Runs no job; raises MatchRecognizeError for what is wrong with a
     clause, and Spark's own errors for the rest of the query.
     """
-    parsed = parse(query, frames)
+    parsed = parse(query, frames, dialect_of(spark, query))
     if not parsed.sites:
         return spark.sql(query, args, **frames)
     runner = runner_for(spark, parsed, args, frames)
@@ -98,7 +99,7 @@ def explain(  # noqa: PLR0913 -- public signature
     """
     if analyze:
         check_workers(spark)
-    parsed = parse(query, frames)
+    parsed = parse(query, frames, dialect_of(spark, query))
     counters = Counters() if analyze and parsed.sites else None
     options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
@@ -128,7 +129,7 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     `sql`.
     """
     with shown_in(Source(clause)):
-        plan = lower(parse_clause(clause))
+        plan = lower(parse_clause(clause, dialect_of(df.sparkSession, clause)))
         warn_about(plan)
         check_workers(df.sparkSession)
         options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
@@ -162,9 +163,9 @@ def sase(  # noqa: PLR0913 -- public signature
 
     optimisations: what to switch off, to measure what it gains. Otherwise as `sql`.
     """
-    query = SaseCall(
-        df, text, orders(order_by), keys(partition_by), type_column, sase_output(output, form)
-    )
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     return query.executed(
         Options(engine, transport, optimisations, counters, streams=True)
     ).dataframe
@@ -183,9 +184,9 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     optimisations: Optimisations = OPTIMISED,
 ) -> Explanation:
     """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`."""
-    query = SaseCall(
-        df, text, orders(order_by), keys(partition_by), type_column, sase_output(output, form)
-    )
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     executed = query.executed(Options(engine, optimisations=optimisations, streams=True))
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
 
@@ -241,6 +242,19 @@ def sase_output(output: str, form: str) -> MatchOutput:
     return MatchOutput.GRAPH
 
 
+def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
+    """How texts are to be read in a session, which is asked only if they have double quotes.
+
+    Spark heeds its setting in ANSI mode only.
+    """
+    if not any('"' in str(text) for text in texts):
+        return SPARK
+    runner = Runner(spark)
+    settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
+    names = all(runner.setting(name) == "true" for name in settings)
+    return Dialect(DoubleQuotes.NAME) if names else SPARK
+
+
 def relation_of(df: DataFrame) -> Relation:
     """A DataFrame as the input of a clause."""
 
@@ -261,7 +275,7 @@ def install(spark: SparkSession, engine: str = "auto", *, max_steps: int | None 
 
     @wraps(original)
     def spark_sql(sqlQuery: str, args: Arguments = None, **kwargs: Any) -> DataFrame:  # noqa: N803
-        parsed = parse(sqlQuery, kwargs)
+        parsed = parse(sqlQuery, kwargs, dialect_of(spark, sqlQuery))
         if not parsed.sites:
             return original(sqlQuery, args, **kwargs)
         runner = runner_for(spark, parsed, args, kwargs)

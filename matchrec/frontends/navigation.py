@@ -102,6 +102,9 @@ def _operand(
         exists = ColumnReference(Navigation(read.variable, semantics=semantics), "TRUE")
         return Term(("IF(", exists, ", ", *of_the_row.pieces, ", NULL)"), span)
     if not read.has_column:
+        only = analysis.tokens[start]
+        if end == start + 1 and only.in_double_quotes:
+            raise errors.column_in_double_quotes(only.text, analysis.clause, only.span)
         call = analysis.span(index, analysis.pairs[index + 1] + 1)
         raise errors.no_column(analysis.key(index), analysis.clause, call)
     return Term((ColumnReference(Navigation(read.variable, semantics=semantics), read.text),), span)

@@ -315,9 +315,7 @@ class _Compiler:
             return state
         head = self.following(body, own)
         head = self.forbidding(direct, own, head) if direct else head
-        return self.fill(
-            state, chain((self.proceed(head),), self.proceeding(part, rest, leaving))
-        )
+        return self.fill(state, chain((self.proceed(head),), self.proceeding(part, rest, leaving)))
 
 
 def next_count(part: Part, count: int) -> int:

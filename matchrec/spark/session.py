@@ -14,11 +14,21 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from pyspark.errors import (
+    AnalysisException,
+    ArithmeticException,
+    IllegalArgumentException,
+    NumberFormatException,
+)
+
 from matchrec.plan.template import Template, View, template
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+
+REFUSALS = (AnalysisException, ArithmeticException, IllegalArgumentException, NumberFormatException)
+"""What Spark raises for a query text that it cannot make sense of, some of it from its parser."""
 
 SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 

@@ -18,6 +18,7 @@ from matchrec.frontends.operators import operation_of_call
 from matchrec.frontends.sase import nodes
 from matchrec.frontends.sase.components import Components
 from matchrec.frontends.sase.nodes import Expression, Index
+from matchrec.frontends.sase.strings import in_single_quotes
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -51,7 +52,7 @@ class Reader:
     def scalar(self, node: Expression) -> Scalar:
         match node:
             case nodes.Text(span):
-                return Term((self.text[span.start : span.end],), span)
+                return Term((in_single_quotes(self.text[span.start : span.end]),), span)
             case nodes.Percentage(sql, span):
                 return Term((sql,), span)
             case nodes.Identifier():
