@@ -17,6 +17,7 @@ from matchrec.errors.sase import WORDS
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.analysis import parameter_name
 from matchrec.frontends.arguments import keys, orders
+from matchrec.frontends.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse, parse_clause
 from matchrec.frontends.sql.lower import lower
@@ -96,7 +97,7 @@ def sql(  # noqa: PLR0913 -- public signature
     clause, and Spark's own errors for the rest of the query.
     """
     check_session(spark)
-    parsed = parse(query, frames)
+    parsed = parse(query, frames, dialect_of(spark, query))
     if not parsed.sites:
         return spark.sql(query, args, **frames)
     runner = runner_for(spark, parsed, args, frames)
@@ -131,7 +132,7 @@ def explain(  # noqa: PLR0913 -- public signature
     analyze: the query also runs, its rows are dropped, and what it has counted is shown.
     """
     check_session(spark)
-    parsed = parse(query, frames)
+    parsed = parse(query, frames, dialect_of(spark, query))
     counters = Counters() if analyze and parsed.sites else None
     options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
@@ -171,7 +172,7 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     """
     check_session(df.sparkSession)
     with shown_in(Source(clause)):
-        plan = lower(parse_clause(clause))
+        plan = lower(parse_clause(clause, dialect_of(df.sparkSession, clause)))
         warn_about(plan)
         options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
         return execute(plan, relation_of(df), None, options).dataframe
@@ -217,9 +218,9 @@ def sase(  # noqa: PLR0913 -- public signature
 
     optimisations: what to switch off, to measure what it gains. Otherwise as `sql`.
     """
-    query = SaseCall(
-        df, text, orders(order_by), keys(partition_by), type_column, sase_output(output, form)
-    )
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     return query.executed(
         Options(engine, transport, optimisations, counters, streams=True)
     ).dataframe
@@ -249,9 +250,9 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     optimisations: Optimisations = OPTIMISED,
 ) -> Explanation:
     """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`."""
-    query = SaseCall(
-        df, text, orders(order_by), keys(partition_by), type_column, sase_output(output, form)
-    )
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     executed = query.executed(Options(engine, optimisations=optimisations, streams=True))
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
 
@@ -302,6 +303,19 @@ def sase_output(output: str, form: str) -> MatchOutput:
     if output != "all":
         raise not_compressible(output)
     return MatchOutput.GRAPH
+
+
+def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
+    """How texts are to be read in a session, which is asked only if they have double quotes.
+
+    Spark heeds its setting in ANSI mode only.
+    """
+    if not any('"' in str(text) for text in texts):
+        return SPARK
+    runner = Runner(spark)
+    settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
+    names = all(runner.setting(name) == "true" for name in settings)
+    return Dialect(DoubleQuotes.NAME) if names else SPARK
 
 
 def relation_of(df: DataFrame) -> Relation:

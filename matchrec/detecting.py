@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from matchrec.api import relation_of
+from matchrec.api import dialect_of, relation_of
 from matchrec.arguments import DATAFRAME, FLAG, TEXT, TEXTS, OneOf, checked
 from matchrec.environment import check_session
 from matchrec.errors.kinds import shown_in
@@ -67,7 +67,9 @@ def detect(  # noqa: PLR0913 -- public signature
     timeouts: matches that were begun and whose window ended come out as well, without a number;
     `timed_out_at` is when it did, NULL for a match. Otherwise as `sql`.
     """
-    query = PatternCall(df, pattern, orders(order_by), keys(partition_by), skip, form, timeouts)
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    query = PatternCall(df, pattern, *streams, skip, form, timeouts)
     return query.executed(Options(engine, transport, counters=counters, streams=True)).dataframe
 
 
@@ -93,7 +95,9 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     engine: str = "auto",
 ) -> Explanation:
     """What a pattern compiles to and which engine runs it; arguments as of `detect`."""
-    query = PatternCall(df, pattern, orders(order_by), keys(partition_by), skip, form, timeouts)
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    query = PatternCall(df, pattern, *streams, skip, form, timeouts)
     executed = query.executed(Options(engine, streams=True))
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
 
@@ -140,6 +144,7 @@ class PatternCall:
             self.skip,
             EVENT_FORMS[self.form],
             self.timeouts,
+            dialect_of(self.df.sparkSession, stages),
         )
         plan, source = lower_pattern(asked)
         with shown_in(source, WORDS):

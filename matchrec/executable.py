@@ -30,7 +30,7 @@ from matchrec.nfa.places import windows_of
 from matchrec.nfa.program import Program
 from matchrec.nfa.relevance import relevant_rows
 from matchrec.nfa.stages import compile_stages
-from matchrec.output.read_measures import MeasureReader, timeout_pieces
+from matchrec.output.read_measures import MeasureReader, is_collected, timeout_pieces
 from matchrec.output.reads import Read, ReadPointer
 from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput, TimeoutOutput
 from matchrec.output.sight import Sight, sight
@@ -369,7 +369,7 @@ def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
     if form is not None and form.column is not None:
         yield form.column
     for term in terms(aggregate):
-        if looks_at_columns_only(term) and references(term):
+        if looks_at_columns_only(term) and (references(term) or is_collected(aggregate)):
             yield row_column(row_text(term))
         for piece in references(term):
             if isinstance(piece, ColumnReference):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api import Evaluation, runner_for
+from matchrec.api import Evaluation, dialect_of, runner_for
 from matchrec.arguments import SESSION, checked
 from matchrec.environment import check_session
 from matchrec.frontends.sql import parse
@@ -46,7 +46,8 @@ def answered(
 ) -> DataFrame:
     """The result of any query of a session that `install` is for. values: args and frames."""
     args, frames = values
-    parsed = parse(query, frames) if isinstance(query, str) else None
+    dialect = dialect_of(spark, query)
+    parsed = parse(query, frames, dialect) if isinstance(query, str) else None
     if parsed is None or not parsed.sites:
         return plain_sql(spark)(query, args, **frames)
     ARGS.check("spark.sql", "args", args)

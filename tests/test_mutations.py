@@ -1,84 +1,69 @@
-"""Queries with a few words dropped, doubled, swapped or replaced end in errors of ours or Spark's.
+"""Texts with a few words changed end in a plan or in an error of ours, and soon.
 
-The mutants come from the valid queries of `cases/**/*.test`, by a seeded generator.
+Against Spark they may also end in an error of Spark's analysis, of the query around the clause.
+A long run: MATCHREC_EXAMPLES=20000 MATCHREC_SEED=1000 pytest tests/test_mutations.py
 """
 
 from __future__ import annotations
 
-import random
-import re
+import os
+import signal
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from case_file import CaseFile, QueryRecord, case_files
-from matchrec.frontends.functions import words
+import mutations
+from case_file import CaseFile
+from matchrec.executable import draft, link
+from matchrec.frontends.dialect import SPARK, Dialect, DoubleQuotes
+from matchrec.frontends.pattern import Asked, lower_pattern
+from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.splice import outer
+from matchrec.output.schema import output_columns
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.typed import TRUE_COLUMN
+from matchrec.plan.types import BIGINT, BOOLEAN
+from mutations import Call
 from test_cases import register_tables
 
-WORD = re.compile(
-    r"""
-    \s+ | \w+ | '(?:[^']|'')*' | `[^`]*` | "[^"]*" | --[^\n]* | \{- | -\} | \|\| | [<>=!]= | .
-    """,
-    re.DOTALL | re.VERBOSE,
-)
-STRANGERS = sorted(
-    words(
-        """
-        ( ) [ ] { } {- -} , . ; * + ? | ^ $ - = > : ' ` " /* -- 0 1 -1 1.5 'x' NULL TRUE A B Z x
-        A.x A.* `A` {f} :p AS BY AND NOT OVER FINAL RUNNING FIRST LAST( PREV( NEXT CLASSIFIER()
-        MATCH_NUMBER() count(*) sum( max_by( PATTERN PATTERN( DEFINE MEASURES SUBSET WITHIN ORDER
-        PARTITION MATCH_RECOGNIZE MATCH_RECOGNIZE( AFTER MATCH SKIP ONE ALL ROWS SHOW PERMUTE(
-        SELECT FROM (SELECT CASE END INTERVAL DISTINCT FILTER IN BETWEEN LIKE IS ->
-        """
-    )
-)
-
-Mutant = tuple[CaseFile, str]
-SOURCES: list[tuple[CaseFile, QueryRecord]] = [
-    (file, record) for file in case_files() for record in file.queries
-]
+EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "1500"))
+SEED = int(os.environ.get("MATCHREC_SEED", "0"))
+WITH_SPARK = EXAMPLES // 15
+LONGEST = 10  # seconds for one text
+COLUMNS = InputColumns(("id", "ts", "price", "sym", "x", "v", "t", "is_a", "event_type"), "t")
+DIALECTS = (SPARK, Dialect(DoubleQuotes.NAME))
 
 
-def mutated(text: str, random_: random.Random) -> str:
-    """The text with one to three of its words or signs changed."""
-    parts = [match.group() for match in WORD.finditer(text)]
-    for _ in range(random_.choice((1, 1, 1, 2, 3))):
-        places = [index for index, part in enumerate(parts) if part.strip()]
-        here, there = random_.choice(places), random_.choice(places)
-        match random_.randrange(6):
-            case 0:
-                parts[here] = ""
-            case 1:
-                parts[here] += f" {parts[here]}"
-            case 2:
-                parts[here], parts[there] = parts[there], parts[here]
-            case 3:
-                parts[here] = parts[there]
-            case 4:
-                parts[here] = random_.choice(STRANGERS)
-            case _:
-                parts[here] += f" {random_.choice(STRANGERS)} "
-    return "".join(parts)
+@contextmanager
+def soon() -> Iterator[None]:
+    """Ends with an error what takes too long."""
 
+    def interrupt(*_: object) -> None:
+        raise TimeoutError(f"over {LONGEST} s")
 
-def mutants(number: int, seed: int) -> Iterator[Mutant]:
-    """So many mutants of random queries, file by file."""
-    random_ = random.Random(seed)
-    sources = sorted(random_.choices(SOURCES, k=number), key=lambda one: str(one[0].path))
-    return ((file, mutated(record.sql, random_)) for file, record in sources)
-
-
-def refusal(action: Callable[[], object], text: str) -> matchrec.MatchRecognizeError | None:
-    """The error of ours that an action on a text ends in; any other but Spark's is a failure."""
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.alarm(LONGEST)
     try:
-        with warnings.catch_warnings():
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def refusal(action: Callable[[], object], given: object) -> matchrec.MatchRecognizeError | None:
+    """The error of ours that an action ends in; any other but Spark's is a failure."""
+    try:
+        with warnings.catch_warnings(), soon():
             warnings.simplefilter("ignore", UserWarning)
             action()
     except matchrec.MatchRecognizeError as error:
@@ -86,29 +71,80 @@ def refusal(action: Callable[[], object], text: str) -> matchrec.MatchRecognizeE
     except AnalysisException:
         return None
     except Exception as error:
-        raise AssertionError(text) from error
+        raise AssertionError(given) from error
     return None
 
 
-def read(text: str) -> None:
-    for site in parse(text, ["f"]).sites:
-        lower(site.clause)
+def linked(plan: MatchPlan) -> None:
+    """Takes a plan as far as it goes without Spark; all columns are bigint."""
+    resolved = resolve(plan, COLUMNS)
+    drafted = draft(resolved, output_columns(resolved, COLUMNS, lambda _: "key"))
+    types = dict.fromkeys(drafted.columns(), BIGINT)
+    link(drafted, types | {TRUE_COLUMN: BOOLEAN}, "auto", ansi=True)
+
+
+def read_query(text: str, dialect: Dialect) -> None:
+    query = parse(text, ["f"], dialect)
+    outer(query)
+    for site in query.sites:
+        linked(lower(site.clause))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_reading_a_mutant_gives_a_plan_or_an_error_at_its_place(seed: int) -> None:
-    for _, text in mutants(1000, seed):
-        error = refusal(partial(read, text), text)
+def test_a_query_is_read_or_refused_at_its_place(seed: int) -> None:
+    dialect = DIALECTS[seed % 2]
+    for _, text in mutations.queries(EXAMPLES, SEED + seed):
+        error = refusal(partial(read_query, text, dialect), text)
         if error is not None:
             assert str(error).splitlines()[0].strip(), text
-            assert error.spans, (text, error)
             assert all(0 <= one.start <= one.end <= len(text) + 1 for one in error.spans), text
 
 
-def test_analysing_a_mutant_gives_a_result_or_an_error(spark: SparkSession) -> None:
+@pytest.mark.parametrize("seed", range(2))
+def test_a_sase_query_is_read_or_refused(seed: int) -> None:
+    for text in mutations.sase_queries(EXAMPLES, SEED + seed):
+        error = refusal(lambda text=text: linked(compile_sase(text, ("ts",))), text)  # type: ignore[misc]
+        assert error is None or str(error).splitlines()[0].strip(), text
+
+
+def read_pattern(calls: list[Call]) -> None:
+    linked(lower_pattern(Asked(mutations.built(calls), ("t",), (), ("x",)))[0])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_pattern_is_built_or_refused(seed: int) -> None:
+    for calls in mutations.patterns(EXAMPLES, SEED + seed):
+        error = refusal(partial(read_pattern, calls), calls)
+        assert error is None or str(error).splitlines()[0].strip(), calls
+
+
+def test_spark_analyses_a_query_or_it_is_refused(spark: SparkSession) -> None:
     frame = spark.range(3)
-    for file, text in mutants(120, 100):
-        register_tables(spark, file)
-        frames = {"f": frame} if "{f}" in text else {}  # Spark formats any text that has frames
-        action = partial(matchrec.sql, spark, text, {"p": 1}, **frames)
-        refusal(action, text)
+    for file, text in mutations.queries(WITH_SPARK, SEED + 100):
+        analysed_query(spark, frame, file, text)
+
+
+def analysed_query(spark: SparkSession, frame: DataFrame, file: CaseFile, text: str) -> None:
+    register_tables(spark, file)
+    frames = {"f": frame} if "{f}" in text else {}  # Spark formats any text that has frames
+    refusal(partial(matchrec.sql, spark, text, {"p": 1}, **frames), text)
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> DataFrame:
+    types = "id int, t int, ts int, price int, symbol string, x int, event_type string"
+    tests = ", ".join(f"is_{letter} boolean" for letter in "abcdef")
+    return spark.createDataFrame([], f"{types}, {tests}")
+
+
+def test_spark_analyses_a_sase_query_or_it_is_refused(events: DataFrame) -> None:
+    for text in mutations.sase_queries(WITH_SPARK // 4, SEED + 100):
+        refusal(partial(matchrec.sase, events, text, order_by="ts"), text)
+
+
+def test_spark_analyses_a_pattern_or_it_is_refused(events: DataFrame) -> None:
+    def detected(calls: list[Call]) -> Any:
+        return matchrec.detect(events, mutations.built(calls), order_by="t")
+
+    for calls in mutations.patterns(WITH_SPARK // 4, SEED + 100):
+        refusal(partial(detected, calls), calls)

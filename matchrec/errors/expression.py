@@ -14,6 +14,7 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
+from matchrec.errors.syntax import IN_DOUBLE_QUOTES
 from matchrec.source import Span
 
 
@@ -104,6 +105,17 @@ def bad_offset(
     )
 
 
+def offset_too_large(
+    function: str, clause: str, limit: int, span: Span
+) -> MatchRecognizeUnsupportedError:
+    """PREV(x, 9223372036854775807)."""
+    return MatchRecognizeUnsupportedError(
+        f"offset of {function} in {clause} is over {limit:,}",
+        span,
+        hint="write a number of rows that a partition can have",
+    )
+
+
 def negative_offset(
     function: str, written: str, clause: str, span: Span
 ) -> MatchRecognizePlanError:
@@ -145,13 +157,27 @@ def classifier_of_expression(clause: str, span: Span) -> MatchRecognizePlanError
     )
 
 
+def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
+    """ORDER BY 1, PARTITION BY "sym"."""
+    notes: tuple[str, ...] = ()
+    hint = f"name a column, or leave {clause} out"
+    if text.startswith('"'):
+        name = text[1:-1].replace("`", "``")
+        notes, hint = IN_DOUBLE_QUOTES, f"write `{name}` in backticks"
+    elif text.isdigit():
+        notes = ("a number is no position of a column there",)
+    return MatchRecognizePlanError(
+        f"`{text}` in {clause} is the same for every row", span, notes=notes, hint=hint
+    )
+
+
 def column_in_double_quotes(text: str, clause: str, span: Span) -> MatchRecognizeParseError:
     """A."x", where Spark reads a string."""
     name = text[1:-1].replace("`", "``")
     return MatchRecognizeParseError(
         f"column in double quotes in {clause}",
         span,
-        notes=("double quotes are for strings in Spark SQL",),
+        notes=IN_DOUBLE_QUOTES,
         hint=f"write `{name}` in backticks",
     )
 

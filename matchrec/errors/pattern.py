@@ -175,6 +175,15 @@ def bound_is_zero(span: Span) -> MatchRecognizeParseError:
     )
 
 
+def bound_too_large(limit: int, span: Span) -> MatchRecognizeUnsupportedError:
+    """`{99999999999}`."""
+    return MatchRecognizeUnsupportedError(
+        f"quantifier in PATTERN has a bound over {limit:,}",
+        span,
+        hint="lower it, or write {n,} for no upper bound",
+    )
+
+
 def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
     """Braces that do not hold one or two numbers."""
     return MatchRecognizeParseError(

@@ -10,6 +10,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     listed,
 )
+from matchrec.errors.syntax import IN_DOUBLE_QUOTES
 from matchrec.source import Span
 
 
@@ -137,4 +138,15 @@ def unknown_frame(name: str, frames: Iterable[str], span: Span) -> MatchRecogniz
         span,
         notes=(f"passed: {listed(frames)}",),
         hint=f"pass it by name: {name}=dataframe",
+    )
+
+
+def alias_in_double_quotes(text: str, span: Span) -> MatchRecognizeParseError:
+    """`MATCH_RECOGNIZE (...) AS "m"`, where Spark reads a string."""
+    name = text[1:-1].replace("`", "``")
+    return MatchRecognizeParseError(
+        "alias of MATCH_RECOGNIZE in double quotes",
+        span,
+        notes=IN_DOUBLE_QUOTES,
+        hint=f"write `{name}` in backticks",
     )

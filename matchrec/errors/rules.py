@@ -119,3 +119,14 @@ def classifier_of_skipped_row(selection: str, span: Span | None) -> MatchRecogni
         span,
         hint="write LAST(CLASSIFIER(), 1) for the row that the match has mapped before",
     )
+
+
+def too_far_back(
+    function: str, rows: int, limit: int, span: Span | None
+) -> MatchRecognizeUnsupportedError:
+    """LAST(x, 5000) in DEFINE."""
+    return MatchRecognizeUnsupportedError(
+        f"{function} in DEFINE looks back {rows:,} rows of the match; the limit is {limit:,}",
+        span,
+        hint="write PREV(x, n) of a column, which counts rows of the partition and has no limit",
+    )

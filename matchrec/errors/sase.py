@@ -254,6 +254,13 @@ def fraction_of_unit(number: str, unit: str, span: Span) -> MatchRecognizeUnsupp
     )
 
 
+def too_many_events(limit: int, span: Span) -> MatchRecognizeUnsupportedError:
+    """`WITHIN 99999999999 events`."""
+    return MatchRecognizeUnsupportedError(
+        f"WITHIN of over {limit:,} events", span, hint="lower it, or leave WITHIN out"
+    )
+
+
 def not_a_number_of_events(number: str, span: Span) -> MatchRecognizeParseError:
     """`0 EVENTS`, `1.5 EVENTS`."""
     return MatchRecognizeParseError(

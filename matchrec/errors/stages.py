@@ -136,6 +136,14 @@ def two_quantifiers(stage: str, call: str) -> MatchRecognizePlanError:
     )
 
 
+def too_many_times(stage: str, limit: int) -> MatchRecognizeUnsupportedError:
+    """`times(10**10)`."""
+    return MatchRecognizeUnsupportedError(
+        f"{stage} is repeated over {limit:,} times",
+        hint="write times_or_more(n) for no upper bound, or lower it",
+    )
+
+
 def too_few_times(stage: str, least: int, lowest: int) -> MatchRecognizePlanError:
     """`times(0)`, `times(-1, 2)`."""
     return MatchRecognizePlanError(

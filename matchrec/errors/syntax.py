@@ -7,6 +7,11 @@ from matchrec.errors.kinds import (
 )
 from matchrec.source import Span
 
+IN_DOUBLE_QUOTES = (
+    "double quotes are for strings in Spark SQL, unless spark.sql.ansi.enabled and",
+    "spark.sql.ansi.doubleQuotedIdentifiers are both true",
+)
+
 
 def unreadable_text(span: Span) -> MatchRecognizeParseError:
     """A string, quoted name or comment without end."""

@@ -125,11 +125,16 @@ class Registers:
 
     def number(self, meaning: Meaning) -> int:
         """The register that holds `meaning`; those that its steps read exist too."""
-        if meaning not in self.numbers:
-            for needed in self._needed(meaning):
-                self.number(needed)
-            self.numbers[meaning] = len(self.initial)
-            self.initial.extend(_initial(meaning))
+        waiting = [meaning]
+        while waiting:
+            needed = [one for one in self._needed(waiting[-1]) if one not in self.numbers]
+            if needed:
+                waiting.extend(reversed(needed))
+                continue
+            found = waiting.pop()
+            if found not in self.numbers:
+                self.numbers[found] = len(self.initial)
+                self.initial.extend(_initial(found))
         return self.numbers[meaning]
 
     def _needed(self, meaning: Meaning) -> Iterator[Meaning]:

@@ -9,6 +9,7 @@ from enum import Enum
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import expression as errors
 from matchrec.errors import syntax as syntax_errors
+from matchrec.frontends.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.functions import AGGREGATES, OF_THE_MATCH, words
 from matchrec.frontends.stock import ColumnPlace, columns
 from matchrec.frontends.tokens import (
@@ -20,6 +21,7 @@ from matchrec.frontends.tokens import (
     own_tokens,
     stock_tokens,
 )
+from matchrec.plan.sql_text import quoted, run_together
 from matchrec.source import Span
 
 
@@ -35,11 +37,15 @@ class Clause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression may refer to: variables of PATTERN and union variables, normalized."""
+    """What an expression may refer to: variables of PATTERN and union variables, normalized.
+
+    dialect: in which it is written.
+    """
 
     clause: Clause
     primary: tuple[str, ...] = ()
     unions: tuple[str, ...] = ()
+    dialect: Dialect = SPARK
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -114,7 +120,7 @@ class Analysis:
         )
 
     def written(self, span: Span) -> str:
-        """The user's text, with a named parameter for each `?`."""
+        """The user's text, with a named parameter for each `?`, and backticks for all quotes."""
         return self._edited(span, ())
 
     def row_text(self, start: int, end: int) -> str:
@@ -133,12 +139,27 @@ class Analysis:
             for marker in self.markers
             if span.start <= marker.start < span.end
         ]
-        pieces = []
+        edits += [
+            (token.span, quoted(token.text))
+            for token in self.tokens
+            if span.holds(token.span)
+            and token.kind is Kind.QUOTED
+            and self._slice(token.span.start, token.span.start + 1) == '"'
+        ]
+        text = ""
         position = span.start
-        for gone, replacement in sorted(edits, key=lambda edit: edit[0].start):
-            pieces += [self._slice(position, gone.start), replacement]
+        for gone, replacement in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
+            if gone.start < position:  # a quoted variable before a column
+                continue
+            for piece in (self._slice(position, gone.start), replacement):
+                text += f" {piece}" if run_together(text, piece) else piece
             position = gone.end
-        return "".join((*pieces, self._slice(position, span.end)))
+        rest = self._slice(position, span.end)
+        return f"{text} {rest}" if run_together(text, rest) else text + rest
+
+    def text_at(self, span: Span) -> str:
+        """The user's text as it is."""
+        return self._slice(span.start, span.end)
 
     def _slice(self, start: int, end: int) -> str:
         return self.text[start - self.offset : end - self.offset]
@@ -175,7 +196,7 @@ def unknown_variable(analysis: Analysis, name: Token) -> MatchRecognizeError:
 def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     """Tokens and columns of the expression `text`, which starts at `offset` of the query."""
     where = scope.clause.value
-    stock = stock_tokens(text, offset)
+    stock = stock_tokens(text, offset, scope.dialect)
     found = own_tokens(stock, text, offset)
     if not found:
         raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
@@ -197,12 +218,21 @@ def _refuse_malformed(analysis: Analysis) -> None:
             raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
         if token.key == "->" and not _is_in_call(analysis, index):
             raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
-        written = analysis.written(token.span)
-        if written.startswith('"') and analysis.key(index - 1) == ".":
-            raise errors.column_in_double_quotes(written, analysis.clause, token.span)
+        _refuse_double_quotes(analysis, index)
     for index, token in enumerate(analysis.tokens):
         if token.key in OPENING and index not in closed:
             raise syntax_errors.unclosed_bracket(token.text, analysis.clause, token.span)
+
+
+def _refuse_double_quotes(analysis: Analysis, index: int) -> None:
+    """A column, or a qualifier that is no variable, which the dialect reads as a string."""
+    token = analysis.tokens[index]
+    written = analysis.text_at(token.span)
+    if not written.startswith('"') or analysis.scope.dialect.double_quotes is DoubleQuotes.NAME:
+        return
+    qualifies = analysis.key(index + 1) == "." and token.variable not in analysis.scope.variables
+    if qualifies or analysis.key(index - 1) == ".":
+        raise errors.column_in_double_quotes(written, analysis.clause, token.span)
 
 
 def _is_in_call(analysis: Analysis, index: int) -> bool:

@@ -8,34 +8,37 @@ from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.analysis import Clause
+from matchrec.frontends.dialect import SPARK, Dialect
 from matchrec.frontends.expression import parse_row_expression
 from matchrec.source import Source, Span
 
 _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 
 
-def orders(given: str | Sequence[str]) -> tuple[str, ...]:
+def orders(given: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """What events are sorted by, at least one. Raises MatchRecognizeError."""
-    found = _row_expressions("order_by", given, Clause.ORDER_BY)
+    found = _row_expressions("order_by", given, Clause.ORDER_BY, dialect)
     if not found:
         raise errors.no_order()
     return found
 
 
-def keys(given: str | Sequence[str]) -> tuple[str, ...]:
+def keys(given: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """What divides events into streams. Raises MatchRecognizeError."""
-    return _row_expressions("partition_by", given, Clause.PARTITION_BY)
+    return _row_expressions("partition_by", given, Clause.PARTITION_BY, dialect)
 
 
-def _row_expressions(argument: str, given: str | Sequence[str], clause: Clause) -> tuple[str, ...]:
+def _row_expressions(
+    argument: str, given: str | Sequence[str], clause: Clause, dialect: Dialect
+) -> tuple[str, ...]:
     texts = (given,) if isinstance(given, str) else given
-    return tuple(_row_expression(argument, text, clause) for text in texts)
+    return tuple(_row_expression(argument, text, clause, dialect) for text in texts)
 
 
-def _row_expression(argument: str, text: str, clause: Clause) -> str:
+def _row_expression(argument: str, text: str, clause: Clause, dialect: Dialect) -> str:
     with shown_in(Source(text), {clause.value: argument}):
         try:
-            parse_row_expression(text, 0, clause)
+            return parse_row_expression(text, 0, clause, dialect).text
         except MatchRecognizeParseError as error:
             span = error.span or Span(0, 0)
             unexpected = text[span.start : span.end].upper()
@@ -44,4 +47,3 @@ def _row_expression(argument: str, text: str, clause: Clause) -> str:
             if unexpected in _DIRECTIONS:
                 raise errors.direction(argument, unexpected, span) from None
             raise
-    return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matchrec.frontends.analysis import Analysis
 from matchrec.frontends.references import Hole
 from matchrec.frontends.tokens import Kind, Token, closings
-from matchrec.plan.expression import Operation, Piece, Scalar, Term
+from matchrec.plan.expression import Operation, Piece, Scalar, Term, set_apart
 from matchrec.source import Span
 
 Item = Token | Hole
@@ -70,7 +70,7 @@ class Cursor:
                 pieces += [self.analysis.written(Span(position, here.start)), *item.read.pieces]
                 position = here.end
         pieces.append(self.analysis.written(Span(position, self.item_span(end - 1).end)))
-        return tuple(piece for piece in pieces if piece != "")
+        return set_apart(pieces)
 
     def term(self, start: int, end: int) -> Term:
         return Term(self.pieces(start, end), self.span(start, end))

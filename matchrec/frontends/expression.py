@@ -9,7 +9,10 @@ Three steps: `analysis` finds tokens and columns, `references` takes out what re
 from __future__ import annotations
 
 from matchrec.errors import syntax as errors
-from matchrec.frontends.analysis import Clause, Scope, analyse
+from matchrec.errors.expression import constant_key
+from matchrec.frontends.analysis import Analysis, Clause, Scope, analyse
+from matchrec.frontends.dialect import SPARK, Dialect
+from matchrec.frontends.functions import CONSTANT_CALLS, NONDETERMINISTIC
 from matchrec.frontends.references import holes, refuse_references
 from matchrec.frontends.structure import scalar
 from matchrec.plan.clauses import RowExpression
@@ -34,9 +37,23 @@ def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
         raise errors.expression_nested_too_deep(scope.clause.value, span) from error
 
 
-def parse_row_expression(text: str, offset: int, clause: Clause) -> RowExpression:
+def parse_row_expression(
+    text: str, offset: int, clause: Clause, dialect: Dialect = SPARK
+) -> RowExpression:
     """SQL over one row of the input, or over none."""
-    analysis = analyse(text, offset, Scope(clause))
+    analysis = analyse(text, offset, Scope(clause, dialect=dialect))
     refuse_references(analysis)
     span = analysis.span(0, len(analysis.tokens))
+    if clause is not Clause.WITHIN and _is_constant(analysis):
+        raise constant_key(analysis.text_at(span), clause.value, span)
     return RowExpression(analysis.written(span), span)
+
+
+def _is_constant(analysis: Analysis) -> bool:
+    """Whether an expression has one value for all rows; what `f()` gives may be anything."""
+    calls = [index for index in range(len(analysis.tokens)) if analysis.is_call(index)]
+    return not analysis.columns and not any(
+        analysis.key(index) in NONDETERMINISTIC
+        or (analysis.key(index + 2) == ")" and analysis.key(index) not in CONSTANT_CALLS)
+        for index in calls
+    )

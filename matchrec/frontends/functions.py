@@ -39,6 +39,15 @@ NONDETERMINISTIC = words(
     """
 )
 
+CONSTANT_CALLS = words(
+    """
+    ARRAY CURDATE CURRENT_CATALOG CURRENT_DATABASE CURRENT_DATE CURRENT_SCHEMA CURRENT_TIME
+    CURRENT_TIMESTAMP CURRENT_TIMEZONE CURRENT_USER E LOCALTIMESTAMP MAP NOW PI SESSION_USER STRUCT
+    UNIX_TIMESTAMP USER VERSION
+    """
+)
+"""Functions that give one value to all rows of a query where they have no argument."""
+
 WINDOW_ONLY = {
     "LAG": "PREV(x, n)",
     "LEAD": "NEXT(x, n)",

@@ -13,6 +13,7 @@ from dataclasses import replace
 from matchrec.errors import expression as errors
 from matchrec.frontends.analysis import Analysis, is_semantics
 from matchrec.frontends.functions import LOGICAL, NAVIGATION, PHYSICAL
+from matchrec.frontends.numbers import MOST, whole_number
 from matchrec.frontends.row_argument import Operand, read_row_argument
 from matchrec.frontends.row_term import call_arguments, read_classifier, refuse_suffix, row_term
 from matchrec.frontends.tokens import Kind
@@ -101,6 +102,9 @@ def _operand(
         exists = ColumnReference(Navigation(read.variable, semantics=semantics), "TRUE")
         return Term(("IF(", exists, ", ", *of_the_row.pieces, ", NULL)"), span)
     if not read.has_column:
+        only = analysis.tokens[start]
+        if end == start + 1 and only.in_double_quotes:
+            raise errors.column_in_double_quotes(only.text, analysis.clause, only.span)
         call = analysis.span(index, analysis.pairs[index + 1] + 1)
         raise errors.no_column(analysis.key(index), analysis.clause, call)
     return Term((ColumnReference(Navigation(read.variable, semantics=semantics), read.text),), span)
@@ -127,7 +131,10 @@ def _offset(analysis: Analysis, name: str, argument: tuple[int, int], default: i
         raise errors.negative_offset(name, written, analysis.clause, span)
     if not (end == start + 1 and token.kind is Kind.NUMBER and token.text.isdigit()):
         raise errors.bad_offset(name, written, analysis.clause, default, span)
-    return int(token.text)
+    offset = whole_number(token.text)
+    if offset is None:
+        raise errors.offset_too_large(name, analysis.clause, MOST, span)
+    return offset
 
 
 def _refuse_nulls_treatment(

@@ -14,6 +14,7 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 from __future__ import annotations
 
 from matchrec.errors import pattern as errors
+from matchrec.frontends.numbers import MOST, whole_number
 from matchrec.frontends.row_pattern_lexer import Kind, PatternToken, tokens
 from matchrec.plan.pattern import (
     Empty,
@@ -155,7 +156,13 @@ class _Parser:
         return least or 0, most
 
     def bound(self) -> int | None:
-        return int(self.advance().text) if self.token.kind is Kind.NUMBER else None
+        if self.token.kind is not Kind.NUMBER:
+            return None
+        token = self.advance()
+        number = whole_number(token.text)
+        if number is None:
+            raise errors.bound_too_large(MOST, token.span)
+        return number
 
     def refuse_braces(self, opening: PatternToken) -> None:
         if self.token.symbol == ":":

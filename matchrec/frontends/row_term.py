@@ -16,6 +16,7 @@ from matchrec.plan.expression import (
     Reference,
     Semantics,
     Term,
+    set_apart,
 )
 from matchrec.source import Span
 
@@ -37,7 +38,7 @@ def row_term(analysis: Analysis, operand: Operand, semantics: Semantics) -> Term
         pieces += [analysis.written(Span(position, reference.span.start)), reference]
         position = reference.span.end
     pieces.append(analysis.written(Span(position, span.end)))
-    return Term(tuple(piece for piece in pieces if piece != ""), span)
+    return Term(set_apart(pieces), span)
 
 
 def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import ErrorLevel, Parser, TokenType, exp
 from sqlglot import Token as StockToken
 from sqlglot.dialects.spark import Spark
-from sqlglot.errors import ParseError
+from sqlglot.errors import ParseError, TokenError
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import syntax as errors
@@ -23,6 +23,7 @@ from matchrec.frontends.tokens import renamed
 from matchrec.source import Span
 
 Trees = list[exp.Expr | None]
+_STUMBLES = (TokenError, IndexError, KeyError, AttributeError, TypeError, AssertionError)
 
 _ABOUT_ARGUMENTS = re.compile(
     r"number of provided arguments|missing for <class 'sqlglot\.expressions\.(?!core\.)"
@@ -55,15 +56,17 @@ def columns(
     """
     given = list(_renamed(stock, left_out))
     try:
-        tree = stock_parse(lambda parser: parser.parse_into(exp.Condition, given, text))[0]
+        trees = stock_parse(lambda parser: parser.parse_into(exp.Condition, given, text))
     except ParseError as error:
         raise _unreadable(error, given, text, offset, where) from error
     except RecursionError as error:
         whole = Span(offset, offset + len(text))
         raise errors.expression_nested_too_deep(where, whole) from error
-    if tree is None:
-        raise errors.missing_expression(where, Span(offset, offset + len(text)))
-    found = {place.span.start: place for place in _places(tree, offset)}
+    if not trees or trees[0] is None:
+        first = Span(given[0].start, given[0].end + 1)
+        written = text[first.start : first.end]
+        raise errors.unexpected_token(written, where, first.shifted(offset))
+    found = {place.span.start: place for place in _places(trees[0], offset)}
     return tuple(found[start] for start in sorted(found))
 
 
@@ -71,21 +74,30 @@ def stock_parse(parse: Callable[[Parser], Trees]) -> Trees:
     """What `parse` gives with the stock parser.
 
     How many arguments a function takes is for Spark to say, whose functions sqlglot does not know
-    in every version; only its errors of syntax count.
+    in every version; only its errors of syntax count. On some texts that are no SQL it fails by
+    itself.
     """
     try:
-        return parse(Spark().parser())
+        return _parsed(parse, Spark().parser())
     except ParseError as error:
         if not _ABOUT_ARGUMENTS.search(reason_in(error)):
             raise
         lenient = Spark().parser(error_level=ErrorLevel.IGNORE)
         try:
-            trees = parse(lenient)
-        except TypeError:  # the compiled build, on a tree that lacks a part
+            trees = _parsed(parse, lenient)
+        except ParseError:  # the compiled build, on a tree that lacks a part
             raise error from None
         if lenient.errors:
             raise
         return trees
+
+
+def _parsed(parse: Callable[[Parser], Trees], parser: Parser) -> Trees:
+    """What the parser gives; where it stumbles, such as over `map('a' x)`, that is no SQL."""
+    try:
+        return parse(parser)
+    except _STUMBLES as error:
+        raise ParseError("this is no SQL") from error
 
 
 def _renamed(stock: Sequence[StockToken], left_out: frozenset[int]) -> Iterator[StockToken]:

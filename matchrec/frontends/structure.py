@@ -23,7 +23,7 @@ from matchrec.frontends.operators import (
     CONSTANTS,
     LEVELS,
     NOT_PLAIN,
-    SPECIAL_FORMS,
+    operation_of_call,
 )
 from matchrec.frontends.references import Hole
 from matchrec.frontends.tokens import Kind
@@ -58,6 +58,12 @@ class _Reader(Cursor):
             return None
         finally:
             self.position, self.end = outside
+
+    def skip(self, items: int) -> None:
+        """Goes past so many items, if they are there."""
+        self.position += items
+        if self.position > self.end:
+            raise _NotModelled
 
     def disjunction(self) -> Scalar:
         start = self.position
@@ -118,7 +124,7 @@ class _Reader(Cursor):
             return self.term(start, self.position)
         pattern = self.binary(0)
         if self.accept("ESCAPE"):
-            self.position += 1
+            self.skip(1)
         elif operator == "LIKE":
             return self.operation(f"{negated}LIKE", start, left, pattern)
         return self.term(start, self.position)
@@ -231,11 +237,11 @@ class _Reader(Cursor):
         elif self.key == "." and self.position + 1 < self.end:
             self.position += 2
         elif self.key == "::":
-            self.position += 2
+            self.skip(2)
             if self.key == "(":
                 self.position = self.pairs[self.position] + 1
         elif self.key == "COLLATE":
-            self.position += 2
+            self.skip(2)
         return self.position > start
 
     def interval(self) -> Term:
@@ -243,12 +249,12 @@ class _Reader(Cursor):
         start = self.position
         self.position += 1
         while self.kind_at(self.position + (self.key in ("-", "+"))) in (Kind.NUMBER, Kind.STRING):
-            self.position += 2 if self.key in ("-", "+") else 1
+            self.skip(2 if self.key in ("-", "+") else 1)
             if self.kind_at(self.position) is not Kind.WORD or self.key in AFTER_INTERVAL:
                 continue
             self.position += 1
             if self.accept("TO"):
-                self.position += 1
+                self.skip(1)
         return self.term(start, self.position)
 
     def case(self) -> Scalar:
@@ -297,11 +303,13 @@ class _Reader(Cursor):
         if closing is None:
             raise _NotModelled
         self.position = closing + 1
-        opaque = name in SPECIAL_FORMS or closing == start + 2 or self.is_subquery(start + 1)
-        if opaque:
+        if closing == start + 2 or self.is_subquery(start + 1):
             return self.term(start, self.position)
         try:
             arguments = self.separated(start + 2, closing)
         except _NotModelled:
             return self.term(start, closing + 1)
-        return self.operation(name, start, *arguments)
+        operation = operation_of_call(name, len(arguments))
+        if operation is None:
+            return self.term(start, closing + 1)
+        return self.operation(operation, start, *arguments)

@@ -17,6 +17,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import TokenError
 
 from matchrec.errors import syntax as errors
+from matchrec.frontends.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.source import Span
 
 
@@ -54,9 +55,14 @@ class Token:
         return self.kind is Kind.STRING
 
     @property
+    def in_double_quotes(self) -> bool:
+        """Whether it is a string in double quotes, which would be a name in another dialect."""
+        return self.kind is Kind.STRING and self.text.startswith('"')
+
+    @property
     def can_name(self) -> bool:
         """Whether it names something where no string can stand: double quotes are for both."""
-        return self.is_name or (self.kind is Kind.STRING and self.text.startswith('"'))
+        return self.is_name or self.in_double_quotes
 
     @property
     def name(self) -> str:
@@ -84,7 +90,7 @@ _STRINGS = (
 )
 
 
-def stock_tokens(text: str, offset: int = 0) -> list[StockToken]:
+def stock_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[StockToken]:
     """The tokens that sqlglot finds in `text`, which starts at `offset` of the query.
 
     In `"a".x` the quotes are those of a name, because nothing follows a string with a dot.
@@ -92,9 +98,29 @@ def stock_tokens(text: str, offset: int = 0) -> list[StockToken]:
     try:
         found = list(Spark().tokenize(text))
         found = _not_as_command(text) if _is_command(found) else found
-        return [_as_name(found, index, text) for index in range(len(found))]
     except TokenError as error:
         raise errors.unreadable_text(_unclosed(text, offset)) from error
+    if dialect.double_quotes is DoubleQuotes.NAME:
+        return list(_with_names(found, text))
+    return [_as_name(found, index, text) for index in range(len(found))]
+
+
+def _with_names(found: Sequence[StockToken], text: str) -> Iterator[StockToken]:
+    """The tokens with a name for each string in double quotes; `"a""b"` is one name."""
+    index = 0
+    while index < len(found):
+        first = last = found[index]
+        index += 1
+        if first.token_type is not TokenType.STRING or text[first.start] != '"':
+            yield first
+            continue
+        while index < len(found) and text[last.end : last.end + 2] == '""':
+            last = found[index]
+            index += 1
+        name = text[first.start + 1 : last.end].replace('""', '"')
+        yield StockToken(
+            TokenType.IDENTIFIER, name, first.line, first.col, first.start, last.end, first.comments
+        )
 
 
 def _as_name(found: Sequence[StockToken], index: int, text: str) -> StockToken:
@@ -135,13 +161,13 @@ def _not_as_command(text: str) -> list[StockToken]:
     ]
 
 
-def tokens(text: str, offset: int = 0) -> tuple[Token, ...]:
-    """Our tokens of `text`, which starts at `offset` of the query.
+def tokens(text: str, dialect: Dialect = SPARK) -> tuple[Token, ...]:
+    """Our tokens of a query.
 
     >>> [token.key for token in tokens("order by a.x")]
     ['ORDER', 'BY', 'A', '.', 'X']
     """
-    return own_tokens(stock_tokens(text, offset), text, offset)
+    return own_tokens(stock_tokens(text, dialect=dialect), text)
 
 
 def own_tokens(stock: Sequence[StockToken], text: str, offset: int = 0) -> tuple[Token, ...]:

@@ -19,9 +19,9 @@ Source: Flink CEP, NFACompiler; where its results contradict its own definitions
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from matchrec.errors.pattern import pattern_too_large
 from matchrec.nfa.program import Action, Edge, Program, State, StateId
@@ -89,6 +89,7 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
     """
     compiler = _Compiler({name: number for number, name in enumerate(variables)})
     start = compiler.following(Rest(steps.steps, 0, None), NOTHING)
+    compiler.fill_all()
     return compiler.program(start, variables)
 
 
@@ -100,6 +101,7 @@ class _Compiler:
     states: list[State] = field(default_factory=lambda: [State(), State()])
     names: list[str] = field(default_factory=lambda: ["end", "stop"])
     known: dict[object, StateId] = field(default_factory=dict)
+    unfilled: list[tuple[StateId, Iterable[Edge]]] = field(default_factory=list)
     pending: set[StateId] = field(default_factory=set)
 
     FINAL = 0
@@ -143,9 +145,16 @@ class _Compiler:
         self.known[key] = len(self.states) - 1
         return self.known[key], True
 
-    def fill(self, state: StateId, edges: Iterator[Edge]) -> StateId:
-        self.states[state] = State(tuple(edges))
+    def fill(self, state: StateId, edges: Iterable[Edge]) -> StateId:
+        """Leaves the edges for later: a thousand repetitions are no thousand nested calls."""
+        self.unfilled.append((state, edges))
         return state
+
+    def fill_all(self) -> None:
+        """Makes the edges of all states, and so of those that these lead to."""
+        while self.unfilled:
+            state, edges = self.unfilled.pop()
+            self.states[state] = State(tuple(edges))
 
     def literals(self, tests: tuple[str, ...]) -> tuple[int, ...]:
         return tuple(self.ids[test] for test in dict.fromkeys(tests))
@@ -234,10 +243,8 @@ class _Compiler:
             waits, _ = self.new(("companion", part, count, rest, pending), part.content.name)
             self.fill(waits, self.reading(part, count, rest, own, waits))
         fresh = own.stopped_by(*(one.test for one in direct))
-        edges = [*self.reading(part, count, rest, fresh, waits)]
-        if leaves:
-            edges += self.proceeding(part, rest, pending)
-        return self.fill(state, iter(edges))
+        out = self.proceeding(part, rest, pending) if leaves else ()
+        return self.fill(state, chain(self.reading(part, count, rest, fresh, waits), out))
 
     def reading(
         self, part: Part, count: int, rest: Rest, pending: Pending, waits: StateId
@@ -308,8 +315,7 @@ class _Compiler:
             return state
         head = self.following(body, own)
         head = self.forbidding(direct, own, head) if direct else head
-        edges = [self.proceed(head), *self.proceeding(part, rest, leaving)]
-        return self.fill(state, iter(edges))
+        return self.fill(state, chain((self.proceed(head),), self.proceeding(part, rest, leaving)))
 
 
 def next_count(part: Part, count: int) -> int:

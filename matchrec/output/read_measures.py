@@ -108,7 +108,8 @@ class MeasureReader:
             return None
         column = row_column(row_text(aggregate.arguments[0]))
         type_ = self.types[column]
-        if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name == "interval":
+        disguised = type_.family in (Family.MONTHS, Family.INTERVAL)
+        if disguised or type_.name in ("interval", "void"):
             return None
         return ReadCollected(aggregate.variable, self.place(column), aggregate.semantics)
 

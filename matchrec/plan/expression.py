@@ -7,10 +7,11 @@ An expression whose structure may matter while matching is a tree of operations 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from matchrec.plan.sql_text import run_together
 from matchrec.source import Span
 
 
@@ -149,6 +150,24 @@ def argument_of(reference: Reference) -> str:
 def references(scalar: Scalar) -> tuple[Reference, ...]:
     """The references of an expression in the order in which they are written, repeats included."""
     return tuple(piece for piece in scalar.pieces if not isinstance(piece, str))
+
+
+def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """The pieces that are not empty, with a blank where a reference would run into a word.
+
+    `LAST(x)AND y` is two words, but what stands for the reference may end with a letter.
+    """
+    found: list[Piece] = []
+    for piece in pieces:
+        before = found[-1] if found else ""
+        if isinstance(piece, str) and not isinstance(before, str) and run_together("_", piece):
+            found.append(f" {piece}")
+        elif not isinstance(piece, str) and isinstance(before, str) and run_together(before, "_"):
+            found[-1] = f"{before} "
+            found.append(piece)
+        elif piece != "":
+            found.append(piece)
+    return tuple(found)
 
 
 def render(scalar: Scalar, write: Callable[[Reference], str]) -> str:

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from matchrec.errors import rules as errors
 from matchrec.errors.expression import unknown_variable
 from matchrec.plan.clauses import EventSelection, RowsPerMatch
-from matchrec.plan.expression import Classifier, references
+from matchrec.plan.expression import Classifier, ColumnReference, End, references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Exclusion, walk
 from matchrec.source import Span
 
 Rule = Callable[[MatchPlan], None]
+
+MOST_ROWS_BACK = 1_000
 
 
 def check(plan: MatchPlan) -> None:
@@ -111,6 +113,27 @@ def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
                 raise errors.classifier_of_skipped_row(plan.selection.value, reference.span)
 
 
+def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:
+    """A run keeps the position of every row between the last one and the one looked back to."""
+    for definition in plan.definitions:
+        for reference in references(definition.condition):
+            if isinstance(reference, ColumnReference | Classifier):
+                function, rows = rows_back(reference)
+                if rows > MOST_ROWS_BACK:
+                    raise errors.too_far_back(function, rows, MOST_ROWS_BACK, reference.span)
+
+
+def rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
+    """How many rows of the match before the last one are kept for a reference, and by whose fault.
+
+    A column some rows from another is read at its position, which needs none of those between.
+    """
+    navigation = reference.navigation
+    logical = navigation.logical_offset if navigation.end is End.LAST else 0
+    physical = -navigation.physical_offset if isinstance(reference, Classifier) else 0
+    return ("LAST", logical) if logical >= physical else ("PREV", physical)
+
+
 RULES: tuple[Rule, ...] = (
     subset_names_are_new,
     subset_members_are_primary,
@@ -121,4 +144,5 @@ RULES: tuple[Rule, ...] = (
     measure_names_are_unique,
     within_has_an_order,
     classifiers_are_of_selected_rows,
+    conditions_look_back_as_far_as_is_kept,
 )

@@ -33,7 +33,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rewrite import REWRITINGS
 from matchrec.plan.row_column import RowColumn, Shifted, conjunction, row_column
 from matchrec.plan.show import show_scalar
-from matchrec.plan.sql_text import string_literal
+from matchrec.plan.sql_text import as_operand, string_literal
 from matchrec.plan.steps import (
     BASIC,
     NULL_IN_NULL_OUT,
@@ -106,7 +106,8 @@ class ConditionSplitter:
     def fixed_piece(self, piece: str | Reference) -> str | Shifted:
         match piece:
             case ColumnReference(argument=argument):
-                return Shifted(argument, self.distance(piece) or 0)
+                distance = self.distance(piece) or 0
+                return Shifted(argument if distance else as_operand(argument), distance)
             case Classifier():
                 return string_literal(self.variable)
             case str():
@@ -133,7 +134,7 @@ class ConditionSplitter:
 
     def moved_inside(self, scalar: Scalar, position: Navigation) -> Value:
         """f(LAST(A.x)) as the column f(x) read at LAST(A); f(NULL) where there is no such row."""
-        column = row_column(render(scalar, argument_of))
+        column = row_column(render(scalar, operand_of))
         missing = None
         if not is_null_on_null(scalar):
             missing = row_column(render(scalar, null_of_the_same_type))
@@ -201,6 +202,11 @@ def is_null_on_null(scalar: Scalar) -> bool:
             references(operand) and is_null_on_null(operand) for operand in scalar.operands
         )
     return is_bare(scalar)
+
+
+def operand_of(reference: Reference) -> str:
+    """What a column reference reads, to stand in an expression."""
+    return as_operand(argument_of(reference))
 
 
 def null_of_the_same_type(reference: Reference) -> str:

@@ -105,7 +105,7 @@ class Preparation:
         contains, by their neighbours, behind the sort, and then a last column __n has each row's
         number in its partition. slicing: how partitions are cut into slices, if they are: each
         slice is a partition then, and a last column __borrowed, before __n, is 0 on its own rows.
-        Raises Spark's AnalysisException for what Spark cannot make sense of.
+        Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
         conditions = drafted.row_conditions
         names = self.inner_names(columns, conditions)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import PySparkException
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.analysis import (
@@ -39,7 +39,7 @@ from matchrec.plan.split import conjuncts
 from matchrec.plan.within import window_columns
 from matchrec.source import Span
 from matchrec.spark.columns import Relation
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import REFUSALS, quiet_analysis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,7 +55,7 @@ class Written:
 
 
 def diagnosed(
-    error: AnalysisException, plan: MatchPlan, relation: Relation, columns: InputColumns
+    error: PySparkException, plan: MatchPlan, relation: Relation, columns: InputColumns
 ) -> MatchRecognizeError:
     """The error that explains Spark's refusal of one of the plan's expressions."""
     for written in everything_written(plan):
@@ -102,17 +102,17 @@ def other_window(plan: MatchPlan, relation: Relation) -> MatchRecognizeError:
     return within_of_other_type(names[0], names[1], (order.span, within.span))
 
 
-def refusal_of(written: Written, relation: Relation) -> AnalysisException | None:
+def refusal_of(written: Written, relation: Relation) -> PySparkException | None:
     """What Spark says against an expression over one row, or None."""
     try:
         relation.runner.analysed(relation.select([written.text]))
-    except AnalysisException as refusal:
+    except REFUSALS as refusal:
         return refusal
     return None
 
 
 def explained(
-    refusal: AnalysisException,
+    refusal: PySparkException,
     written: Written,
     plan: MatchPlan,
     known: tuple[Relation, InputColumns],
@@ -225,7 +225,7 @@ def stand_in(reference: Reference) -> str:
             return "''" if type(reference).__name__ == "Classifier" else "1L"
 
 
-def first_line(error: AnalysisException) -> str:
+def first_line(error: PySparkException) -> str:
     """Spark's sentence, without its condition name, SQLSTATE and query context."""
     text = str(error).strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
@@ -241,5 +241,5 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
     with quiet_analysis():
         try:
             _ = df.selectExpr(name).schema
-        except AnalysisException as error:
+        except REFUSALS as error:
             raise unknown_type_column(name, df.columns) from error

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import types as spark_types
 
 from matchrec.engine.interface import OPTIMISED, Optimisations
@@ -50,7 +49,7 @@ from matchrec.spark.counters import Counters, with_counters
 from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
 from matchrec.spark.diagnose import diagnosed, mismatch_of_within
 from matchrec.spark.grouped import grouped, named_reads
-from matchrec.spark.session import Runner, quiet_analysis
+from matchrec.spark.session import REFUSALS, Runner, quiet_analysis
 from matchrec.spark.slices import Slicing
 from matchrec.spark.streaming.execute import (
     check_executable,
@@ -139,7 +138,7 @@ def execute(
                 return found
             narrowed = only_measured(resolved, used)
             return executed(replace(preparation, plan=narrowed), draft(narrowed, used), options)
-        except AnalysisException as error:
+        except REFUSALS as error:
             raise diagnosed(error, plan, relation, columns) from error
         except MatchRecognizeUnsupportedError as error:
             raise mismatch_of_within(error, plan, relation) or error from None
@@ -175,7 +174,7 @@ def check_stream(plan: MatchPlan, options: Options) -> None:
 
 
 def executed(preparation: Preparation | Events, drafted: Draft, options: Options) -> Executed:
-    """The result of a draft. Raises Spark's AnalysisException."""
+    """The result of a draft. Raises one of Spark's `REFUSALS`."""
     relation = preparation.relation
     wanted = drafted.columns()
     prepared = preparation.dataframe(wanted, drafted)

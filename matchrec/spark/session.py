@@ -16,7 +16,12 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import (
+    AnalysisException,
+    ArithmeticException,
+    IllegalArgumentException,
+    NumberFormatException,
+)
 
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Source
@@ -27,6 +32,9 @@ if TYPE_CHECKING:
 
 
 REPLACED = "_matchrec_replaced"
+REFUSALS = (AnalysisException, ArithmeticException, IllegalArgumentException, NumberFormatException)
+"""What Spark raises for a query text that it cannot make sense of, some of it from its parser."""
+
 SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 

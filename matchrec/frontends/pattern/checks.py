@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from matchrec.errors import stages as errors
+from matchrec.frontends.numbers import MOST
 from matchrec.frontends.pattern.durations import Duration
 from matchrec.frontends.pattern.tree import Contiguity, Stage, Test, all_stages, named_stages
 
@@ -77,6 +78,8 @@ def may_have_until(stage: Stage) -> None:
 
 def bounds(stage: Stage, least: int, most: int | None) -> None:
     """How often is not less than none and not more than the most."""
+    if max(least, most or 0) > MOST:
+        raise errors.too_many_times(stage.label, MOST)
     lowest = 1 if most is None else 0
     if least < lowest:
         raise errors.too_few_times(stage.label, least, lowest)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.analysis import Clause, Scope
+from matchrec.frontends.dialect import SPARK, Dialect
 from matchrec.frontends.expression import parse_scalar
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.after_match import AfterMatch
@@ -68,6 +69,7 @@ class Asked:
 
     order_by, partition_by, columns: SQL over one row; columns are those of an event. rows: a row
     for each match, or for each of its events. timeouts: whether partial matches come out as well.
+    dialect: in which conditions are written.
     """
 
     pattern: Pattern
@@ -77,6 +79,7 @@ class Asked:
     skip: AfterMatch = AfterMatch.NO_SKIP
     rows: RowsPerMatch = RowsPerMatch.ONE_ROW
     timeouts: bool = False
+    dialect: Dialect = SPARK
 
 
 def lower_pattern(asked_for: Asked) -> tuple[MatchPlan, Source]:
@@ -263,7 +266,7 @@ class Tests:
             case Test(text):
                 offset = self.written.places[id(condition)]
                 names = self.stage_names()
-                scope = Scope(Clause.DEFINE, tuple(names))
+                scope = Scope(Clause.DEFINE, tuple(names), dialect=self.asked_for.dialect)
                 parsed = parse_scalar(text, offset, scope)
                 return refuse_other_rows(parsed, names)
 

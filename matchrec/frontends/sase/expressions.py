@@ -14,10 +14,11 @@ from typing_extensions import assert_never
 
 from matchrec.errors import sase_expression as errors
 from matchrec.frontends.functions import AGGREGATES, NONDETERMINISTIC, OF_THE_MATCH, WINDOW_ONLY
-from matchrec.frontends.operators import SPECIAL_FORMS
+from matchrec.frontends.operators import operation_of_call
 from matchrec.frontends.sase import nodes
 from matchrec.frontends.sase.components import Components
 from matchrec.frontends.sase.nodes import Expression, Index
+from matchrec.frontends.sase.strings import in_single_quotes
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -27,6 +28,7 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Term,
+    set_apart,
 )
 from matchrec.source import Span
 
@@ -50,7 +52,7 @@ class Reader:
     def scalar(self, node: Expression) -> Scalar:
         match node:
             case nodes.Text(span):
-                return Term((self.text[span.start : span.end],), span)
+                return Term((in_single_quotes(self.text[span.start : span.end]),), span)
             case nodes.Percentage(sql, span):
                 return Term((sql,), span)
             case nodes.Identifier():
@@ -81,7 +83,7 @@ class Reader:
             pieces += [self.text[position : part.span.start], *part.pieces]
             position = part.span.end
         pieces.append(self.text[position : span.end])
-        return tuple(piece for piece in pieces if piece != "")
+        return set_apart(pieces)
 
     def applied(self, operator: str | None, operands: Iterable[Expression], span: Span) -> Scalar:
         parts = tuple(self.scalar(operand) for operand in operands)
@@ -151,8 +153,8 @@ class Reader:
             raise errors.unknown_aggregate(name, OVER_EVENTS, self.clause, node.function.span)
         if name.upper() in NONDETERMINISTIC and self.clause == "WHERE":
             raise errors.nondeterministic(name, node.function.span)
-        opaque = name.upper() in SPECIAL_FORMS or not node.arguments
-        return self.applied(None if opaque else name.upper(), node.arguments, node.span)
+        operation = operation_of_call(name.upper(), len(node.arguments))
+        return self.applied(operation, node.arguments, node.span)
 
     def aggregate(self, node: nodes.Call) -> Term:
         """One of the five over `a[..i-1]`, the events so far, or `a[]`, all of them."""

@@ -13,6 +13,7 @@ from matchrec.errors import sase_expression as expression_errors
 from matchrec.frontends.sase import nodes
 from matchrec.frontends.sase.nodes import Index
 from matchrec.frontends.sase.strategy import strategy_named
+from matchrec.frontends.sase.strings import in_single_quotes
 from matchrec.frontends.sase.window import window
 from matchrec.plan.sql_text import string_literal, unquoted
 from matchrec.source import Span
@@ -90,7 +91,7 @@ class Nodes(Transformer[Token, nodes.SaseQuery]):
             case "ANY" | "STAR":
                 literal = None
             case "STRING":
-                literal = str(token)
+                literal = in_single_quotes(str(token))
             case _:
                 literal = string_literal(unquoted(str(token)))
         return nodes.EventType(literal, span_of(token))

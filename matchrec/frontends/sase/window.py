@@ -8,6 +8,7 @@ A plain number is measured in the unit of the order column, as in the SASE proto
 from __future__ import annotations
 
 from matchrec.errors import sase as errors
+from matchrec.frontends.numbers import MOST, whole_number
 from matchrec.frontends.sase.nodes import EventWindow, Name, TimeWindow
 from matchrec.source import Span
 
@@ -24,9 +25,12 @@ def window(amounts: list[Amount], span: Span) -> TimeWindow | EventWindow:
     if not others and unit is None:
         return TimeWindow(number.text, span)
     if not others and unit is not None and singular(unit) == "EVENT":
-        if not number.text.isdigit() or int(number.text) == 0:
+        events = whole_number(number.text) if number.text.isdigit() else 0
+        if events is None:
+            raise errors.too_many_events(MOST, number.span)
+        if events == 0:
             raise errors.not_a_number_of_events(number.text, number.span)
-        return EventWindow(int(number.text), span)
+        return EventWindow(events, span)
     parts = [f"{one.text} {unit_of(one, other)}" for one, other in amounts]
     return TimeWindow(f"INTERVAL {' '.join(parts)}", span)
 

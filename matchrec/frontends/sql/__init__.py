@@ -8,6 +8,7 @@ Dropped: comments and layout inside clauses. Nothing else of the query is read, 
 """
 
 from matchrec.errors.kinds import shown_in
+from matchrec.frontends.dialect import SPARK, Dialect
 from matchrec.frontends.sql.clause import read_clause
 from matchrec.frontends.sql.locate import is_match_recognize, parse
 from matchrec.frontends.sql.nodes import MatchRecognize
@@ -19,7 +20,8 @@ from matchrec.source import Source, Span
 __all__ = ["MatchRecognize", "Query", "Site", "is_match_recognize", "parse", "parse_clause"]
 
 
-def parse_clause(text: str) -> MatchRecognize:
+def parse_clause(text: str, dialect: Dialect = SPARK) -> MatchRecognize:
     """The clause of which `text` is what stands between the parentheses."""
     with shown_in(Source(text)):
-        return read_clause(clause_tokens(text, tokens(text), Span(0, len(text))))
+        found = tokens(text, dialect)
+        return read_clause(clause_tokens(text, found, Span(0, len(text)), dialect))

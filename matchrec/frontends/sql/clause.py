@@ -6,6 +6,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import clause as errors
 from matchrec.errors import pattern as pattern_errors
 from matchrec.errors import syntax as syntax_errors
+from matchrec.errors.expression import column_in_double_quotes
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,
@@ -52,6 +53,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         within=_within(clause, found.get(Part.WITHIN)),
         subsets=tuple(_subset(clause, *item) for item in items(Part.SUBSET)),
         definitions=tuple(_definition(clause, *item) for item in items(Part.DEFINE)),
+        dialect=clause.dialect,
         span=clause.span,
     )
 
@@ -106,7 +108,9 @@ def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
     _refuse_second_name(clause, start, end)
     name = clause.tokens[end - 1]
     several = end - start > 1
-    if several and name.can_name and clause.key(end - 2) == "AS":
+    if several and name.in_double_quotes and clause.key(end - 2) == "AS":
+        raise column_in_double_quotes(name.text, "MEASURES", name.span)
+    if several and name.is_name and clause.key(end - 2) == "AS":
         stop = end - 2
     elif (
         several

@@ -10,6 +10,7 @@ from sqlglot import Token as StockToken
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import query as errors
 from matchrec.errors.kinds import shown_in
+from matchrec.frontends.dialect import SPARK, Dialect
 from matchrec.frontends.sql.brackets import part_at, refuse_unbalanced
 from matchrec.frontends.sql.clause import read_clause
 from matchrec.frontends.sql.factors import Placed, aliases
@@ -53,12 +54,12 @@ def is_match_recognize(text: str) -> bool:
     return any(is_clause(outline, index) for index in range(len(outline.tokens)))
 
 
-def _outline(text: str, stock: Sequence[StockToken]) -> Outline:
+def _outline(text: str, stock: Sequence[StockToken], dialect: Dialect = SPARK) -> Outline:
     found = own_tokens(stock, text)
-    return Outline(found, closings(found))
+    return Outline(found, closings(found), dialect)
 
 
-def parse(text: str, frames: Collection[str] = ()) -> Query:
+def parse(text: str, frames: Collection[str] = (), dialect: Dialect = SPARK) -> Query:
     """The clauses of a query; frames: the names that `{name}` may have.
 
     >>> query = parse("SELECT * FROM t q MATCH_RECOGNIZE (PATTERN (A B)) AS m WHERE m.x > 1")
@@ -71,8 +72,8 @@ def parse(text: str, frames: Collection[str] = ()) -> Query:
             _refuse_misspelt(text)
         if not (frames or _WORD.search(text) or _WINDOW.search(text)):
             return Query(source)
-        stock = stock_tokens(text)
-        outline = _outline(text, stock)
+        stock = stock_tokens(text, dialect=dialect)
+        outline = _outline(text, stock, dialect)
         refuse_window_patterns(outline)
         refuse_unbalanced(outline)
         clauses = cuts(outline)
@@ -127,10 +128,18 @@ def _sites(
     withs = with_clauses(outline)
     for cut in clauses:
         refuse_stored_text(outline, cut)
+        _refuse_alias_in_double_quotes(outline, cut)
     placed = tuple(Placed(cut, relation_before(outline, cut)) for cut in clauses)
     names = aliases(text, stock, outline, placed)
     for index, (at, alias) in enumerate(zip(placed, names, strict=True)):
         yield _site(text, outline, withs, (index, at, alias))
+
+
+def _refuse_alias_in_double_quotes(outline: Outline, cut: Cut) -> None:
+    after = cut.closing + 1 + (outline.key(cut.closing + 1) == "AS")
+    if after < len(outline.tokens) and outline.tokens[after].in_double_quotes:
+        token = outline.tokens[after]
+        raise errors.alias_in_double_quotes(token.text, token.span)
 
 
 def _site(
@@ -147,7 +156,7 @@ def _site(
     whole = relation.to(outline.tokens[cut.closing].span)
     return Site(
         index,
-        read_clause(clause_tokens(text, tokens, inside)),
+        read_clause(clause_tokens(text, tokens, inside, outline.dialect)),
         alias,
         View(f"match_recognize_{index}"),
         relation,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from matchrec.errors.clause import search_outside_window, skip_among_all
 from matchrec.frontends.analysis import Clause, Scope
+from matchrec.frontends.dialect import Dialect
 from matchrec.frontends.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize, MeasureNode, SortKey
 from matchrec.plan.clauses import (
@@ -41,16 +42,19 @@ def lower(clause: MatchRecognize) -> MatchPlan:
         raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
     primary = variable_names(clause.pattern)
     unions = tuple(subset.name for subset in clause.subsets)
-    define, measures = (Scope(part, primary, unions) for part in (Clause.DEFINE, Clause.MEASURES))
+    dialect = clause.dialect
+    define, measures = (
+        Scope(part, primary, unions, dialect) for part in (Clause.DEFINE, Clause.MEASURES)
+    )
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     plan = MatchPlan(
         pattern=clause.pattern,
-        partition_by=tuple(_row(key, Clause.PARTITION_BY) for key in clause.partition_by),
-        order_by=tuple(_sort_item(key) for key in clause.order_by),
+        partition_by=tuple(_row(key, Clause.PARTITION_BY, dialect) for key in clause.partition_by),
+        order_by=tuple(_sort_item(key, dialect) for key in clause.order_by),
         measures=tuple(_measure(node, measures, rows_per_match) for node in clause.measures),
         rows_per_match=rows_per_match,
         after_match=clause.after_match or AfterMatchSkip(),
-        within=Within(_row(clause.within, Clause.WITHIN)) if clause.within else None,
+        within=Within(_row(clause.within, Clause.WITHIN, dialect)) if clause.within else None,
         selection=clause.selection or EventSelection.STRICT_CONTIGUITY,
         output=clause.output or MatchOutput.PREFERRED,
         subsets=clause.subsets,
@@ -63,16 +67,17 @@ def lower(clause: MatchRecognize) -> MatchPlan:
     return plan
 
 
-def _row(node: ExpressionText, clause: Clause) -> RowExpression:
-    return parse_row_expression(node.text, node.span.start, clause)
+def _row(node: ExpressionText, clause: Clause, dialect: Dialect) -> RowExpression:
+    return parse_row_expression(node.text, node.span.start, clause, dialect)
 
 
 def _scalar(node: ExpressionText, scope: Scope) -> Scalar:
     return parse_scalar(node.text, node.span.start, scope)
 
 
-def _sort_item(key: SortKey) -> SortItem:
-    return SortItem(_row(key.expression, Clause.ORDER_BY), bool(key.descending), key.nulls_first)
+def _sort_item(key: SortKey, dialect: Dialect) -> SortItem:
+    expression = _row(key.expression, Clause.ORDER_BY, dialect)
+    return SortItem(expression, bool(key.descending), key.nulls_first)
 
 
 def _measure(node: MeasureNode, scope: Scope, rows: RowsPerMatch) -> Measure:

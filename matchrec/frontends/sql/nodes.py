@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum
 
+from matchrec.frontends.dialect import SPARK, Dialect
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, RowsPerMatch, Subset
 from matchrec.plan.pattern import RowPattern, show, show_name
 from matchrec.source import Span
@@ -72,7 +73,10 @@ class Search(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MatchRecognize:
-    """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written."""
+    """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written.
+
+    dialect: in which its expressions are written.
+    """
 
     pattern: RowPattern
     partition_by: tuple[ExpressionText, ...] = ()
@@ -87,6 +91,7 @@ class MatchRecognize:
     output: MatchOutput | None = None
     subsets: tuple[Subset, ...] = ()
     definitions: tuple[DefinitionNode, ...] = ()
+    dialect: Dialect = SPARK
     span: Span = field(compare=False, default=Span(0, 0))
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.errors import query as errors
+from matchrec.frontends.dialect import SPARK, Dialect
 from matchrec.frontends.functions import words
 from matchrec.frontends.tokens import Kind, Token
 from matchrec.source import Span
@@ -30,6 +31,7 @@ class Outline:
 
     tokens: tuple[Token, ...]
     pairs: dict[int, int]
+    dialect: Dialect = SPARK
 
     def key(self, index: int) -> str:
         """The key of a token; nothing before the first and after the last."""

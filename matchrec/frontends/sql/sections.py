@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from matchrec.errors import clause as errors
 from matchrec.errors.kinds import meant_keyword
+from matchrec.frontends.dialect import SPARK, Dialect
 from matchrec.frontends.functions import words
 from matchrec.frontends.tokens import Kind, Token, closings
 from matchrec.plan.clauses import EventSelection, MatchOutput
@@ -66,6 +67,7 @@ class ClauseTokens:
     tokens: tuple[Token, ...]
     pairs: dict[int, int]
     span: Span
+    dialect: Dialect = SPARK
 
     def key(self, index: int) -> str:
         """The key of a token; nothing outside the clause."""
@@ -91,9 +93,11 @@ class ClauseTokens:
         return self.key(index) not in _NOT_AT_AN_END or self.key(index - 1) == "."
 
 
-def clause_tokens(text: str, tokens: Sequence[Token], span: Span) -> ClauseTokens:
+def clause_tokens(
+    text: str, tokens: Sequence[Token], span: Span, dialect: Dialect = SPARK
+) -> ClauseTokens:
     """The tokens of a clause whose content stands at `span` of `text`."""
-    return ClauseTokens(text, tuple(tokens), closings(tokens), span)
+    return ClauseTokens(text, tuple(tokens), closings(tokens), span, dialect)
 
 
 def sections(clause: ClauseTokens) -> dict[Part, Section]:

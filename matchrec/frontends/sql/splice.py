@@ -12,6 +12,7 @@ from matchrec.frontends.sql.layout import hole_in, written_into
 from matchrec.frontends.sql.query import Query, Site
 from matchrec.frontends.stock import frame_at
 from matchrec.frontends.tokens import stock_tokens
+from matchrec.plan.sql_text import run_together
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Span
 
@@ -119,7 +120,11 @@ def _written(query: Query, span: Span) -> Iterator[str | View]:
 
 
 def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[str | View]:
-    """The text at `span` with other pieces in the place of the outermost spans in it."""
+    """The text at `span` with other pieces in the place of the outermost spans in it.
+
+    They are set apart from the words beside them: `)AS m` and `FROM(SELECT` need no blank, a
+    view's name in the place of the parentheses does.
+    """
     inside = sorted(
         ((hole, pieces) for hole, pieces in replaced if span.holds(hole)),
         key=lambda item: (item[0].start, -item[0].end),
@@ -128,10 +133,18 @@ def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[str | View]:
     for hole, pieces in inside:
         if hole.start < position:
             continue
-        yield text[position : hole.start]
+        before = text[position : hole.start]
+        yield f"{before} " if run_together(before, _edge(pieces[0])) else before
         yield from pieces
         position = hole.end
+        if run_together(_edge(pieces[-1]), text[position : span.end]):
+            yield " "
     yield text[position : span.end]
+
+
+def _edge(piece: str | View) -> str:
+    """What stands at the edge of a hole; the name of a view is a word."""
+    return piece if isinstance(piece, str) else "_"
 
 
 def _joined(pieces: Template) -> Template:

@@ -54,7 +54,7 @@ class Events:
         """Columns __c0, ..., __bits0, ..., __o1, ..., __time, __k0, ...; events without a time are
         left out, and no others: Spark would put such a filter before the watermark, which must
         move on with every event.
-        Raises Spark's AnalysisException, and MatchRecognizeError without a watermark.
+        Raises one of Spark's `REFUSALS`, and MatchRecognizeError without a watermark.
         """
         conditions = drafted.row_conditions
         if any(not one.looks_at_one_row for one in (*columns, *conditions)):

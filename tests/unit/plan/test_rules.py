@@ -18,7 +18,7 @@ from matchrec.plan.clauses import (
     Subset,
     Within,
 )
-from matchrec.plan.expression import Classifier, Navigation, Term
+from matchrec.plan.expression import Classifier, ColumnReference, Navigation, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Concatenation, Exclusion, Quantified, Variable
 from matchrec.source import Span
@@ -27,6 +27,7 @@ A, B = Variable("A"), Variable("B")
 AB = Concatenation((A, B))
 TRUE = Term(("TRUE",), Span(0, 4))
 CLASSIFIER_BEFORE = Term((Classifier(Navigation(physical_offset=-1)), " = 'A'"), Span(0, 4))
+FAR_BACK = Term((ColumnReference(Navigation(logical_offset=1001), "x"), " > 1"), Span(0, 4))
 WITHIN = Within(RowExpression("3"))
 EXCLUDING = Concatenation((A, Quantified(Exclusion(B), 1, None)))
 
@@ -107,6 +108,11 @@ FORBIDDEN = [
             definitions=(Definition("B", CLASSIFIER_BEFORE),),
         ),
         "CLASSIFIER() a physical step away in DEFINE is not supported with SKIP TILL NEXT MATCH",
+    ),
+    (
+        rules.conditions_look_back_as_far_as_is_kept,
+        MatchPlan(AB, definitions=(Definition("B", FAR_BACK),)),
+        "LAST in DEFINE looks back 1,001 rows of the match; the limit is 1,000",
     ),
 ]
 

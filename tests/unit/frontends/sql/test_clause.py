@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import golden_text
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
+from matchrec.frontends.dialect import Dialect, DoubleQuotes
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import (
@@ -21,6 +22,7 @@ from matchrec.frontends.sql.nodes import (
     Search,
     SortKey,
 )
+from matchrec.frontends.tokens import Kind, tokens
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span
@@ -201,14 +203,35 @@ def test_parse_clause_shows_its_text_in_errors() -> None:
 def test_double_quotes_name_where_no_string_can_stand() -> None:
     in_double_quotes, in_backticks = (
         parse_clause(
-            """MEASURES CLASSIFIER() AS 'the name' AFTER MATCH SKIP TO FIRST 'b'
-            PATTERN (A 'b') SUBSET 'u' = (A, 'b') DEFINE 'b' AS s <> \"b\"
+            """MEASURES CLASSIFIER('b') AS c AFTER MATCH SKIP TO FIRST 'b'
+            PATTERN (A 'b') SUBSET 'u' = (A, 'b') DEFINE 'b' AS 'b'.s <> \"b\"
             """.replace("'", quote)
         )
         for quote in '"`'
     )
-    assert in_double_quotes == in_backticks
+    assert lower(in_double_quotes) == lower(in_backticks)
     assert lower(in_double_quotes).definitions[0].variable == "b"
+
+
+def test_two_double_quotes_in_a_name_are_one() -> None:
+    (token,) = tokens('"a""b"', Dialect(DoubleQuotes.NAME))
+    assert (token.kind, token.name, token.span) == (Kind.QUOTED, 'a"b', Span(0, 6))
+    assert [one.kind for one in tokens('r"a"', Dialect(DoubleQuotes.NAME))] == [Kind.STRING]
+
+
+def test_double_quotes_name_everywhere_where_the_dialect_says_so() -> None:
+    in_double_quotes, in_backticks = (
+        parse_clause(
+            """PARTITION BY 's t' ORDER BY t.'k' DESC MEASURES PREV('x') AS 'the name',
+              sum('b'.'x' + 'b'.x) FILTER (WHERE 'b'.'y z' > 1) AS s, CLASSIFIER('b') AS c
+            AFTER MATCH SKIP TO FIRST 'b' PATTERN (A 'b') WITHIN 3 SUBSET 'u' = (A, 'b')
+            DEFINE 'b' AS NOT'x'AND 'b'.'y' > LAST(A.'y') + (SELECT max('z') FROM r AS 'q'('z'))
+            """.replace("'", quote),
+            Dialect(DoubleQuotes.NAME),
+        )
+        for quote in '"`'
+    )
+    assert lower(in_double_quotes) == lower(in_backticks)
 
 
 def test_quantifier_after_exclusion_is_lexed_by_the_pattern_lexer() -> None:

@@ -1,0 +1,73 @@
+"""Double quotes as the session reads them: strings by default, names where its settings say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec import Pattern
+from tests.test_random_queries import settings
+
+NAMES = {"ansi__enabled": "true", "ansi__doubleQuotedIdentifiers": "true"}
+CLAUSE = """PARTITION BY "sym" ORDER BY "t s" DESC
+  MEASURES A."my price" AS "My P", sum("B"."my price") AS "s", PREV("sym") AS p
+  PATTERN (A "B") DEFINE "B" AS "B"."my price" > LAST(A."my price") AND "my price" < 9"""
+
+
+@pytest.fixture
+def ticks(spark: SparkSession) -> Iterator[DataFrame]:
+    rows = [("X", 1, 9), ("X", 2, 8), ("X", 3, 5), ("Y", 1, 5), ("Y", 2, 6)]
+    frame = spark.createDataFrame(rows, "sym string, `t s` int, `my price` int")
+    frame.createOrReplaceTempView("ticks")
+    with settings(spark, **NAMES):
+        yield frame
+
+
+def rows_of(frame: DataFrame) -> list[tuple[object, ...]]:
+    return sorted(tuple(row) for row in frame.collect())
+
+
+@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+def test_names_in_a_query(spark: SparkSession, ticks: DataFrame, engine: str) -> None:
+    query = f'SELECT "m"."My P", "s", p FROM "ticks" "q" MATCH_RECOGNIZE ({CLAUSE}) AS "m"'
+    assert rows_of(matchrec.sql(spark, query, engine=engine)) == [(5, 8, "X")]
+    assert rows_of(matchrec.match_recognize(ticks, CLAUSE, engine=engine)) == [("X", 5, 8, "X")]
+
+
+def test_a_column_in_double_quotes_comes_out_once(spark: SparkSession, ticks: DataFrame) -> None:
+    query = """SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY "sym" ORDER BY "t s"
+      MEASURES 1 AS "one" ALL ROWS PER MATCH PATTERN (A) DEFINE A AS "my price" = 6)"""
+    found = matchrec.sql(spark, query)
+    assert found.columns == ["sym", "t s", "one", "my price"]
+    assert rows_of(found) == [("Y", 2, 1, 6)]
+
+
+def test_names_after_install(spark: SparkSession, ticks: DataFrame) -> None:
+    matchrec.install(spark)
+    try:
+        found = spark.sql(f'SELECT "My P" FROM ticks MATCH_RECOGNIZE ({CLAUSE}) "m"')
+    finally:
+        matchrec.uninstall(spark)
+    assert rows_of(found) == [(5,)]
+
+
+def test_names_in_events(ticks: DataFrame) -> None:
+    pattern = Pattern.begin("a").where('"my price" > 5').next("b").where('last(a."my price") > 8')
+    found = matchrec.detect(ticks, pattern, order_by='"t s"', partition_by='"sym"')
+    assert [row["sym"] for row in found.collect()] == ["X"]
+
+
+def test_strings_of_sase_are_strings_in_each_session(ticks: DataFrame) -> None:
+    text = 'PATTERN SEQ("X" a, ANY b) WHERE skip_till_any_match { b.sym = "Y" } RETURN b.sym AS s'
+    found = matchrec.sase(ticks, text, order_by='"t s"', type_column="sym")
+    assert set(rows_of(found)) == {("Y",)}
+
+
+def test_the_setting_alone_does_nothing(spark: SparkSession, ticks: DataFrame) -> None:
+    query = f"SELECT * FROM ticks MATCH_RECOGNIZE ({CLAUSE})"
+    refused = pytest.raises(matchrec.MatchRecognizeError, match="double quotes are for strings")
+    with settings(spark, ansi__enabled="false"), refused:
+        matchrec.sql(spark, query)
