@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api import Evaluation, runner_for
+from matchrec.api import Evaluation
 from matchrec.arguments import SESSION, checked
+from matchrec.binding import runner_for
 from matchrec.environment import check_session
 from matchrec.frontends.sql import parse
 from matchrec.signatures import ARGS, ENGINE, FRAMES, MAX_STEPS

@@ -158,7 +158,7 @@ def test_the_value_vector_by_state(events: DataFrame) -> None:
 
 @pytest.mark.parametrize("given", [5, None, ["t", 5]])
 def test_order_by_takes_texts(events: DataFrame, given: object) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="order_by takes SQL text"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="`order_by` of `detect`"):
         matchrec.detect(events, A, order_by=given)  # type: ignore[arg-type]
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from matchrec.frontends.analysis import parameter_name
 from matchrec.frontends.sql.query import Query, Site
 from matchrec.frontends.stock import frame_at
 from matchrec.frontends.tokens import stock_tokens
+from matchrec.plan.parameters import parameter_name
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Span
 
