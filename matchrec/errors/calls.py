@@ -141,7 +141,7 @@ def unbound_parameter(
         f"parameter `:{name}` has no value",
         span,
         notes=(f"args has: {listed(known)}",),
-        hint=f"write :{near}" if near else f"{passed}, or write the value itself",
+        hint=f"write :{near}, or {passed}" if near else f"{passed}, or write the value itself",
     )
 
 

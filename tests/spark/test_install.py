@@ -136,9 +136,9 @@ def test_nothing_is_left_behind(spark: SparkSession) -> None:
 
 
 def test_a_name_of_the_query_that_is_no_table(installed_session: SparkSession) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="`x` of `spark.sql` is of type"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"`x` of .* is of type object"):
         installed_session.sql(QUERY, x=object())
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="`args` of `spark.sql`"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"`args` of .* is 3"):
         installed_session.sql(QUERY, 3)  # type: ignore[arg-type]
 
 

@@ -30,10 +30,10 @@ def refused(spark: SparkSession, query: str, args: Any, **frames: Any) -> list[s
 @pytest.mark.parametrize(
     ("args", "has", "line", "column"),
     [
-        (None, "has no values", 2, 58),
-        ([], "has no values", 2, 58),
+        (None, "has no values", 2, 57),
+        ([], "has no values", 2, 57),
         ([1], "has 1 value", 3, 12),
-        ({"low": 1}, "is a dict", 2, 58),
+        ({"low": 1}, "is a dict", 2, 57),
     ],
 )
 def test_markers_without_values(
@@ -57,7 +57,7 @@ def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None
 @pytest.mark.parametrize(
     ("args", "missing", "place", "cure"),
     [
-        ({"high": 1}, ":low", "  line 2, column 58", "args={"),
+        ({"high": 1}, ":low", "  line 2, column 57", "args={"),
         ({"low": 1}, ":high", "  line 3, column 12", "args={"),
         ({"low": 1, "hihg": 1}, ":high", "  line 3, column 12", "write :hihg"),
     ],
