@@ -155,6 +155,23 @@ def no_table(name: str, given: object, span: Span) -> MatchRecognizePlanError:
     )
 
 
+def column_refused(column: str, reason: str) -> MatchRecognizePlanError:
+    """A condition given as a Column that Spark cannot compute over an event."""
+    return MatchRecognizePlanError(
+        f"Spark refuses the condition {column}: {reason}",
+        notes=("a condition is about one event",),
+        hint="write it over the columns of the DataFrame",
+    )
+
+
+def column_is_no_condition(column: str, type_name: str) -> MatchRecognizePlanError:
+    """A Column of another type."""
+    return MatchRecognizePlanError(
+        f"a condition must be boolean, {column} is {type_name}",
+        hint="compare it with something, such as col(...) > 0",
+    )
+
+
 def counted(number: int, thing: str) -> str:
     """A number of things.
 

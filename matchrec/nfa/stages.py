@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from matchrec.errors.pattern import pattern_too_large
 from matchrec.nfa.program import Action, Edge, Program, State, StateId
@@ -89,6 +89,7 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
     """
     compiler = _Compiler({name: number for number, name in enumerate(variables)})
     start = compiler.following(Rest(steps.steps, 0, None), NOTHING)
+    compiler.fill_all()
     return compiler.program(start, variables)
 
 
@@ -101,6 +102,7 @@ class _Compiler:
     names: list[str] = field(default_factory=lambda: ["end", "stop"])
     known: dict[object, StateId] = field(default_factory=dict)
     pending: set[StateId] = field(default_factory=set)
+    unfilled: list[tuple[StateId, Iterator[Edge]]] = field(default_factory=list)
 
     FINAL = 0
     STOP = 1
@@ -144,8 +146,15 @@ class _Compiler:
         return self.known[key], True
 
     def fill(self, state: StateId, edges: Iterator[Edge]) -> StateId:
-        self.states[state] = State(tuple(edges))
+        """Edges are asked for later: as deep as a pattern repeats, Python's stack is not."""
+        self.unfilled.append((state, edges))
         return state
+
+    def fill_all(self) -> None:
+        """The edges of all states, and of those that they lead to."""
+        while self.unfilled:
+            state, edges = self.unfilled.pop()
+            self.states[state] = State(tuple(edges))
 
     def literals(self, tests: tuple[str, ...]) -> tuple[int, ...]:
         return tuple(self.ids[test] for test in dict.fromkeys(tests))
@@ -234,10 +243,9 @@ class _Compiler:
             waits, _ = self.new(("companion", part, count, rest, pending), part.content.name)
             self.fill(waits, self.reading(part, count, rest, own, waits))
         fresh = own.stopped_by(*(one.test for one in direct))
-        edges = [*self.reading(part, count, rest, fresh, waits)]
-        if leaves:
-            edges += self.proceeding(part, rest, pending)
-        return self.fill(state, iter(edges))
+        edges = self.reading(part, count, rest, fresh, waits)
+        left = self.proceeding(part, rest, pending) if leaves else ()
+        return self.fill(state, chain(edges, left))
 
     def reading(
         self, part: Part, count: int, rest: Rest, pending: Pending, waits: StateId

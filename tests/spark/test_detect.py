@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -64,7 +65,7 @@ def test_timed_out_runs(events: DataFrame, engine: str) -> None:
         row
         for row in found(
             events.drop("time").withColumnRenamed("second", "time"),
-            SOON.with_last(within=None).within(3),
+            Pattern((*SOON.stages[:-1], replace(SOON.stages[-1], within=None))).within(3),
             **asked,
         )
         if row.match_number is None
@@ -167,3 +168,17 @@ def test_an_unknown_column_of_order_by(events: DataFrame) -> None:
         matchrec.MatchRecognizePlanError, match="unknown column `nosuch` in order_by"
     ):
         matchrec.detect(events, matchrec.Pattern.begin("a"), order_by="nosuch")
+
+
+def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
+    from pyspark.sql.functions import col, count
+
+    def refused(column: Any) -> str:
+        with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+            matchrec.detect(events, matchrec.Pattern.begin("a").where(column), order_by="time")
+        return str(caught.value)
+
+    assert "must be boolean, Column<'second'> is " in refused(col("second"))
+    assert "Spark refuses the condition" in refused(col("nosuch") > 1)
+    assert "`nosuch`" in refused(col("nosuch") > 1)
+    assert "Spark refuses the condition" in refused(count("second") > 1)
