@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from matchrec.arguments import DATAFRAME, FLAG, SESSION, TEXT, TEXTS, OneOf, checked
+from matchrec.binding import Arguments, run_around, runner_for
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.environment import check_session
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import not_compressible, too_few_arguments
+from matchrec.errors.calls import not_compressible
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sase import WORDS
 from matchrec.explanation import ExplainedClause, Explanation
-from matchrec.frontends.analysis import parameter_name
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.sase import compile_sase
@@ -23,7 +23,6 @@ from matchrec.frontends.sql import parse, parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query import Query, Site
 from matchrec.frontends.sql.splice import (
-    fill_frames,
     in_scope,
     markers_of_outer,
     markers_of_rows,
@@ -34,6 +33,7 @@ from matchrec.frontends.sql.splice import (
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.graph import as_graph
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.parameters import parameter_name
 from matchrec.plan.template import Template, View, template
 from matchrec.signatures import (
     ARGS,
@@ -55,8 +55,6 @@ from matchrec.spark.unwind import marked, unwound
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-Arguments = dict[str, Any] | list[Any] | None
 
 
 @checked(
@@ -327,18 +325,6 @@ def relation_of(df: DataFrame) -> Relation:
     return Relation(Runner(df.sparkSession, None, {"df": df}), select_from_df)
 
 
-def runner_for(
-    spark: SparkSession, query: Query, args: Arguments, frames: dict[str, Any]
-) -> Runner:
-    """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
-    if isinstance(args, list):
-        if len(args) < len(query.markers):
-            raise too_few_arguments(len(args), len(query.markers)).located(query.source)
-        marks = zip(query.markers, args, strict=False)
-        args = {parameter_name(mark): value for mark, value in marks}
-    return Runner(spark, args, frames, lambda text: fill_frames(text, frames))
-
-
 class Evaluation:
     """One query on its way to a DataFrame: clause after clause, innermost first."""
 
@@ -355,7 +341,7 @@ class Evaluation:
     def outer(self) -> DataFrame:
         """The query around the clauses, once these are evaluated."""
         runner, text = self.as_written(markers_of_outer(self.query)), outer(self.query)
-        return runner.stored(text) if self.query.keeps_text else runner.sql(text)
+        return run_around(self.query, runner, text)
 
     def as_written(self, markers: tuple[Span, ...]) -> Runner:
         """What runs text in which the user's keeps its place, and the `?` in it stay."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from matchrec.errors.arguments import unknown_word, wrong_argument
+from matchrec.errors.arguments import Call, unknown_word, wrong_argument
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,11 +32,11 @@ class Kind:
     accepts: Callable[[Any], bool]
     cure: str = ""
 
-    def check(self, function: str, argument: str, given: object) -> None:
+    def check(self, call: Call | str, argument: str, given: object) -> None:
         """Raises MatchRecognizePlanError unless `given` is of this kind."""
         if not self.accepts(given):
             cure = self.cure.replace("{argument}", argument)
-            raise wrong_argument(function, argument, given, (self.wanted, cure))
+            raise wrong_argument(call, argument, given, (self.wanted, cure))
 
     def or_none(self) -> Kind:
         """The same kind, or None."""
@@ -50,20 +50,21 @@ class OneOf:
 
     words: tuple[str, ...]
 
-    def check(self, function: str, argument: str, given: object) -> None:
+    def check(self, call: Call | str, argument: str, given: object) -> None:
         """Raises MatchRecognizePlanError unless `given` is one of the words."""
         if not isinstance(given, str):
             wanted = f"one of {', '.join(self.words)}"
             cure = f"write {argument}={self.words[0]!r}"
-            raise wrong_argument(function, argument, given, (wanted, cure))
+            raise wrong_argument(call, argument, given, (wanted, cure))
         if given not in self.words:
-            raise unknown_word(argument, given, self.words)
+            raise unknown_word(call, argument, given, self.words)
 
 
 def checked(**kinds: Kind | OneOf) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function whose every argument is checked when it is called, by the kind of its name.
 
-    Of `**name`, each value is. What does not fit the signature is Python's own TypeError.
+    Of `**name`, each value is. What does not fit the signature is Python's own TypeError. The
+    object of a method may say in `_about` what the call is about.
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
@@ -73,9 +74,12 @@ def checked(**kinds: Kind | OneOf) -> Callable[[Callable[P, R]], Callable[P, R]]
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            asked = Call(function.__qualname__)
             for parameter, argument, given in arguments(signature, args, kwargs):
-                if parameter != "self":
-                    kinds[parameter].check(function.__qualname__, argument, given)
+                if parameter == "self":
+                    asked = Call(function.__qualname__, getattr(given, "_about", ""))
+                else:
+                    kinds[parameter].check(asked, argument, given)
             return function(*args, **kwargs)
 
         return call

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
 
 from matchrec.api import dialect_of, relation_of
-from matchrec.arguments import DATAFRAME, FLAG, TEXT, TEXTS, OneOf, checked
+from matchrec.arguments import DATAFRAME, FLAG, TEXTS, OneOf, checked
 from matchrec.environment import check_session
+from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.arguments import keys, orders
@@ -16,9 +19,11 @@ from matchrec.frontends.pattern import WORDS, AfterMatch, Asked, Pattern, lower_
 from matchrec.frontends.pattern.sql import to_sql
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.sql_text import quoted
-from matchrec.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TRANSPORT
+from matchrec.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TABLE, TRANSPORT
 from matchrec.spark.counters import Counters
+from matchrec.spark.diagnose import first_line
 from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.session import quiet_analysis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -102,7 +107,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
 
 
-@checked(pattern=PATTERN, table=TEXT, order_by=TEXTS, partition_by=TEXTS)
+@checked(pattern=PATTERN, table=TABLE, order_by=TEXTS, partition_by=TEXTS)
 def pattern_sql(
     pattern: Pattern,
     table: str,
@@ -135,7 +140,7 @@ class PatternCall:
         check_session(self.df.sparkSession)
         stages, columns = textual(self.pattern.stages)
         columns_of_events = tuple(quoted(name) for name in self.df.columns)
-        frame = self.df.select("*", *(one.alias(name) for name, one in columns.items()))
+        frame = with_conditions(self.df, columns)
         asked = Asked(
             Pattern(stages),
             self.order_by,
@@ -150,3 +155,24 @@ class PatternCall:
         with shown_in(source, WORDS):
             executed = execute(plan, relation_of(frame), None, options)
         return replace(executed, dataframe=executed.dataframe.drop(*columns))
+
+
+def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
+    """The events with further columns, each a condition that was given as a Column.
+
+    Raises MatchRecognizePlanError for one that Spark refuses, or that is no condition.
+    """
+    for name, column in columns.items():
+        type_name = type_of(df, column.alias(name), str(column))
+        if type_name not in ("boolean", "void"):
+            raise column_is_no_condition(str(column), type_name)
+    return df.select("*", *(column.alias(name) for name, column in columns.items()))
+
+
+def type_of(df: DataFrame, column: Any, written: str) -> str:
+    """The type of a column over the events."""
+    with quiet_analysis():
+        try:
+            return df.select("*", column).schema.fields[-1].dataType.simpleString()
+        except AnalysisException as error:
+            raise column_refused(written, first_line(error)) from None

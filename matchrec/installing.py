@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api import Evaluation, dialect_of, runner_for
+from matchrec.api import Evaluation, dialect_of
 from matchrec.arguments import SESSION, checked
+from matchrec.binding import runner_for
 from matchrec.environment import check_session
 from matchrec.frontends.sql import parse
 from matchrec.signatures import ARGS, ENGINE, FRAMES, MAX_STEPS
 from matchrec.spark import installed
 from matchrec.spark.execute import Options
-from matchrec.spark.session import plain_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +29,9 @@ def install(spark: SparkSession, engine: str = "auto", *, max_steps: int | None 
     check_session(spark)
     options = Options(engine, max_steps=max_steps)
 
-    def answer(session: SparkSession, query: Any, args: Any, frames: dict[str, Any]) -> DataFrame:
+    def answer(
+        session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
+    ) -> DataFrame | None:
         return answered(session, query, (args, frames), options)
 
     installed.put(spark, answer)
@@ -43,13 +45,13 @@ def uninstall(spark: SparkSession) -> None:
 
 def answered(
     spark: SparkSession, query: Any, values: tuple[Any, dict[str, Any]], options: Options
-) -> DataFrame:
-    """The result of any query of a session that `install` is for. values: args and frames."""
+) -> DataFrame | None:
+    """The result of a query with clauses, None for any other. values: args and frames."""
     args, frames = values
     dialect = dialect_of(spark, query)
     parsed = parse(query, frames, dialect) if isinstance(query, str) else None
     if parsed is None or not parsed.sites:
-        return plain_sql(spark)(query, args, **frames)
+        return None
     ARGS.check("spark.sql", "args", args)
     for name, frame in frames.items():
         FRAMES.check("spark.sql", name, frame)

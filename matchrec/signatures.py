@@ -61,7 +61,7 @@ ENGINE = OneOf(("auto", *ENGINES))
 TRANSPORT = OneOf(TRANSPORTS)
 MAX_STEPS = Kind(
     "a whole number of 1 or more, how often a condition on the run may be asked, or None",
-    lambda given: given is None or (is_whole(given) and given >= 1),
+    lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),
     "write max_steps=1_000_000_000, or leave it out for no limit",
 )
 SLICES = Kind(
@@ -78,6 +78,11 @@ OPTIMISATIONS = Kind(
     "Optimisations",
     instance_of(Optimisations),
     "write optimisations=matchrec.Optimisations(merge_runs=False), or leave it out",
+)
+TABLE = Kind(
+    "the name of a table, or {hole}",
+    lambda given: isinstance(given, str) and bool(given.strip()),
+    'write table="name"',
 )
 PATTERN = Kind("a Pattern", instance_of(Pattern), 'write matchrec.Pattern.begin("a")...')
 SKIP = Kind("an AfterMatch", instance_of(AfterMatch), "write skip=matchrec.AfterMatch.SKIP_TO_NEXT")

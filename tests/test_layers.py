@@ -36,6 +36,7 @@ MAY_IMPORT = {
     },
     "spark": {"source", "errors", "arguments", "plan", "engine", "output", "executable", "reach"},
     "environment": {"errors", "spark"},
+    "binding": {"source", "errors", "arguments", "plan", "frontends", "spark"},
     "signatures": {"arguments", "engine", "frontends", "spark"},
     "cli": {"errors", "environment", "evaluate", "spark"},
 }
@@ -47,7 +48,16 @@ THIRD_PARTIES = {
     "numpy": {"nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},
     "pandas": {"spark", "cli"},
-    "pyspark": {"spark", "api", "detecting", "installing", "cli", "environment", "__main__"},
+    "pyspark": {
+        "spark",
+        "api",
+        "binding",
+        "detecting",
+        "installing",
+        "cli",
+        "environment",
+        "__main__",
+    },
     "matplotlib": {"cli"},
     "graphviz": {"explanation"},
 }

@@ -3,32 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from reprlib import Repr
 
 from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function or method, and what of its object the call is about: "stage `a`"."""
+
+    function: str
+    about: str = ""
+
+    def __str__(self) -> str:
+        return f"`{self.function}`" + (f" at {self.about}" if self.about else "")
+
+
 def wrong_argument(
-    function: str, argument: str, given: object, wanted: tuple[str, str]
+    call: Call | str, argument: str, given: object, wanted: tuple[str, str]
 ) -> MatchRecognizePlanError:
     """An argument of another kind. wanted: what is wanted, and what to write."""
     kind, cure = wanted
     return MatchRecognizePlanError(
-        f"`{argument}` of `{function}` is {shown(given)}",
+        f"`{argument}` of {written(call)} is {shown(given)}",
         notes=(f"wanted: {kind}",),
         hint=cure or None,
     )
 
 
-def unknown_word(argument: str, given: str, known: Iterable[str]) -> MatchRecognizePlanError:
+def unknown_word(
+    call: Call | str, argument: str, given: str, known: Iterable[str]
+) -> MatchRecognizePlanError:
     """An argument that is one of a few words, and not this one."""
     known = list(known)
+    where = f" of {call}" if isinstance(call, Call) and call.about else ""
     near = nearest(given, known)
     return MatchRecognizePlanError(
-        f"unknown {argument} `{_SHORT.repr(given)[1:-1]}`",
+        f"unknown {argument} `{_SHORT.repr(given)[1:-1]}`{where}",
         notes=(f"known: {listed(known)}",),
         hint=f"write {argument}={near or known[0]!r}",
     )
+
+
+def written(call: Call | str) -> str:
+    """The call as a message names it."""
+    return str(call if isinstance(call, Call) else Call(call))
 
 
 def shown(given: object) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from matchrec.errors.arguments import shown
 from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
     listed,
+    nearest,
 )
 from matchrec.source import Span
 
@@ -96,9 +98,84 @@ def altered_by_pandas(column: str, type_name: str) -> MatchRecognizeUnsupportedE
     )
 
 
-def too_few_arguments(given: int, needed: int) -> MatchRecognizePlanError:
-    """Args is shorter than the query has markers."""
+def other_number_of_values(
+    given: int, needed: int, first: Span | None = None
+) -> MatchRecognizePlanError:
+    """A list that is not as long as the query has markers. first: the first without a value."""
     return MatchRecognizePlanError(
-        f"the query has {needed} parameter markers (?), args has {given} values",
-        hint="pass one value for each ?, in their order",
+        f"the query has {counted(needed, 'parameter marker')} (?), args has"
+        f" {counted(given, 'value')}",
+        first,
+        hint="pass a list with one value for each ?, in their order"
+        if needed
+        else 'leave args out, or for :name pass a dict: args={"name": value}',
     )
+
+
+def no_values(args: str, needed: int, first: Span) -> MatchRecognizePlanError:
+    """Markers, and no list of their values. args: what it is in place of one."""
+    return MatchRecognizePlanError(
+        f"the query has {counted(needed, 'parameter marker')} (?), args {args}",
+        first,
+        hint="pass a list with one value for each ?, in their order",
+    )
+
+
+def marker_without_value(marker: Span) -> MatchRecognizePlanError:
+    """`?` in what is passed to a function that takes no args."""
+    return MatchRecognizePlanError(
+        "a parameter marker (?) without a value",
+        marker,
+        hint="write the value itself, or call matchrec.sql(spark, query, args=[value])",
+    )
+
+
+def unbound_parameter(
+    name: str, known: Iterable[str], span: Span | None
+) -> MatchRecognizePlanError:
+    """`:name` without a value of that name."""
+    known = list(known)
+    near = nearest(name, known)
+    passed = f'call matchrec.sql(spark, query, args={{"{name}": value}})'
+    return MatchRecognizePlanError(
+        f"parameter `:{name}` has no value",
+        span,
+        notes=(f"args has: {listed(known)}",),
+        hint=f"write :{near}, or {passed}" if near else f"{passed}, or write the value itself",
+    )
+
+
+def no_table(name: str, given: object, span: Span) -> MatchRecognizePlanError:
+    """A literal where the clause has its input."""
+    return MatchRecognizePlanError(
+        f"`{{{name}}}` before MATCH_RECOGNIZE is {shown(given)}",
+        span,
+        notes=("the clause applies to the rows of a table",),
+        hint=f"pass a DataFrame: {name}=df",
+    )
+
+
+def column_refused(column: str, reason: str) -> MatchRecognizePlanError:
+    """A condition given as a Column that Spark cannot compute over an event."""
+    return MatchRecognizePlanError(
+        f"Spark refuses the condition {column}: {reason}",
+        notes=("a condition is about one event",),
+        hint="write it over the columns of the DataFrame",
+    )
+
+
+def column_is_no_condition(column: str, type_name: str) -> MatchRecognizePlanError:
+    """A Column of another type."""
+    return MatchRecognizePlanError(
+        f"a condition must be boolean, {column} is {type_name}",
+        hint="compare it with something, such as col(...) > 0",
+    )
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things.
+
+    >>> counted(0, "value"), counted(1, "value"), counted(2, "value")
+    ('no values', '1 value', '2 values')
+    """
+    return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"

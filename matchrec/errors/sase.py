@@ -23,6 +23,7 @@ WORDS = {
     "f(LAST(A.x)) = f(x)": "f(a[a.LEN].x)",
     "CAST(LAST(A.x)": "CAST(a.x",
     "one navigation": "one of them",
+    "two measures named": "two items named",
     "several rows of the match": "several events of the match",
 }
 """What SASE+ calls the parts of the clause, for errors found after its queries became plans."""

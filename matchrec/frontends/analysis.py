@@ -21,6 +21,7 @@ from matchrec.frontends.tokens import (
     own_tokens,
     stock_tokens,
 )
+from matchrec.plan.parameters import parameter_name
 from matchrec.plan.sql_text import quoted, run_together
 from matchrec.source import Span
 
@@ -51,11 +52,6 @@ class Scope:
     def variables(self) -> tuple[str, ...]:
         """Primary and union variables."""
         return (*self.primary, *self.unions)
-
-
-def parameter_name(marker: Span) -> str:
-    """The named parameter that stands for the `?` at `marker`, wherever that text ends up."""
-    return f"_matchrec_{marker.start}"
 
 
 @dataclass(frozen=True, slots=True)

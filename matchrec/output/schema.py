@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import duplicate_output_column, no_output_columns
+from matchrec.errors.rules import duplicate_measure
 from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
@@ -83,11 +85,18 @@ def output_columns(
 
 
 def check_names(found: list[OutputColumn], columns: InputColumns) -> None:
-    """Raises where two columns have one name."""
-    seen: list[str] = []
-    measured = {measure.name: measure.span for measure in found if isinstance(measure, Measure)}
+    """Raises where two columns have one name; whether case counts is for the session to say."""
+    seen: list[OutputColumn] = []
     for column in found:
-        if any(columns.same(column.name, name) for name in seen):
-            spans = [span for name, span in measured.items() if columns.same(name, column.name)]
-            raise duplicate_output_column(column.name, spans[-1] if spans else None)
-        seen.append(column.name)
+        for other in seen:
+            if columns.same(column.name, other.name):
+                raise two_of_one_name(other, column)
+        seen.append(column)
+
+
+def two_of_one_name(first: OutputColumn, second: OutputColumn) -> MatchRecognizeError:
+    """The error of two measures, or of a measure and a column of the input."""
+    if isinstance(first, Measure) and isinstance(second, Measure):
+        return duplicate_measure(second.name, (first.span, second.span))
+    spans = [one.span for one in (first, second) if isinstance(one, Measure)]
+    return duplicate_output_column(second.name, spans[-1] if spans else None)

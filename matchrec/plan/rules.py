@@ -88,13 +88,12 @@ def exclusion_has_no_unmatched_rows(plan: MatchPlan) -> None:
 
 
 def measure_names_are_unique(plan: MatchPlan) -> None:
-    """Measures are columns of one table."""
+    """Measures are columns of one table; whether case counts is for the session to say."""
     seen: dict[str, Span | None] = {}
     for measure in plan.measures:
-        folded = measure.name.upper()
-        if folded in seen:
-            raise errors.duplicate_measure(measure.name, (seen[folded], measure.span))
-        seen[folded] = measure.span
+        if measure.name in seen:
+            raise errors.duplicate_measure(measure.name, (seen[measure.name], measure.span))
+        seen[measure.name] = measure.span
 
 
 def within_has_an_order(plan: MatchPlan) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from threading import Thread
+from threading import TIMEOUT_MAX, Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -71,7 +71,7 @@ SECONDS = ("waiting", "encoding", "seconds", "gathering")
 
 SECONDS_WAITED = Kind(
     "a number of seconds, 0 or more",
-    lambda given: is_number(given) and given >= 0,
+    lambda given: is_number(given) and 0 <= given <= TIMEOUT_MAX,
     "write timeout=10, or leave it out",
 )
 

@@ -22,6 +22,7 @@ from matchrec.errors.analysis import (
     unknown_function,
     unknown_type_column,
 )
+from matchrec.errors.calls import marker_without_value, unbound_parameter
 from matchrec.errors.conditions import not_boolean, not_measured_by, within_of_other_type
 from matchrec.plan.expression import (
     Aggregate,
@@ -34,6 +35,7 @@ from matchrec.plan.expression import (
     terms,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.parameters import marker_of
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.split import conjuncts
 from matchrec.plan.within import window_columns
@@ -119,6 +121,9 @@ def explained(
 ) -> MatchRecognizeError:
     """One refusal in our words: unknown names by name, anything else in Spark's words."""
     relation, columns = known
+    unbound = unbound_name(refusal)
+    if unbound is not None:
+        return unbound_in(written, unbound, tuple(relation.runner.args or ()))
     found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", str(refusal), re.DOTALL)
     name = found[2].replace("`", "").rstrip(".") if found else written.text
     match found[1] if found else None:
@@ -134,6 +139,20 @@ def explained(
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(name, written.clause, written.span)
     return refused_by_spark(written.clause, first_line(refusal), written.span)
+
+
+def unbound_name(refusal: PySparkException) -> str | None:
+    """The parameter without a value, where Spark speaks of one."""
+    found = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
+    return found[1] if found else None
+
+
+def unbound_in(written: Written, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
+    """A parameter without a value in an expression of the user."""
+    marker = marker_of(name)
+    if marker is not None:
+        return marker_without_value(marker)
+    return unbound_parameter(name, known, written.span).under(f":{name}")
 
 
 def everything_written(plan: MatchPlan) -> Iterator[Written]:

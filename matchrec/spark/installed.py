@@ -19,25 +19,26 @@ from matchrec.spark.session import REPLACED, is_connect, original_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Sql = Callable[["SparkSession", str, Any, dict[str, Any]], "DataFrame"]
+Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"]
 
-_installed: dict[Hashable, Sql] = {}
+_installed: dict[Hashable, Answer] = {}
 _classes: set[type] = set()
 _changing = Lock()
 
 
-def put(spark: SparkSession, function: Sql) -> None:
-    """From now on `function` answers `sql` of every session of this one's application.
+def put(spark: SparkSession, answer: Answer) -> None:
+    """From now on `answer` is asked first for `sql` of every session of this one's application.
 
-    It is given session, text, args and the named values, and must call `plain_sql` for Spark's own.
+    It is given session, text, args and the named values; where it has no answer, Spark's own does.
     """
     with _changing:
-        _installed[application(spark)] = function
+        _installed[application(spark)] = answer
         for cls in type(spark).__mro__:
             original = cls.__dict__.get("sql")
-            if inspect.isfunction(original) and original_of(original) is None:
-                setattr(cls, "sql", in_place_of(original))  # noqa: B010 -- mypy knows the class
+            if inspect.isfunction(original):
                 _classes.add(cls)
+                if original_of(original) is None:
+                    setattr(cls, "sql", in_place_of(original))  # noqa: B010 -- mypy knows the class
 
 
 def take_away(spark: SparkSession) -> None:
@@ -62,10 +63,9 @@ def in_place_of(original: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
         args: Any = None,
         **kwargs: Any,
     ) -> DataFrame:
-        function = _installed.get(application(self)) if _installed else None
-        if function is None:
-            return original(self, sqlQuery, args, **kwargs)
-        return function(self, sqlQuery, args, kwargs)
+        answer = _installed.get(application(self)) if _installed else None
+        answered = answer(self, sqlQuery, args, kwargs) if answer else None
+        return original(self, sqlQuery, args, **kwargs) if answered is None else answered
 
     setattr(sql, REPLACED, (sql, original))
     return sql

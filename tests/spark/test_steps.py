@@ -30,7 +30,7 @@ def test_the_error_names_partition_and_row(rows: DataFrame, engine: str) -> None
 
 @pytest.mark.parametrize("most", [0, -3, True, 1e9, "many"])
 def test_what_is_no_number_of_steps(rows: DataFrame, most: object) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="is no number of steps"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="a whole number of 1 or more"):
         matchrec.match_recognize(rows, HOPELESS, max_steps=most)  # type: ignore[arg-type]
 
 

@@ -15,6 +15,8 @@ TO = Kind(
     'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
 )
 
+NO_STAGE = Kind("None", lambda given: given is None, 'write AfterMatch.skip_to_first("stage")')
+
 
 @dataclass(frozen=True, slots=True)
 class AfterMatch:
@@ -38,7 +40,8 @@ class AfterMatch:
 
     def __post_init__(self) -> None:
         TO.check("AfterMatch", "to", self.to)
-        TEXT.or_none().check("AfterMatch", "stage", self.stage)
+        to_stage = self.to in (SkipTo.FIRST, SkipTo.LAST)
+        (TEXT if to_stage else NO_STAGE).check("AfterMatch", "stage", self.stage)
         FLAG.check("AfterMatch", "throws", self.throws)
 
     @staticmethod

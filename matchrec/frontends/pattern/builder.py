@@ -24,7 +24,11 @@ CONDITION = Kind(
     lambda given: isinstance(given, str) or is_column(given),
     'write "price > 10", or col("price") > 10',
 )
-TIMES = Kind("a whole number", is_whole, "write times(2), times(2, 4) or times_or_more(2)")
+TIMES = Kind(
+    "a whole number, smaller than 2 to the power of 31",
+    lambda given: is_whole(given) and given < 2**31,
+    "write times(2), times(2, 4) or times_or_more(2)",
+)
 STAGES = Kind(
     "the stages that calls have built",
     lambda given: isinstance(given, tuple) and all_of(instance_of(Stage), given),
@@ -177,6 +181,11 @@ class Pattern:
         if gap is not None:
             found = found._with_last(gap=duration(gap, call))
         return found._with_last(optional=True) if least == 0 else found
+
+    @property
+    def _about(self) -> str:
+        """What calls change, in messages."""
+        return self.stages[-1].label if self.stages else ""
 
     @property
     def _last(self) -> Stage:

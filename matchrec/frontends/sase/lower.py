@@ -132,14 +132,16 @@ def absences(components: Components) -> Iterator[Absence]:
 
 
 def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
-    """The columns of RETURN, seen from the end of the match."""
+    """The columns of RETURN, seen from the end of the match.
+
+    Names that differ in case are two where they are so for the session.
+    """
     reader = Reader(query.text, components, "RETURN")
     seen: dict[str, Span] = {}
     for item in query.items:
-        folded = item.name.upper()
-        if folded in seen:
-            raise errors.duplicate_item(item.name, (seen[folded], item.name_span))
-        seen[folded] = item.name_span
+        if item.name in seen:
+            raise errors.duplicate_item(item.name, (seen[item.name], item.name_span))
+        seen[item.name] = item.name_span
         value = with_final_semantics(reader.scalar(item.expression))
         yield Measure(item.name, value, item.name_span)
 

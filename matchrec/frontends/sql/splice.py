@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from matchrec.frontends.analysis import parameter_name
 from matchrec.frontends.sql.layout import hole_in, written_into
 from matchrec.frontends.sql.query import Query, Site
 from matchrec.frontends.stock import frame_at
 from matchrec.frontends.tokens import stock_tokens
+from matchrec.plan.parameters import parameter_name
 from matchrec.plan.sql_text import run_together
 from matchrec.plan.template import Template, View, template
 from matchrec.source import Span

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from matchrec.errors import MatchRecognizePlanError
 from matchrec.nfa.places import Windows, composed, fold_places
 from matchrec.nfa.stages import compile_stages
 from matchrec.plan.stages import Contiguity, Not, Part, Single, Steps
@@ -55,3 +56,13 @@ def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
     folding = fold_places(program, composed(steps, VARIABLES), Windows(False, ()))
     assert {choice.variable for choice in folding.choices[0]} <= {0, 1, 2}
     assert folding.starts == 5  # a or b of the first or of the second repetition, or c
+
+
+def test_many_repetitions_are_no_deep_recursion() -> None:
+    assert (
+        len(compile_stages(Steps((single("a", least=3000, most=3000),)), VARIABLES).states) == 3001
+    )
+    group = Part(Steps((single("a", least=50, most=50),)), RELAXED, least=50, most=50)
+    assert len(compile_stages(Steps((group,)), VARIABLES).states) == 2501
+    with pytest.raises(MatchRecognizePlanError, match="over 5,000 states"):
+        compile_stages(Steps((single("a", least=10**9, most=10**9),)), VARIABLES)

@@ -96,8 +96,8 @@ FORBIDDEN = [
     ),
     (
         rules.measure_names_are_unique,
-        MatchPlan(AB, measures=(Measure("total", TRUE), Measure("Total", TRUE))),
-        "two measures named `Total` in MEASURES",
+        MatchPlan(AB, measures=(Measure("total", TRUE), Measure("total", TRUE))),
+        "two measures named `total` in MEASURES",
     ),
     (rules.within_has_an_order, MatchPlan(AB, within=WITHIN), "WITHIN without ORDER BY"),
     (

@@ -1,0 +1,40 @@
+"""A program whose workers Spark would run with another interpreter: its first query works.
+
+    python first_contact.py [connect]
+
+Prints what came out, and the interpreter that a function of the user's own would run on.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from pyspark.sql import SparkSession
+
+import matchrec
+
+warnings.simplefilter("ignore")
+
+
+def main() -> None:
+    """One query of each kind that makes functions."""
+    builder = SparkSession.builder.config("spark.ui.enabled", "false")
+    connect = sys.argv[1:] == ["connect"]
+    spark = (builder.remote("local[1]") if connect else builder.master("local[1]")).getOrCreate()
+    rows = spark.createDataFrame([(1, 5), (2, 6)], "t int, v int")
+    clause = "ORDER BY t MEASURES FIRST(t) AS a PATTERN (S U+) DEFINE U AS v > PREV(v)"
+    try:
+        for transport in ("arrow", "pandas"):
+            print(matchrec.match_recognize(rows, clause, transport=transport).collect())
+        graph = matchrec.sase(rows, "PATTERN SEQ(ANY a)", order_by="t", form="compressed")
+        print(matchrec.unwind(graph).count())
+    except matchrec.MatchRecognizeError as error:
+        print(str(error).split("\n")[0])
+    if not connect:
+        print(spark.sparkContext.pythonExec)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

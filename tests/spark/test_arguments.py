@@ -1,0 +1,228 @@
+"""Arguments of wrong kinds, generated: nothing but our errors comes out of any public function.
+
+For every parameter of every public function, class and method, each of `VALUES` is passed in an
+otherwise right call. What is of a right kind for the parameter is named in `RIGHT_KINDS`; all else
+must be refused with an error that names function and parameter.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import col
+
+import matchrec
+from matchrec import AfterMatch, Counters, Explanation, MatchRecognizeError, Optimisations, Pattern
+
+VALUES: dict[str, Any] = {
+    "None": None,
+    "3": 3,
+    "-1": -1,
+    "1.5": 1.5,
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "True": True,
+    "5,000 digits": 10**5000,
+    "bytes": b"x",
+    "empty text": "",
+    "text": "nosuch",
+    "list": [],
+    "list of 3": [3],
+    "tuple": (),
+    "dict": {},
+    "dict of object": {"a": object()},
+    "object": object(),
+    "class": Counters,
+    "function": lambda: 0,
+    "date": date(2020, 1, 1),
+    "timedelta": timedelta(minutes=1),
+    "pattern": Pattern.begin("a"),
+    "pattern without stages": Pattern(()),
+    "Column": "Column",  # made when a session is there
+}
+
+TEXTS = ("empty text", "text")
+LITERALS = ("3", "-1", "1.5", "nan", "inf", "True", "5,000 digits", *TEXTS, "list of 3", "Column")
+STAGE = (*TEXTS, "pattern", "pattern without stages")
+DURATION = ("3", "-1", "1.5", "5,000 digits", *TEXTS, "timedelta")
+WHOLE = ("3", "-1")
+
+RIGHT_KINDS: dict[str, tuple[str, ...]] = {
+    "query": TEXTS,
+    "clause": TEXTS,
+    "text": TEXTS,
+    "table": ("text",),
+    "stage": ("None",),
+    "args": ("None", "list", "list of 3", "dict"),
+    "frames": LITERALS,
+    "max_steps": ("None", "3"),
+    "slices": ("3",),
+    "analyze": ("True",),
+    "timeouts": ("True",),
+    "counters": ("None",),
+    "order_by": (*TEXTS, "list", "tuple"),
+    "partition_by": (*TEXTS, "list", "tuple"),
+    "type_column": TEXTS,
+    "pattern": ("pattern", "pattern without stages"),
+    "content": STAGE,
+    "name": STAGE,
+    "condition": (*TEXTS, "Column"),
+    "gap": ("None", *DURATION),
+    "window": DURATION,
+    "least": WHOLE,
+    "most": ("None", *WHOLE),
+    "timeout": ("3", "1.5"),
+    "push_window": ("True",),
+    "constrain_proceed": ("True",),
+    "merge_runs": ("True",),
+    "throws": ("True",),
+    "to": ("None",),
+    "stages": ("tuple",),
+    "clauses": ("tuple",),
+}
+RIGHT_KINDS["skip_to_first.stage"] = RIGHT_KINDS["skip_to_last.stage"] = TEXTS
+
+METHODS = (
+    *(getattr(Pattern, name) for name in vars(Pattern) if not name.startswith("_")),
+    *(AfterMatch.skip_to_first, AfterMatch.skip_to_last, Counters.values),
+)
+CALLABLES = (
+    *(getattr(matchrec, name) for name in matchrec.__all__ if name.islower()),
+    *(Pattern, AfterMatch, Optimisations, Explanation),
+    *(one for one in METHODS if inspect.isfunction(one)),
+)
+
+
+def parameters() -> Iterator[Any]:
+    """Every parameter of every callable."""
+    for function in CALLABLES:
+        for name in inspect.signature(function).parameters:
+            if name != "self":
+                yield pytest.param(function, name, id=f"{function.__qualname__}-{name}")
+
+
+def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..., Any]:
+    """A function with right arguments for all that it needs."""
+    df = spark.createDataFrame([(1, 5), (2, 6)], "t int, v int")
+    right = {
+        "self": Counters() if function is Counters.values else Pattern.begin("a").one_or_more(),
+        "spark": spark,
+        "df": df,
+        "graph": df,
+        "query": "SELECT * FROM range(3) MATCH_RECOGNIZE (PARTITION BY id PATTERN (A))",
+        "clause": "ORDER BY t MEASURES FIRST(t) AS a PATTERN (A B)",
+        "text": "PATTERN SEQ(ANY a)",
+        "pattern": Pattern.begin("a"),
+        "table": "t",
+        "order_by": "t",
+        "content": "b",
+        "name": "b",
+        "condition": "v > 1",
+        "least": 1,
+        "window": 10,
+        "stage": "a",
+        "stages": (),
+        "clauses": (),
+    }
+    if "self" in inspect.signature(function).parameters and "pattern" not in function.__name__:
+        needs_no_quantifier = function.__name__ in ("times", "times_or_more", "one_or_more")
+        right["self"] = Pattern.begin("a") if needs_no_quantifier else right["self"]
+    needed = {
+        name: right[name]
+        for name, one in inspect.signature(function).parameters.items()
+        if one.default is one.empty and name in right
+    }
+    receiver = needed.pop("self", None)
+    return partial(function, *([] if receiver is None else [receiver]), **needed)
+
+
+@pytest.mark.parametrize(("function", "parameter"), [*parameters()])
+@pytest.mark.filterwarnings("ignore")
+def test_wrong_kinds(spark: SparkSession, function: Callable[..., Any], parameter: str) -> None:
+    call = right_call(function, spark)
+    own_kinds = RIGHT_KINDS.get(f"{function.__name__}.{parameter}")
+    right_kinds = own_kinds or RIGHT_KINDS.get(parameter, ())
+    for name, value in VALUES.items():
+        given = col("v") if name == "Column" else value
+        passed = {"unused" if parameter == "frames" else parameter: given}
+        if name in right_kinds:
+            try:
+                call(**passed)
+            except (MatchRecognizeError, PySparkException):
+                continue
+        else:
+            with pytest.raises(MatchRecognizeError) as refused:
+                call(**passed)
+            says = str(refused.value)
+            assert next(iter(passed)) in says, (name, says)
+            assert len(says) < 600, (name, says)
+
+
+def test_the_message_names_all() -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        Pattern.begin("a").times("2")  # type: ignore[arg-type]
+    assert str(refused.value) == (
+        "`least` of `Pattern.times` at stage `a` is '2', of type str\n"
+        "  wanted: a whole number, smaller than 2 to the power of 31\n"
+        "  write times(2), times(2, 4) or times_or_more(2)"
+    )
+
+
+def test_a_word_that_is_nearly_right(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.install(spark, engine="backtraking")
+    assert str(refused.value) == (
+        "unknown engine `backtraking`\n"
+        "  known: auto, backtracking, breadth_first\n"
+        "  write engine='backtracking'"
+    )
+
+
+def test_what_does_not_fit_the_signature_is_pythons(spark: SparkSession) -> None:
+    with pytest.raises(TypeError, match="order_by"):
+        matchrec.detect(spark.range(1), Pattern.begin("a"))  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="engin"):
+        matchrec.install(spark, engin="auto")  # type: ignore[call-arg]
+
+
+def test_sessions_and_dataframes_are_told_by_what_they_can_do(spark: SparkSession) -> None:
+    class Wrapper:
+        """What a vendor may put around one of Spark's objects."""
+
+        def __init__(self, wrapped: Any) -> None:
+            self.wrapped = wrapped
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.wrapped, name)
+
+    session: Any = Wrapper(spark)
+    clause = "ORDER BY id MEASURES A.id AS x PATTERN (A) DEFINE A AS id >= 0"
+    query = f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})"
+    assert matchrec.sql(session, query, t=spark.range(1)).count() == 1
+    df: Any = Wrapper(spark.range(1))
+    assert matchrec.sql(session, "SELECT 1 AS x").count() == 1
+    assert matchrec.explain(session, query, t=spark.range(1)).clauses
+    with pytest.raises(MatchRecognizeError, match="is of type DataFrame"):
+        matchrec.match_recognize(df.toPandas(), clause)
+    with pytest.raises(MatchRecognizeError, match="is the class"):
+        matchrec.sql(SparkSession, query)  # type: ignore[arg-type]
+    with pytest.raises(MatchRecognizeError, match="of type Builder"):
+        matchrec.sql(SparkSession.builder, query)  # type: ignore[arg-type]
+
+
+def test_values_of_args(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.sql(spark, "SELECT :x", {"x": object()})
+    assert "`args` of `sql` is {'x': <object>}, of type dict" in str(refused.value)
+    with pytest.raises(matchrec.MatchRecognizePlanError):
+        matchrec.sql(spark, "SELECT 1", {1: "x"})  # type: ignore[dict-item]
+    given = [None, True, 1, 1.5, "x", date(2020, 1, 1), timedelta(1), [1, 2], col("1").isNull()]
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="args has 9 values"):
+        matchrec.sql(spark, right_call(matchrec.sql, spark).keywords["query"], given)

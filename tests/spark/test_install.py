@@ -1,0 +1,169 @@
+"""`install` holds for every session of an application, until `uninstall`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, Row, SparkSession
+
+import matchrec
+from matchrec.spark import installed
+from matchrec.spark.session import is_connect
+
+CLAUSE = "ORDER BY t MEASURES FIRST(t) AS a PATTERN (S U+) DEFINE U AS v > PREV(v)"
+QUERY = f"SELECT * FROM VALUES (1, 5), (2, 6) AS rows(t, v) MATCH_RECOGNIZE ({CLAUSE})"
+HOPELESS = QUERY.replace("v > PREV(v)", "t - v > FIRST(S.t) - sum(v)")
+
+
+@pytest.fixture
+def installed_session(spark: SparkSession) -> Iterator[SparkSession]:
+    matchrec.install(spark)
+    yield spark
+    matchrec.uninstall(spark)
+
+
+def other_session(spark: SparkSession) -> SparkSession:
+    """Another session of the same application."""
+    if not is_connect(spark):
+        return spark.newSession()
+    address: Any = spark.client
+    return SparkSession.builder.remote(f"sc://{address._builder.endpoint}").create()
+
+
+def test_another_session_of_the_application(installed_session: SparkSession) -> None:
+    other = other_session(installed_session)
+    assert other is not installed_session
+    assert other.sql(QUERY).collect() == [Row(a=1)]
+    matchrec.uninstall(other)
+    with pytest.raises(AnalysisException):
+        installed_session.sql(QUERY).collect()
+
+
+def test_the_active_session_and_that_of_a_dataframe(installed_session: SparkSession) -> None:
+    assert SparkSession.builder.getOrCreate().sql(QUERY).collect() == [Row(a=1)]
+    assert installed_session.range(1).sparkSession.sql(QUERY).collect() == [Row(a=1)]
+    assert type(installed_session).sql(installed_session, QUERY).collect() == [Row(a=1)]
+
+
+def test_a_thread(installed_session: SparkSession) -> None:
+    found: list[Any] = []
+    thread = Thread(target=lambda: found.extend(installed_session.sql(QUERY).collect()))
+    thread.start()
+    thread.join()
+    assert found == [Row(a=1)]
+
+
+def test_a_subclass_with_a_method_of_its_own(spark: SparkSession) -> None:
+    asked: list[str] = []
+
+    class Logging(type(spark)):  # type: ignore[misc]
+        def sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> Any:  # noqa: N803
+            asked.append(sqlQuery)
+            return super().sql(sqlQuery, args, **kwargs)
+
+    session = object.__new__(Logging)
+    session.__dict__.update(spark.__dict__)
+    matchrec.install(session)
+    try:
+        assert session.sql(QUERY).collect() == [Row(a=1)]
+        assert spark.sql(QUERY).collect() == [Row(a=1)]
+    finally:
+        matchrec.uninstall(session)
+    assert asked
+    assert not any("MATCH_RECOGNIZE" in text for text in asked)
+    assert Logging.sql.__qualname__.endswith("Logging.sql")
+
+
+def test_options_of_the_last_install_are_those_of_all(spark: SparkSession) -> None:
+    other = other_session(spark)
+    matchrec.install(spark)
+    matchrec.install(other, engine="breadth_first", max_steps=1)
+    try:
+        with pytest.raises(Exception, match="more than 1 times"):
+            spark.sql(HOPELESS).collect()
+    finally:
+        matchrec.uninstall(spark)
+
+
+def test_another_application_is_left_alone(
+    installed_session: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installed, "application", lambda _: "another one")
+    assert installed_session.sql("SELECT 1 AS x").collect() == [Row(x=1)]
+    with pytest.raises(AnalysisException):
+        installed_session.sql(QUERY).collect()
+
+
+def test_who_wraps_it_afterwards_stays(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from functools import wraps
+
+    asked = []
+    matchrec.install(spark)
+    ours = type(spark).sql
+
+    @wraps(ours)
+    def watched(self: SparkSession, *args: Any, **kwargs: Any) -> DataFrame:
+        asked.append(args)
+        return ours(self, *args, **kwargs)
+
+    monkeypatch.setattr(type(spark), "sql", watched)
+    assert spark.sql(QUERY).collect() == [Row(a=1)]
+    matchrec.uninstall(spark)
+    assert spark.sql("SELECT 1 AS x").collect() == [Row(x=1)]
+    assert asked[-1] == ("SELECT 1 AS x",)
+    with pytest.raises(AnalysisException):
+        spark.sql(QUERY).collect()
+    monkeypatch.undo()
+    matchrec.install(spark)
+    matchrec.uninstall(spark)
+
+
+def test_nothing_is_left_behind(spark: SparkSession) -> None:
+    before = type(spark).sql
+    matchrec.uninstall(spark)
+    matchrec.install(spark)
+    assert type(spark).sql is not before
+    assert type(spark).sql.__doc__ == before.__doc__
+    matchrec.uninstall(spark)
+    assert type(spark).sql is before
+
+
+def test_a_name_of_the_query_that_is_no_table(installed_session: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"`x` of .* is of type object"):
+        installed_session.sql(QUERY, x=object())
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"`args` of .* is 3"):
+        installed_session.sql(QUERY, 3)  # type: ignore[arg-type]
+
+
+def test_foreach_batch(spark: SparkSession, tmp_path: Path) -> None:
+    """Over Connect the function runs in a process of the server, which installs by itself."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.csv").write_text("1,5\n2,6\n3,1\n")
+    stream = spark.readStream.schema("t int, v int").csv(str(tmp_path / "in"))
+    out = str(tmp_path / "out")
+    by_itself = is_connect(spark)
+
+    def write(batch: DataFrame, number: int) -> None:
+        del number
+        session = batch.sparkSession
+        if by_itself:
+            matchrec.install(session)
+        batch.createOrReplaceTempView("batch")
+        found = session.sql(f"SELECT * FROM batch MATCH_RECOGNIZE ({CLAUSE})")
+        found.write.mode("append").parquet(out)
+
+    if not by_itself:
+        matchrec.install(spark)
+    try:
+        query = stream.writeStream.foreachBatch(write).trigger(availableNow=True).start()
+        query.awaitTermination()
+    finally:
+        matchrec.uninstall(spark)
+    assert spark.read.parquet(out).collect() == [Row(a=1)]

@@ -1,0 +1,123 @@
+"""Parameters of a query: each marker has its value, or the error says which has none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+
+import matchrec
+
+QUERY = """SELECT a FROM {t} MATCH_RECOGNIZE (ORDER BY t
+  MEASURES FIRST(t) AS a PATTERN (S U+) DEFINE U AS v > ?)
+WHERE a >= ?"""
+NAMED = QUERY.replace("v > ?", "v > :low").replace("a >= ?", "a >= :high")
+
+
+@pytest.fixture(scope="module")
+def steps(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([(1, 5), (2, 6), (3, 7)], "t int, v int")
+
+
+def refused(spark: SparkSession, query: str, args: Any, **frames: Any) -> list[str]:
+    """The lines of the message."""
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.sql(spark, query, args, **frames)
+    return str(caught.value).split("\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "has", "line", "column"),
+    [
+        (None, "has no values", 2, 57),
+        ([], "has no values", 2, 57),
+        ([1], "has 1 value", 3, 12),
+        ({"low": 1}, "is a dict", 2, 57),
+    ],
+)
+def test_markers_without_values(
+    spark: SparkSession, steps: DataFrame, args: Any, has: str, line: int, column: int
+) -> None:
+    message, place, _, caret, cure = refused(spark, QUERY, args, t=steps)
+    assert message == f"the query has 2 parameter markers (?), args {has}"
+    assert place == f"  line {line}, column {column}"
+    assert caret.strip() == "^"
+    assert cure == "  pass a list with one value for each ?, in their order"
+
+
+def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None:
+    message, *_ = refused(spark, QUERY, [1, 0, 3], t=steps)
+    assert message == "the query has 2 parameter markers (?), args has 3 values"
+    message, cure = refused(spark, NAMED, [1, 0], t=steps)
+    assert message == "the query has no parameter markers (?), args has 2 values"
+    assert cure == '  leave args out, or for :name pass a dict: args={"name": value}'
+
+
+@pytest.mark.parametrize(
+    ("args", "missing", "place", "cure"),
+    [
+        ({"high": 1}, ":low", "  line 2, column 57", "args={"),
+        ({"low": 1}, ":high", "  line 3, column 12", "args={"),
+        ({"low": 1, "hihg": 1}, ":high", "  line 3, column 12", "write :hihg"),
+    ],
+)
+def test_a_name_without_a_value(
+    spark: SparkSession, steps: DataFrame, args: Any, missing: str, place: str, cure: str
+) -> None:
+    message, where, _, caret, known, hint = refused(spark, NAMED, args, t=steps)
+    assert message == f"parameter `{missing}` has no value"
+    assert where == place
+    assert caret.strip() == "^" * len(missing)
+    assert known == f"  args has: {', '.join(args)}"
+    assert cure in hint
+
+
+@pytest.mark.parametrize(("marker", "message"), [("?", "(?)"), (":low", "`:low` has no value")])
+def test_functions_without_args_say_so(steps: DataFrame, marker: str, message: str) -> None:
+    clause = f"ORDER BY t MEASURES FIRST(t) AS a PATTERN (S) DEFINE S AS v > {marker}"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.match_recognize(steps, clause)
+    assert message in str(caught.value)
+    assert "matchrec.sql(spark, query, args=" in str(caught.value)
+    pattern = matchrec.Pattern.begin("a").where(f"v > {marker}")
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.detect(steps, pattern, order_by="t")
+    assert message in str(caught.value)
+
+
+def test_what_looks_like_a_parameter(spark: SparkSession, steps: DataFrame) -> None:
+    query = NAMED.replace("SELECT a", "SELECT CAST(named_struct('x', a) AS STRUCT<x: INT>).x")
+    got = matchrec.sql(spark, query, {"low": 1, "high": 0}, t=steps)
+    assert got.collect() == [Row(x=1)]
+
+
+def test_a_literal_where_the_clause_has_its_input(spark: SparkSession, steps: DataFrame) -> None:
+    message, place, _, caret, *_, cure = refused(spark, QUERY, [1, 0], t=3)
+    assert message == "`{t}` before MATCH_RECOGNIZE is 3, of type int"
+    assert (place, caret.strip(), cure) == (
+        "  line 1, column 15",
+        "^^^",
+        "  pass a DataFrame: t=df",
+    )
+    query = QUERY.replace("v > ?", "v > {low}").replace("a >= ?", "a IN {days}")
+    assert matchrec.sql(spark, query, t=steps, low=1, days=(1, 2)).collect() == [Row(a=1)]
+
+
+def test_names_that_differ_in_case(spark: SparkSession, steps: DataFrame) -> None:
+    clause = """PARTITION BY k ORDER BY t MEASURES LAST(v) AS m, FIRST(v) AS M, LAST(t) AS K
+        PATTERN (s u+) DEFINE U AS V > PREV(V) AND v <= V"""
+    both = steps.selectExpr("'x' AS k", "t", "v", "v + 1 AS V")
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        rows = matchrec.match_recognize(both, clause).collect()
+        assert rows == [Row(k="x", m=7, M=5, K=3)]
+        query = f"SELECT M FROM {{t}} MATCH_RECOGNIZE ({clause}) WHERE k = 'x' AND K = 3"
+        assert matchrec.sql(spark, query, t=both).collect() == [Row(M=5)]
+        text = "PATTERN SEQ(ANY a, ANY b) RETURN a.v AS x, b.v AS X"
+        found = matchrec.sase(both.where("t < 3"), text, order_by="t")
+        assert found.collect() == [Row(x=5, X=6)]
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="two measures named `M`"):
+        matchrec.match_recognize(steps.selectExpr("'x' AS k", "*"), clause.replace("AS K", "AS j"))
