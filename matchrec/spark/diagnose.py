@@ -133,7 +133,7 @@ def explained(
             return unknown_function(name, written.clause, functions, written.span)
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(name, written.clause, written.span)
-    return refused_by_spark(written.clause, first_line(refusal), written.span)
+    return refused_by_spark(written.clause, first_line(refusal), written.span, function_of(refusal))
 
 
 def everything_written(plan: MatchPlan) -> Iterator[Written]:
@@ -223,6 +223,13 @@ def stand_in(reference: Reference) -> str:
             raise AssertionError(reference)
         case _:
             return "''" if type(reference).__name__ == "Classifier" else "1L"
+
+
+def function_of(refusal: AnalysisException) -> str:
+    """The function of whose call Spark says something, or nothing."""
+    about = refusal.getMessageParameters() or {}
+    found = re.match(r"\W*(\w+)", about.get("functionName") or about.get("sqlExpr") or "")
+    return found[1] if found else ""
 
 
 def first_line(error: AnalysisException) -> str:
