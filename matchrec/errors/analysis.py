@@ -98,14 +98,20 @@ def unknown_function(
     name: str, clause: str, known: Iterable[str], span: Span | None
 ) -> MatchRecognizePlanError:
     """A call of what is neither a function of Spark's nor a registered one."""
-    similar = (one for one in known if len(name) > 4 or sorted(one.upper()) == sorted(name.upper()))
-    near = nearest(name, similar)  # a short name is like too many others
+    near = nearest(name, (one for one in known if _similar(name, one)))
     own = f"if {name} is a function of your own, register it with spark.udf.register"
     return MatchRecognizePlanError(
         f"unknown function `{name}` in {clause}",
         span,
         hint=cure_of(name) or (f"write {near}" if near else own),
     ).under(name)
+
+
+def _similar(name: str, function: str) -> bool:
+    """Whether a function may be meant: a short name is like too many to have a wrong letter."""
+    swapped = sorted(name.upper()) == sorted(function.upper())
+    longer = len(function) - len(name)
+    return -2 <= longer <= 2 and (len(name) > 4 or swapped or longer == 1)
 
 
 def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecognizePlanError:

@@ -225,7 +225,7 @@ OTHER_ARGUMENTS = {  # Spark has a function of this name, which takes something 
     "DATE_ADD": "d + INTERVAL 1 DAY, or timestampadd(HOUR, 1, t)",
     "DATE_DIFF": "datediff(d, DATE'2024-01-31'), or timestampdiff(SECOND, t1, t2)",
     "DATE_SUB": "d - INTERVAL 1 DAY, or timestampadd(HOUR, -1, t)",
-    "TO_NUMBER": "CAST(s AS DOUBLE), or to_number(s, '999D99')",
+    "TO_NUMBER": "CAST(s AS DOUBLE), or to_number(s, '9999')",
     "TRUNC": "CAST(x AS BIGINT) for a number, or date_trunc('HOUR', t)",
 }
 

@@ -142,16 +142,21 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` is probably a misspelling of, or None.
 
     One letter may be wrong, missing, too many or swapped with the next in a name of three or more,
-    two in one of eight or more; case does not count.
+    two in one of eight or more, or one name begins with the other; case does not count.
 
     >>> nearest("DWN", ["STRT", "DOWN", "UP"]), nearest("pirce", ["price"]), nearest("B", ["A"])
     ('DOWN', 'price', None)
     """
     wanted = name.upper()
     most = (len(name) >= 3) + (len(name) >= 8)
-    found = ((misspelt(wanted, one.upper(), most), one) for one in known)
-    near = [(wrong, one) for wrong, one in found if wrong <= most]
+    found = [(misspelt(wanted, one.upper(), most), one) for one in known]
+    near = [(wrong, one) for wrong, one in found if wrong <= most or begins(wanted, one.upper())]
     return min(near, key=lambda item: item[0])[1] if near else None
+
+
+def begins(one: str, other: str) -> bool:
+    """Whether one of two names, of three letters or more, begins with the other."""
+    return min(len(one), len(other)) >= 3 and (one.startswith(other) or other.startswith(one))
 
 
 def misspelt(given: str, meant: str, most: int) -> int:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.errors.foreign_names import CURES, OF_SPARK_4, OTHER_ARGUMENTS
 
-ROW = """SELECT 6 AS x, 2 AS y, '1' AS s, DATE'2024-01-31' AS d, array(1, 2) AS a,
+ROW = """SELECT 6 AS x, 2 AS y, '1000' AS s, DATE'2024-01-31' AS d, array(1, 2) AS a,
   TIMESTAMP'2024-01-31 12:00:00' AS t, TIMESTAMP'2024-01-31 12:00:00' AS t1,
   TIMESTAMP'2024-01-31 13:00:00' AS t2"""
 
@@ -38,7 +38,7 @@ def measured(spark: SparkSession, expressions: list[str]) -> int:
 
 def test_every_cure_runs(spark: SparkSession) -> None:
     before = spark.conf.get("spark.sql.ansi.enabled")
-    spark.conf.set("spark.sql.ansi.enabled", "false")  # '1' is no time
+    spark.conf.set("spark.sql.ansi.enabled", "false")  # '1000' is no time
     try:
         assert measured(spark, WRITTEN) == 1
     finally:
