@@ -116,11 +116,12 @@ def _similar(name: str, function: str) -> bool:
 
 def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecognizePlanError:
     """A key of a type that has no order."""
+    sortable = "CAST(x AS STRING)" if type_name == "interval" else "to_json(x)"
     return MatchRecognizePlanError(
         f"{clause} has a key of type {type_name}, which Spark cannot sort",
         span,
         notes=("rows are sorted by both, PARTITION BY and ORDER BY",),
-        hint="write an expression of another type, such as to_json(x)",
+        hint=f"write an expression of another type, such as {sortable}",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.combining import cure, number_of
+from matchrec.errors.combining import cure, kind, number_of
 from matchrec.errors.kinds import (
     MatchRecognizeError,
     MatchRecognizePlanError,
@@ -57,14 +57,21 @@ def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecog
 
 def not_boolean(type_name: str, span: Span | None) -> MatchRecognizeError:
     """A condition that is not a condition."""
+    compared = _COMPARED.get(kind(type_name), "IS NOT NULL")
     return MatchRecognizePlanError(
         f"a condition in DEFINE must be boolean, this is {type_name}",
         span,
-        hint=f"compare it with something, such as ... {_COMPARED.get(type_name, '> 0')}",
+        hint=f"compare it with something, such as ... {compared}",
     )
 
 
-_COMPARED = {"string": "= 'x'", "date": "> DATE'2024-01-31'", "timestamp": "IS NOT NULL"}
+_COMPARED = {
+    "number": "> 0",
+    "string": "= 'x'",
+    "date": "> DATE'2024-01-31'",
+    "interval": "> INTERVAL '1' DAY",
+    "months": "> INTERVAL '1' MONTH",
+}
 
 
 def aggregate_not_grown(function: str, span: Span | None) -> MatchRecognizeError:
@@ -89,8 +96,17 @@ def within_of_other_type(
     return MatchRecognizePlanError(
         f"WITHIN of type {interval} is no distance along an ORDER BY key of type {order}",
         *spans,
-        hint="write an INTERVAL of days to seconds for a date or a timestamp, else a number",
+        hint=_WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)"),
     )
+
+
+_OF_TIME = "write an INTERVAL of days to seconds, such as INTERVAL 1 HOUR"
+_WITHIN = {
+    "date": _OF_TIME,
+    "timestamp": _OF_TIME,
+    "timestamp_ntz": _OF_TIME,
+    "number": "write a number",
+}
 
 
 def not_measured_by(span: Span | None) -> MatchRecognizeUnsupportedError:

@@ -113,6 +113,15 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
+LONGEST = 75  # characters of the user's text that a sentence repeats
+
+
+def shortened(text: str) -> str:
+    """Text of the user's as a sentence repeats it: in one line, and not beyond its beginning."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}..."
+
+
 KEYWORDS = (
     "PARTITION BY",
     "ORDER BY",

@@ -39,7 +39,7 @@ from matchrec.plan.split import conjuncts
 from matchrec.plan.within import window_columns
 from matchrec.source import Span
 from matchrec.spark.columns import Relation
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import SUBQUERY, quiet_analysis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -122,7 +122,7 @@ def explained(
     found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", str(refusal), re.DOTALL)
     name = found[2].replace("`", "").rstrip(".") if found else written.text
     match found[1] if found else None:
-        case "UNRESOLVED_COLUMN":
+        case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
             here = written.span
             others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
             measures = tuple(measure.name for measure in others)
