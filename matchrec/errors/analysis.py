@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from matchrec.errors.foreign_names import cure_of, cure_of_arguments
 from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
 from matchrec.source import Span
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
 _CALLS = ("MATCH_NUMBER", "CLASSIFIER")
-_OF_OTHER_ENGINES = {
-    "ARBITRARY": "write any_value",
-    "APPROX_DISTINCT": "write approx_count_distinct",
-    "DATE_DIFF": "write datediff, or timestampdiff(HOUR, start, end)",
-    "MATCH_SEQUENCE_NUMBER": "write RUNNING count(*), with ALL ROWS PER MATCH",
-    "NUMTODSINTERVAL": "write INTERVAL 1 HOUR, or make_dt_interval",
-    "TO_NUMBER": "write CAST(x AS DOUBLE), or to_number with a format",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,25 +98,42 @@ def unknown_function(
     name: str, clause: str, known: Iterable[str], span: Span | None
 ) -> MatchRecognizePlanError:
     """A call of what is neither a function of Spark's nor a registered one."""
-    near = nearest(name, known)
+    near = nearest(name, (one for one in known if _similar(name, one)))
+    own = f"if {name} is a function of your own, register it with spark.udf.register"
     return MatchRecognizePlanError(
         f"unknown function `{name}` in {clause}",
         span,
-        hint=_OF_OTHER_ENGINES.get(name.upper())
-        or (f"write {near}" if near else f"register {name} with spark.udf.register"),
+        hint=cure_of(name) or (f"write {near}" if near else own),
     ).under(name)
+
+
+def _similar(name: str, function: str) -> bool:
+    """Whether a function may be meant: a short name is like too many to have a wrong letter."""
+    swapped = sorted(name.upper()) == sorted(function.upper())
+    longer = len(function) - len(name)
+    return -2 <= longer <= 2 and (len(name) > 4 or swapped or longer == 1)
 
 
 def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecognizePlanError:
     """A key of a type that has no order."""
+    sortable = "CAST(x AS STRING)" if type_name == "interval" else "to_json(x)"
     return MatchRecognizePlanError(
         f"{clause} has a key of type {type_name}, which Spark cannot sort",
         span,
         notes=("rows are sorted by both, PARTITION BY and ORDER BY",),
-        hint="write an expression of another type, such as to_json(x)",
+        hint=f"write an expression of another type, such as {sortable}",
     )
 
 
-def refused_by_spark(clause: str, sentence: str, span: Span | None) -> MatchRecognizePlanError:
-    """An expression that Spark's analyzer does not accept, in its own words."""
-    return MatchRecognizePlanError(f"Spark refuses an expression in {clause}: {sentence}", span)
+def refused_by_spark(
+    clause: str, sentence: str, span: Span | None, function: str = ""
+) -> MatchRecognizePlanError:
+    """An expression that Spark's analyzer does not accept, in its own words.
+
+    function: what it says it about, where that is the call of a function.
+    """
+    return MatchRecognizePlanError(
+        f"Spark refuses an expression in {clause}: {sentence}",
+        span,
+        hint=cure_of_arguments(function),
+    )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
+from matchrec.errors.kinds import (
+    MatchRecognizeParseError,
+    MatchRecognizeUnsupportedError,
+    shortened,
+)
 from matchrec.errors.syntax import AFTER_PATTERN, unexpected_token
 from matchrec.source import Span
 
@@ -146,7 +150,7 @@ _EXAMPLES = {
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     """ONE ROW or ALL ROWS with a wrong continuation."""
     return MatchRecognizeParseError(
-        f"cannot read `{text}` in MATCH_RECOGNIZE",
+        f"cannot read `{shortened(text)}` in MATCH_RECOGNIZE",
         span,
         hint=(
             "write ONE ROW PER MATCH, or ALL ROWS PER MATCH with SHOW EMPTY MATCHES, "
@@ -158,7 +162,7 @@ def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
 def malformed_skip(text: str, span: Span) -> MatchRecognizeParseError:
     """AFTER MATCH with a wrong continuation."""
     return MatchRecognizeParseError(
-        f"cannot read `{text}` in MATCH_RECOGNIZE",
+        f"cannot read `{shortened(text)}` in MATCH_RECOGNIZE",
         span,
         hint="write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
     )
@@ -167,7 +171,7 @@ def malformed_skip(text: str, span: Span) -> MatchRecognizeParseError:
 def measure_without_name(text: str, span: Span) -> MatchRecognizeParseError:
     """A measure without AS."""
     return MatchRecognizeParseError(
-        "measure without a name in MEASURES", span, hint=f"write {text} AS name"
+        "measure without a name in MEASURES", span, hint=f"write {shortened(text)} AS name"
     )
 
 
@@ -192,7 +196,9 @@ def string_as_name(text: str, span: Span) -> MatchRecognizeParseError:
 def malformed_subset(text: str, span: Span) -> MatchRecognizeParseError:
     """SUBSET that is not U = (A, B)."""
     return MatchRecognizeParseError(
-        f"cannot read `{text}` in SUBSET", span, hint="write SUBSET U = (A, B), V = (B, C)"
+        f"cannot read `{shortened(text)}` in SUBSET",
+        span,
+        hint="write SUBSET U = (A, B), V = (B, C)",
     )
 
 
@@ -200,8 +206,12 @@ def malformed_definition(
     text: str, meant: tuple[str, str] | None, span: Span
 ) -> MatchRecognizeParseError:
     """DEFINE that is not A AS condition; `meant`: a variable and what may be its condition."""
-    hint = f"write {meant[0]} AS {meant[1]}" if meant else "write DEFINE A AS x > 1, B AS x > 2"
-    return MatchRecognizeParseError(f"cannot read `{text}` in DEFINE", span, hint=hint)
+    hint = (
+        f"write {meant[0]} AS {shortened(meant[1])}"
+        if meant
+        else "write DEFINE A AS x > 1, B AS x > 2"
+    )
+    return MatchRecognizeParseError(f"cannot read `{shortened(text)}` in DEFINE", span, hint=hint)
 
 
 def search_outside_window(word: str, span: Span) -> MatchRecognizeUnsupportedError:

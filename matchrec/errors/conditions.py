@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from matchrec.errors.combining import cure, kind, number_of
 from matchrec.errors.kinds import (
     MatchRecognizeError,
     MatchRecognizePlanError,
@@ -26,39 +27,51 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
     """Two values of types that the engine cannot bring together."""
-    if left == right:
-        hint = "compare plain values computed from it, such as lower(x), size(x) or x.field"
-    else:
-        type_name = "DOUBLE" if "decimal" in left + right else right.upper()
-        hint = f"write a CAST around one navigation, such as CAST(LAST(A.x) AS {type_name})"
     return MatchRecognizeUnsupportedError(
         f"`{operator}` in DEFINE cannot combine {left} and {right}",
         span,
         notes=("values of several rows of the match must be of one type",),
-        hint=hint,
+        hint=cure(operator, left, right),
+    )
+
+
+def days_of_computed_value(span: Span) -> MatchRecognizeError:
+    """DATEDIFF of what is itself computed from several rows."""
+    return MatchRecognizeUnsupportedError(
+        "`DATEDIFF` in DEFINE cannot take a value computed from several rows",
+        span,
+        hint="write it of plain navigations: datediff(LAST(A.x), FIRST(A.x))",
     )
 
 
 def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecognizeError:
     """An aggregate or a sign that needs a number."""
+    number = number_of(type_name)
     return MatchRecognizeUnsupportedError(
         f"`{function}` in DEFINE cannot take {type_name}",
         span,
         notes=("sum and avg take numbers there, min and max what can be sorted",),
-        hint="write a CAST inside it, such as CAST(A.x AS DOUBLE)",
+        hint=f"write a number in it, such as {number}" if number else _AS_MEASURE,
     )
 
 
 def not_boolean(type_name: str, span: Span | None) -> MatchRecognizeError:
     """A condition that is not a condition."""
+    compared = _COMPARED.get(kind(type_name), "IS NOT NULL")
     return MatchRecognizePlanError(
         f"a condition in DEFINE must be boolean, this is {type_name}",
         span,
-        hint=f"compare it with something, such as ... {_COMPARED.get(type_name, '> 0')}",
+        hint=f"compare it with something, such as ... {compared}",
     )
 
 
-_COMPARED = {"string": "= 'x'", "date": "> DATE'2024-01-31'", "timestamp": "IS NOT NULL"}
+_COMPARED = {
+    "number": "> 0",
+    "string": "= 'x'",
+    "date": "> DATE'2024-01-31'",
+    "interval": "> INTERVAL '1' DAY",
+    "months": "> INTERVAL '1' MONTH",
+}
 
 
 def aggregate_not_grown(function: str, span: Span | None) -> MatchRecognizeError:
@@ -69,8 +82,11 @@ def aggregate_not_grown(function: str, span: Span | None) -> MatchRecognizeError
         notes=(
             "DEFINE takes count, sum, avg, min, max, count_if, bool_and, bool_or, also with FILTER",
         ),
-        hint="make it a measure, and test that with WHERE after the clause",
+        hint=_AS_MEASURE,
     )
+
+
+_AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 
 def within_of_other_type(
@@ -80,8 +96,17 @@ def within_of_other_type(
     return MatchRecognizePlanError(
         f"WITHIN of type {interval} is no distance along an ORDER BY key of type {order}",
         *spans,
-        hint="write an INTERVAL of days to seconds for a date or a timestamp, else a number",
+        hint=_WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)"),
     )
+
+
+_OF_TIME = "write an INTERVAL of days to seconds, such as INTERVAL 1 HOUR"
+_WITHIN = {
+    "date": _OF_TIME,
+    "timestamp": _OF_TIME,
+    "timestamp_ntz": _OF_TIME,
+    "number": "write a number",
+}
 
 
 def not_measured_by(span: Span | None) -> MatchRecognizeUnsupportedError:

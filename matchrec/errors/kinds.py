@@ -171,6 +171,15 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
+LONGEST = 75  # characters of the user's text that a sentence repeats
+
+
+def shortened(text: str) -> str:
+    """Text of the user's as a sentence repeats it: in one line, and not beyond its beginning."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}..."
+
+
 KEYWORDS = (
     "PARTITION BY",
     "ORDER BY",
@@ -197,11 +206,40 @@ def meant_keyword(word: str) -> str | None:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was probably meant to be, or None."""
-    known = list(known)
-    folded = {candidate.upper(): candidate for candidate in known}
-    close = get_close_matches(name.upper(), list(folded), n=1, cutoff=0.6)
-    return folded[close[0]] if close else None
+    """The known name that `name` is probably a misspelling of, or None.
+
+    One letter may be wrong, missing, too many or swapped with the next in a name of three or more,
+    two in one of eight or more, or one name begins with the other; case does not count.
+
+    >>> nearest("DWN", ["STRT", "DOWN", "UP"]), nearest("pirce", ["price"]), nearest("B", ["A"])
+    ('DOWN', 'price', None)
+    """
+    wanted = name.upper()
+    most = (len(name) >= 3) + (len(name) >= 8)
+    found = [(misspelt(wanted, one.upper(), most), one) for one in known]
+    near = [(wrong, one) for wrong, one in found if wrong <= most or begins(wanted, one.upper())]
+    return min(near, key=lambda item: item[0])[1] if near else None
+
+
+def begins(one: str, other: str) -> bool:
+    """Whether one of two names, of three letters or more, begins with the other."""
+    return min(len(one), len(other)) >= 3 and (one.startswith(other) or other.startswith(one))
+
+
+def misspelt(given: str, meant: str, most: int) -> int:
+    """How many letters are wrong, missing, too many or swapped; `most` + 1 if more than `most`."""
+    if abs(len(given) - len(meant)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(meant) + 1))
+    for i, letter in enumerate(given):
+        before, last, row = row, before, [i + 1]
+        for j, other in enumerate(meant):
+            wrong = min(before[j] + (letter != other), before[j + 1] + 1, row[j] + 1)
+            if i and j and (letter, other) == (meant[j - 1], given[i - 1]):
+                wrong = min(wrong, last[j - 1] + 1)
+            row.append(wrong)
+    return min(row[-1], most + 1)
 
 
 @contextmanager

@@ -31,6 +31,8 @@ def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseEr
 
 def _instead(text: str, where: str) -> str | None:
     """What was probably meant by a token: a keyword spelled otherwise, or a missing comma."""
+    if where == "MATCH_RECOGNIZE" and text.upper() in ("LIMIT", "INTERVAL", "DURATION"):
+        return "limit the time of a match behind PATTERN (...): WITHIN INTERVAL 1 HOUR"
     keyword = meant_keyword(text)
     if keyword or text.upper() in _OF_OTHERS:
         return _OF_OTHERS.get(text.upper()) or f"write {keyword}"
@@ -53,6 +55,8 @@ _OF_OTHERS = {
     "ONE": "write ONE ROW PER MATCH",
     "AFTER": "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
     "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
+    "OPTIONS": "remove OPTIONS; for more than the preferred match write "
+    "AFTER MATCH SKIP TO NEXT ROW",
     "WHERE": "filter the input in a subquery before the clause, or the result after it",
 }
 _SEPARATED = {

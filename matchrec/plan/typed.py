@@ -13,7 +13,12 @@ from dataclasses import dataclass, field
 
 from typing_extensions import assert_never
 
-from matchrec.errors.conditions import cannot_combine, not_a_number, not_boolean
+from matchrec.errors.conditions import (
+    cannot_combine,
+    days_of_computed_value,
+    not_a_number,
+    not_boolean,
+)
 from matchrec.plan.expression import Navigation
 from matchrec.plan.glue import (
     And,
@@ -313,7 +318,7 @@ class Typer:
     def days_between(self, step: Combined) -> Typed:
         """DATEDIFF(end, start), whole days; timestamps are cast to dates by Spark."""
         if not all(isinstance(part, Value) for part in step.operands):
-            raise cannot_combine(step.operator, "a computed value", "a date", step.span)
+            raise days_of_computed_value(step.span)
         left, right = (self.cast_column(part, DATE) for part in step.operands)
         return Typed(whole(ArithmeticOperator.SUBTRACT, left.glue, right.glue), INT)
 

@@ -41,7 +41,7 @@ from matchrec.plan.split import conjuncts
 from matchrec.plan.within import window_columns
 from matchrec.source import Span
 from matchrec.spark.columns import Relation
-from matchrec.spark.session import REFUSALS, quiet_analysis
+from matchrec.spark.session import REFUSALS, SUBQUERY, quiet_analysis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -127,7 +127,7 @@ def explained(
     found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", str(refusal), re.DOTALL)
     name = found[2].replace("`", "").rstrip(".") if found else written.text
     match found[1] if found else None:
-        case "UNRESOLVED_COLUMN":
+        case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
             here = written.span
             others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
             measures = tuple(measure.name for measure in others)
@@ -138,7 +138,7 @@ def explained(
             return unknown_function(name, written.clause, functions, written.span)
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(name, written.clause, written.span)
-    return refused_by_spark(written.clause, first_line(refusal), written.span)
+    return refused_by_spark(written.clause, first_line(refusal), written.span, function_of(refusal))
 
 
 def unbound_name(refusal: PySparkException) -> str | None:
@@ -242,6 +242,13 @@ def stand_in(reference: Reference) -> str:
             raise AssertionError(reference)
         case _:
             return "''" if type(reference).__name__ == "Classifier" else "1L"
+
+
+def function_of(refusal: PySparkException) -> str:
+    """The function of whose call Spark says something, or nothing."""
+    about = refusal.getMessageParameters() or {}
+    found = re.match(r"\W*(\w+)", about.get("functionName") or about.get("sqlExpr") or "")
+    return found[1] if found else ""
 
 
 def first_line(error: PySparkException) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MethodType
@@ -58,33 +58,42 @@ class Runner:
         """The DataFrame of a query text; analysed now, run later."""
         names: dict[str, str] = {}
         try:
-            for hole in holes(text):
-                if self.is_viewed(hole):
-                    names[hole] = self.create_view(hole)
+            self.create_views(filter(self.is_viewed, holes(text)), names)
             return self.filled(text, names)
         finally:
-            for name in names.values():
-                self.spark.catalog.dropTempView(name)
+            self.drop_views(names)
 
     def stored(self, text: Template) -> DataFrame:
         """As `sql`, with views that stay in the session.
 
         For text that Spark stores, as in CREATE TEMPORARY VIEW, and reads again later.
         """
-        return self.filled(text, {hole: self.create_view(hole) for hole in holes(text)})
+        names: dict[str, str] = {}
+        try:
+            self.create_views(holes(text), names)
+            return self.filled(text, names)
+        except AnalysisException:
+            self.drop_views(names)
+            raise
+
+    def create_views(self, filled: Iterable[str], names: dict[str, str]) -> None:
+        """Adds the names of new temporary views of what fills some holes.
+
+        Unlike any name in use, as a view hides a table of its name from the whole session.
+        """
+        for hole in filled:
+            name = f"{hole}_{uuid4().hex[:8]}"
+            self.frames[hole].createTempView(name)
+            names[hole] = name
+
+    def drop_views(self, names: Mapping[str, str]) -> None:
+        """Drops views by their names."""
+        for name in names.values():
+            self.spark.catalog.dropTempView(name)
 
     def is_viewed(self, hole: str) -> bool:
         """Whether a hole is filled by a view of ours; PySpark fills all others."""
         return not is_connect(self.spark) and is_dataframe(self.frames[hole])
-
-    def create_view(self, hole: str) -> str:
-        """The name of a new temporary view of what fills a hole.
-
-        Unlike any name in use, as it would hide a table of that name from the whole session.
-        """
-        name = f"{hole}_{uuid4().hex[:8]}"
-        self.frames[hole].createTempView(name)
-        return name
 
     def filled(self, text: Template, names: Mapping[str, str]) -> DataFrame:
         """The DataFrame of a text with views in its holes; Spark's errors in the user's terms."""

@@ -1,0 +1,229 @@
+"""Spark's errors in the query around a clause: short, in the user's words and place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import SparkSession
+
+import matchrec
+
+pytestmark = pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without:UserWarning")
+
+OURS = ("_pyspark_", "__r0", "__c0", "MapInArrow", "matchrec_", "SubqueryAlias", "JVM", "View (")
+CLAUSE = """t MATCH_RECOGNIZE (
+  PARTITION BY g ORDER BY n
+  MEASURES LAST(B.v) AS bottom
+  PATTERN (A B+) DEFINE B AS v < PREV(v))"""
+SHORT = "t MATCH_RECOGNIZE(ALL ROWS PER MATCH PATTERN(A))"
+
+
+@pytest.fixture(autouse=True)
+def tables(spark: SparkSession) -> Iterator[None]:
+    rows = [("a", 1, 3), ("a", 2, 2), ("a", 3, 1)]
+    spark.createDataFrame(rows, "g string, n int, v int").createOrReplaceTempView("t")
+    spark.createDataFrame([("a", 1)], "g string, w int").createOrReplaceTempView("d")
+    before = {view.name for view in spark.catalog.listTables()}
+    yield
+    assert {view.name for view in spark.catalog.listTables()} == before  # none stays behind
+    for name in ("t", "d"):
+        spark.catalog.dropTempView(name)
+
+
+@pytest.fixture
+def frame(spark: SparkSession) -> Any:
+    return spark.createDataFrame([("a", 1)], "g string, w int")
+
+
+def refusal(spark: SparkSession, query: str, args: Any = None, **frames: Any) -> AnalysisException:
+    """The error of a query; it says nothing of ours, and not much."""
+    with pytest.raises(AnalysisException) as caught:
+        matchrec.sql(spark, query, args, **frames)
+    text = str(caught.value)
+    assert len(text) < 2000
+    assert not [word for word in OURS if word in text]
+    assert not any(word in str(caught.value.getMessageParameters()) for word in OURS)
+    return caught.value
+
+
+def picture(query: str, marked: str) -> list[str]:
+    """Place, line and carets of the last occurrence of `marked`, as an error shows them."""
+    start = query.rindex(marked)
+    line, column = query[:start].count("\n"), start - (query[:start].rfind("\n") + 1)
+    text = query.split("\n")[line]
+    wide = text[:column].count("値") + text[:column].count("段")
+    space = len(text) - len(text.lstrip()) - wide
+    return [
+        f"  line {line + 1}, column {column + 1}",
+        f"      {text.strip()}",
+        f"      {' ' * (column - space)}{'^' * len(marked)}",
+    ]
+
+
+UNKNOWN = {
+    "select": "SELECT nosuch\nFROM {} m",
+    "where": "SELECT * FROM {} m WHERE m.nosuch > 1",
+    "without an alias": "SELECT * FROM {} WHERE nosuch > 1",
+    "right behind the parenthesis": "SELECT * FROM {}m WHERE m.nosuch > 1",
+    "between keywords": "SELECT bottom FROM(SELECT*FROM {})q WHERE q.nosuch > 1",
+    "join": "SELECT * FROM {} m JOIN d ON d.g = m.nosuch",
+    "order": "SELECT * FROM {} m\nORDER BY nosuch",
+    "group": "SELECT count(*) FROM {} m GROUP BY nosuch",
+    "cte": "WITH c AS (SELECT nosuch FROM {} m) SELECT * FROM c",
+    "after a cte": "WITH c AS (SELECT * FROM {} m) SELECT nosuch FROM c",
+    "subquery": "SELECT * FROM (SELECT g FROM {} m) q WHERE nosuch = 'a'",
+    "scalar subquery": "SELECT (SELECT g FROM d WHERE w = m.nosuch) FROM {} m",
+    "exists": "SELECT * FROM d WHERE EXISTS (SELECT 1 FROM {} m WHERE m.g = d.nosuch)",
+    "first of two": "SELECT m1.nosuch FROM {0} m1 JOIN {0} m2 ON m1.g = m2.g",
+    "second of two": "SELECT * FROM {0} m1,\n\n {0} m2 WHERE m2.nosuch = 1",
+    "view": "CREATE TEMPORARY VIEW v AS SELECT nosuch FROM {} m",
+    "lateral view": "SELECT * FROM {} m LATERAL VIEW explode(nosuch) AS e",
+    "union": "SELECT g FROM {} m UNION ALL SELECT nosuch FROM d",
+    "wide characters": "SELECT '値段' AS p, nosuch FROM {} m",
+}
+
+
+@pytest.mark.parametrize("query", UNKNOWN.values(), ids=UNKNOWN)
+def test_an_unknown_column_anywhere(spark: SparkSession, query: str) -> None:
+    query = query.format(CLAUSE)
+    error = refusal(spark, query)
+    marked = next(
+        word
+        for word in ("m1.nosuch", "m2.nosuch", "m.nosuch", "d.nosuch", "q.nosuch", "nosuch")
+        if word in query
+    )
+    assert str(error).split("\n")[1:] == picture(query, marked)
+    assert "cannot be resolved" in str(error)
+
+
+@pytest.mark.parametrize("query", ["SELECT nosuch FROM {}", "SELECT * FROM {}m WHERE m.nosuch > 1"])
+def test_a_clause_shorter_than_a_name(spark: SparkSession, query: str) -> None:
+    query = query.format(SHORT)
+    error = refusal(spark, query)
+    marked = "m.nosuch" if "m.nosuch" in query else "nosuch"
+    assert str(error).split("\n")[1:] == picture(query, marked)
+
+
+@pytest.mark.parametrize(
+    ("query", "marked"),
+    [
+        ("SELECT x FROM nosuch {}", "nosuch"),
+        ("SELECT x FROM\nnosuch\n{}", "nosuch"),
+        ("SELECT x FROM d, (SELECT nosuch FROM t) q {}", "nosuch"),
+        ("WITH c AS (SELECT * FROM t), e AS (SELECT nosuch FROM c) SELECT * FROM e {}", "nosuch"),
+        ("SELECT 1 FROM (WITH c AS (TABLE t) SELECT * FROM (TABLE nosuch) {}) z", "nosuch"),
+        ("FROM(SELECT nosuch FROM t) {} SELECT *", "nosuch"),
+    ],
+)
+def test_an_error_in_the_input_of_a_clause(spark: SparkSession, query: str, marked: str) -> None:
+    query = query.format(SHORT.removeprefix("t "))
+    assert str(refusal(spark, query)).split("\n")[-3:] == picture(query, marked)
+
+
+@pytest.mark.parametrize(
+    ("query", "condition", "marked"),
+    [
+        ("SELECT * FROM {} m JOIN nosuch x ON true", "TABLE_OR_VIEW_NOT_FOUND", "nosuch"),
+        ("INSERT INTO nosuch SELECT * FROM {} m", "TABLE_OR_VIEW_NOT_FOUND", "nosuch"),
+        ("SELECT nosuch(bottom) FROM {} m", "UNRESOLVED_ROUTINE", "nosuch(bottom)"),
+        ("SELECT bottom + array(1) FROM {} m", "DATATYPE_MISMATCH", "bottom + array(1)"),
+        ("SELECT g FROM {} m JOIN d", "AMBIGUOUS_REFERENCE", "g"),
+        ("SELECT g FROM {} JOIN d", "AMBIGUOUS_REFERENCE", "g"),
+        ("SELECT g, bottom FROM {} m GROUP BY g", "MISSING_AGGREGATION", None),
+    ],
+)
+def test_other_refusals(
+    spark: SparkSession, query: str, condition: str, marked: str | None
+) -> None:
+    query = query.format(CLAUSE)
+    error = refusal(spark, query)
+    name = error.getCondition if hasattr(error, "getCondition") else error.getErrorClass
+    assert condition in str(name())
+    assert error.getSqlState()
+    if marked is not None:
+        at = query[: query.index(marked) + len(marked)]  # the first one
+        assert str(error).split("\n")[-3] == picture(at, marked)[0]
+
+
+def test_the_whole_query_is_shown_by_its_first_line(spark: SparkSession) -> None:
+    query = f"SELECT * FROM {CLAUSE} m UNION ALL SELECT 1"
+    error = refusal(spark, query)
+    assert str(error).split("\n")[1:] == picture(query, "SELECT * FROM t MATCH_RECOGNIZE (")
+    assert "3 columns" in str(error) or "2 columns" in str(error)
+
+
+def test_the_query_context_is_of_the_users_text(spark: SparkSession, frame: Any) -> None:
+    query = f"SELECT *\nFROM {{f}} x JOIN {CLAUSE} m ON x.g = m.nosuch"
+    error = refusal(spark, query, f=frame)
+    for context in getattr(error, "getQueryContext", list)():  # Spark 3.5 has none in Python
+        start = query.index("m.nosuch")
+        assert (context.startIndex(), context.stopIndex()) == (start, start + 7)
+        assert context.fragment() == "m.nosuch"
+        assert context.summary().split("\n") == picture(query, "m.nosuch")
+
+
+def test_a_frame_is_called_what_the_user_calls_it(spark: SparkSession, frame: Any) -> None:
+    query = f"SELECT nosuch FROM {{f}} JOIN {CLAUSE} m WHERE nosuch > 1"
+    error = refusal(spark, query, f=frame)
+    assert "`m`.`g`" in str(error)
+    assert str(error).split("\n")[1:] == picture(query, "nosuch")
+
+
+def test_parameters_keep_the_place(spark: SparkSession) -> None:
+    query = f"SELECT ? AS long_name, ? AS b, nosuch FROM {CLAUSE} m WHERE g = ?"
+    error = refusal(spark, query, ["a long text, longer than the marker", 1, "a"])
+    assert str(error).split("\n")[1:] == picture(query, "nosuch")
+    named = query.replace("?", ":p")
+    error = refusal(spark, named, {"p": "a long text, longer than the marker"})
+    assert str(error).split("\n")[1:] == picture(named, "nosuch")
+
+
+def test_markers_in_the_input_and_around(spark: SparkSession) -> None:
+    query = """SELECT ? AS a, g, low FROM (SELECT *, ? AS p FROM t) MATCH_RECOGNIZE (
+      PARTITION BY g ORDER BY n MEASURES LAST(v) + ? AS low PATTERN (A+) DEFINE A AS v > ?
+    ) m WHERE g = ?"""
+    rows = matchrec.sql(spark, query, [1, 2, 10, 0, "a"]).collect()
+    assert [tuple(row) for row in rows] == [(1, "a", 11)]
+
+
+def test_a_syntax_error_that_spark_alone_sees(spark: SparkSession) -> None:
+    query = f"SELECT * FROM {CLAUSE} m LIMIT 3 OFFSET 'x' ROWS"
+    with pytest.raises((ParseException, AnalysisException, matchrec.MatchRecognizeError)) as caught:
+        matchrec.sql(spark, query)
+    assert not [word for word in OURS if word in str(caught.value)]
+
+
+def test_installed(spark: SparkSession) -> None:
+    matchrec.install(spark)
+    try:
+        with pytest.raises(AnalysisException) as caught:
+            spark.sql(f"SELECT nosuch FROM {CLAUSE} m")
+    finally:
+        matchrec.uninstall(spark)
+    assert str(caught.value).split("\n")[1:] == picture(f"SELECT nosuch FROM {CLAUSE} m", "nosuch")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT 1 / (bottom - bottom) AS q\nFROM {} m",
+        "SELECT *\nFROM {} m WHERE 1 / (bottom - bottom) > 1",
+    ],
+)
+def test_an_error_of_the_rows_is_at_its_place(spark: SparkSession, query: str) -> None:
+    query = query.format(CLAUSE)
+    start = query.index("1 / (bottom - bottom)")
+    line, column = query[:start].count("\n") + 1, start - (query[:start].rfind("\n") + 1) + 1
+    ansi = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", "true")
+    try:
+        with pytest.raises(PySparkException) as caught:
+            matchrec.sql(spark, query).collect()
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", str(ansi))
+    text = str(caught.value).partition("JVM stacktrace")[0]
+    assert f"(line {line}, position {column})" in text
+    assert not [word for word in OURS if word in text]

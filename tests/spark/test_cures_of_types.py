@@ -1,0 +1,98 @@
+"""Where values of two types meet in DEFINE: what is refused, and that the cure runs."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+
+ROWS = """SELECT id, CAST(id AS INT) AS i, CAST(id AS STRING) AS s, id > 1 AS b,
+  CAST(CAST(id AS STRING) AS BINARY) AS r, array(id) AS a,
+  CAST(id AS DECIMAL(38, 0)) AS z, CAST(0 AS DECIMAL(38, 38)) AS w,
+  DATE'2024-01-01' + CAST(id AS INT) AS d,
+  TIMESTAMP'2024-01-01 00:00:00' + make_dt_interval(CAST(id AS INT)) AS t,
+  TIMESTAMP_NTZ'2024-01-01 00:00:00' + make_dt_interval(CAST(id AS INT)) AS n,
+  make_dt_interval(CAST(id AS INT)) AS e, make_ym_interval(0, CAST(id AS INT)) AS m
+  FROM range(1, 4)"""
+
+# What is refused, what the error says to write, and the condition with that.
+CURES = [
+    ("LAST(A.t) - FIRST(A.t) < 30", "INTERVAL '30' DAY",
+     "LAST(A.t) - FIRST(A.t) < INTERVAL '30' DAY"),
+    ("LAST(A.t) - FIRST(A.t) < 30", "datediff(LAST(A.x), FIRST(A.x))",
+     "datediff(LAST(A.t), FIRST(A.t)) < 30"),
+    ("LAST(A.d) - FIRST(A.d) > i", "datediff(LAST(A.x), FIRST(A.x))",
+     "datediff(LAST(A.d), FIRST(A.d)) > i"),
+    ("(LAST(A.t) - FIRST(A.t)) / 2 < INTERVAL '1' DAY", "unix_timestamp(LAST(A.x))",
+     "(unix_timestamp(LAST(A.t)) - unix_timestamp(FIRST(A.t))) / 2 < 86400"),
+    ("m > FIRST(A.i)", "INTERVAL '3' MONTH", "FIRST(A.m) < INTERVAL '3' MONTH"),
+    ("d > FIRST(A.i)", "unix_date(LAST(A.x))", "unix_date(d) > FIRST(A.i)"),
+    ("t > FIRST(A.i)", "unix_timestamp(LAST(A.x))", "unix_timestamp(t) > FIRST(A.i)"),
+    ("n > FIRST(A.i)", "unix_timestamp(LAST(A.x))", "unix_timestamp(n) > FIRST(A.i)"),
+    ("i < FIRST(A.t)", "unix_timestamp(LAST(A.x))", "i < unix_timestamp(FIRST(A.t))"),
+    ("t - FIRST(A.i) > t", "INTERVAL '30' DAY", "t - INTERVAL '30' DAY < FIRST(A.t)"),
+    ("d > FIRST(A.t)", "CAST(LAST(A.x) AS TIMESTAMP) for the date",
+     "CAST(d AS TIMESTAMP) > FIRST(A.t)"),
+    ("t > FIRST(A.d)", "CAST(LAST(A.x) AS TIMESTAMP) for the date",
+     "t > CAST(FIRST(A.d) AS TIMESTAMP)"),
+    ("n > FIRST(A.d)", "CAST(LAST(A.x) AS TIMESTAMP_NTZ) for the date",
+     "n > CAST(FIRST(A.d) AS TIMESTAMP_NTZ)"),
+    ("t > FIRST(A.n)", "CAST(LAST(A.x) AS TIMESTAMP)", "t > CAST(FIRST(A.n) AS TIMESTAMP)"),
+    ("d - FIRST(A.t) > e", "CAST(LAST(A.x) AS TIMESTAMP) for the date",
+     "CAST(d AS TIMESTAMP) - FIRST(A.t) > e"),
+    ("d + FIRST(A.e) > d", "CAST(LAST(A.x) AS TIMESTAMP) for the date",
+     "CAST(d AS TIMESTAMP) + FIRST(A.e) > t"),
+    ("t > FIRST(A.e)", "x - LAST(A.x) > INTERVAL '30' DAY", "t - FIRST(A.t) > INTERVAL '30' DAY"),
+    ("t + FIRST(A.t) > t", "x - LAST(A.x) > INTERVAL", "t - FIRST(A.t) > INTERVAL '30' DAY"),
+    ("d + FIRST(A.d) > d", "datediff(LAST(A.x), FIRST(A.x))", "datediff(d, FIRST(A.d)) > 1"),
+    ("s > FIRST(A.i)", "CAST(LAST(A.x) AS DOUBLE) for the string",
+     "CAST(s AS DOUBLE) > FIRST(A.i)"),
+    ("i > FIRST(A.s)", "CAST(LAST(A.x) AS DOUBLE) for the string",
+     "i > CAST(FIRST(A.s) AS DOUBLE)"),
+    ("s - FIRST(A.s) > i", "CAST(LAST(A.x) AS DOUBLE)",
+     "CAST(s AS DOUBLE) - CAST(FIRST(A.s) AS DOUBLE) > i"),
+    ("d > FIRST(A.s)", "CAST(LAST(A.x) AS DATE) for the string",
+     "d > CAST(FIRST('2024-01-0' || A.s) AS DATE)"),
+    ("FIRST(A.s) < t", "CAST(LAST(A.x) AS TIMESTAMP) for the string",
+     "CAST(FIRST('200' || A.s) AS TIMESTAMP) < t"),
+    ("s = FIRST(A.b)", "CAST(LAST(A.x) AS BOOLEAN) for the string",
+     "CAST(FIRST(substr('ttt', A.i, 1)) AS BOOLEAN) = b"),
+    ("b = FIRST(A.i)", "CAST(LAST(A.x) AS INT) for the boolean", "CAST(b AS INT) = FIRST(A.i)"),
+    ("r = FIRST(A.s)", "CAST(LAST(A.x) AS STRING) for the binary",
+     "CAST(r AS STRING) = FIRST(A.s)"),
+    ("a = FIRST(A.s)", "size(x)", "size(a) = size(FIRST(A.a))"),
+    ("a = FIRST(A.a)", "size(x)", "size(a) = size(FIRST(A.a))"),
+    ("z > FIRST(A.w)", "CAST(LAST(A.x) AS DOUBLE)",
+     "CAST(z AS DOUBLE) > CAST(FIRST(A.w) AS DOUBLE)"),
+    ("e > FIRST(A.m)", "as columns of the input", "i > FIRST(A.i)"),
+    ("datediff(greatest(d, FIRST(A.d)), d) > 1", "datediff(LAST(A.x), FIRST(A.x))",
+     "datediff(d, FIRST(A.d)) > 1"),
+    ("sum(A.d) > i", "unix_date(A.x)", "sum(unix_date(A.d)) > i"),
+    ("sum(A.t) > i", "unix_timestamp(A.x)", "sum(unix_timestamp(A.t)) > i"),
+    ("avg(A.s) > i", "CAST(A.x AS DOUBLE)", "avg(CAST(A.s AS DOUBLE)) > i"),
+    ("sum(A.e) > e", "make it a measure", "i > 0"),
+    ("sum(A.a) > i", "size(A.x)", "sum(size(A.a)) > i"),
+    ("abs(greatest(s, FIRST(A.s))) > i", "CAST(A.x AS DOUBLE)",
+     "abs(greatest(CAST(s AS DOUBLE), CAST(FIRST(A.s) AS DOUBLE))) > i"),
+]  # fmt: skip
+
+
+def query(*conditions: str) -> str:
+    """A query of which each condition is a variable's own."""
+    definitions = ", ".join(f"B{i} AS {one}" for i, one in enumerate(conditions))
+    variables = " | ".join(f"B{i}" for i in range(len(conditions)))
+    return f"""SELECT * FROM ({ROWS}) MATCH_RECOGNIZE (ORDER BY id MEASURES CLASSIFIER() AS c
+      PATTERN (A ({variables})) DEFINE {definitions})"""
+
+
+@pytest.mark.parametrize(("refused", "says"), [one[:2] for one in CURES])
+def test_what_is_refused(spark: SparkSession, refused: str, says: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query(refused))
+    assert says in str(caught.value.hint)
+
+
+def test_every_cure_runs(spark: SparkSession) -> None:
+    [row] = matchrec.sql(spark, query(*(one[2] for one in CURES))).collect()
+    assert row.c.startswith("B")
