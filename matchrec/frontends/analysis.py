@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import expression as errors
@@ -17,6 +19,7 @@ from matchrec.frontends.tokens import (
     Kind,
     Token,
     closings,
+    innermost,
     own_tokens,
     stock_tokens,
 )
@@ -33,7 +36,7 @@ class Clause(Enum):
     DEFINE = "DEFINE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scope:
     """What an expression may refer to: variables of PATTERN and union variables, normalized."""
 
@@ -41,10 +44,10 @@ class Scope:
     primary: tuple[str, ...] = ()
     unions: tuple[str, ...] = ()
 
-    @property
-    def variables(self) -> tuple[str, ...]:
+    @cached_property
+    def variables(self) -> frozenset[str]:
         """Primary and union variables."""
-        return (*self.primary, *self.unions)
+        return frozenset((*self.primary, *self.unions))
 
 
 def parameter_name(marker: Span) -> str:
@@ -56,8 +59,9 @@ def parameter_name(marker: Span) -> str:
 class Analysis:
     """One expression. Indices count its tokens; spans are places in the whole query.
 
-    pairs: closing bracket of each opening one. columns: by the index of their first token.
-    index_at: of the token that starts at a place. markers: every `?`.
+    pairs: closing bracket of each opening one. around: of each token, the innermost opening bracket
+    that it stands behind and whose pair it stands before, -1 for none. columns: by the index of
+    their first token. index_at: of the token that starts at a place. markers: every `?`, in order.
     """
 
     text: str
@@ -65,6 +69,7 @@ class Analysis:
     scope: Scope
     tokens: tuple[Token, ...]
     pairs: dict[int, int]
+    around: tuple[int, ...]
     columns: dict[int, ColumnPlace]
     index_at: dict[int, int]
     markers: tuple[Span, ...]
@@ -109,9 +114,8 @@ class Analysis:
 
     def columns_in(self, start: int, end: int) -> tuple[ColumnPlace, ...]:
         """The columns of the row, so not those of subqueries, among tokens `start .. end`."""
-        return tuple(
-            place for i, place in self.columns.items() if start <= i < end and not place.in_query
-        )
+        found = (self.columns[i] for i in range(start, end) if i in self.columns)
+        return tuple(place for place in found if not place.in_query)
 
     def written(self, span: Span) -> str:
         """The user's text, with a named parameter for each `?`."""
@@ -128,17 +132,20 @@ class Analysis:
 
     def _edited(self, span: Span, removed: Iterable[Span]) -> str:
         edits = [(gone, "") for gone in removed]
-        edits += [
-            (marker, f":{parameter_name(marker)}")
-            for marker in self.markers
-            if span.start <= marker.start < span.end
-        ]
+        edits += [(marker, f":{parameter_name(marker)}") for marker in self._markers_in(span)]
         pieces = []
         position = span.start
         for gone, replacement in sorted(edits, key=lambda edit: edit[0].start):
             pieces += [self._slice(position, gone.start), replacement]
             position = gone.end
         return "".join((*pieces, self._slice(position, span.end)))
+
+    def _markers_in(self, span: Span) -> tuple[Span, ...]:
+        first, end = (
+            bisect_left(self.markers, place, key=lambda marker: marker.start)
+            for place in (span.start, span.end)
+        )
+        return self.markers[first:end]
 
     def _slice(self, start: int, end: int) -> str:
         return self.text[start - self.offset : end - self.offset]
@@ -181,7 +188,9 @@ def analyse(text: str, offset: int, scope: Scope) -> Analysis:
         raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
     index_at = {token.span.start: i for i, token in enumerate(found)}
     markers = tuple(token.span for token in found if token.key == "?")
-    bare = Analysis(text, offset, scope, found, closings(found), {}, index_at, markers)
+    pairs = closings(found)
+    around = innermost(pairs, len(found))
+    bare = Analysis(text, offset, scope, found, pairs, around, {}, index_at, markers)
     _refuse_malformed(bare)
     prefixes = frozenset(i for i in range(len(found)) if is_semantics(bare, i))
     _refuse_misplaced_semantics(bare, prefixes)
@@ -207,8 +216,7 @@ def _refuse_malformed(analysis: Analysis) -> None:
 
 def _is_in_call(analysis: Analysis, index: int) -> bool:
     """Whether the innermost bracket around a token is that of a function over one row."""
-    around = [opening for opening, closing in analysis.pairs.items() if opening < index < closing]
-    name = max(around, default=0) - 1
+    name = analysis.around[index] - 1
     return analysis.is_call(name) and analysis.key(name) not in OF_THE_MATCH | AGGREGATES
 
 

@@ -84,10 +84,11 @@ def output_columns(
 
 def check_names(found: list[OutputColumn], columns: InputColumns) -> None:
     """Raises where two columns have one name."""
-    seen: list[str] = []
-    measured = {measure.name: measure.span for measure in found if isinstance(measure, Measure)}
+    seen: set[str] = set()
     for column in found:
-        if any(columns.same(column.name, name) for name in seen):
-            spans = [span for name, span in measured.items() if columns.same(name, column.name)]
+        name = columns.folded(column.name)
+        if name in seen:
+            measured = (one for one in found if isinstance(one, Measure))
+            spans = [one.span for one in measured if columns.folded(one.name) == name]
             raise duplicate_output_column(column.name, spans[-1] if spans else None)
-        seen.append(column.name)
+        seen.add(name)
