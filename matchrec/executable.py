@@ -192,6 +192,7 @@ def link(
     window = typed_window(plan, types)
     ends = typed_ends(plan, types)
     columns = all_columns(measures.columns, typer.columns, (*window, *ends, *key_columns(plan)))
+    index = {column: place for place, column in enumerate(columns)}
     return Executable(
         pattern=show(plan.pattern),
         task=task,
@@ -202,18 +203,18 @@ def link(
         conditions=drafted.row_conditions,
         relevant=drafted.relevant,
         neighbours=drafted.neighbours,
-        integers=tuple(columns.index(column) for column in typer.columns.integers),
-        floats=tuple(columns.index(column) for column in typer.columns.floats),
-        ranked=frozenset(columns.index(column) for column in typer.columns.ranked),
+        integers=tuple(index[column] for column in typer.columns.integers),
+        floats=tuple(index[column] for column in typer.columns.floats),
+        ranked=frozenset(index[column] for column in typer.columns.ranked),
         reads=measures.all_reads(plan.rows_per_match),
         grouped=tuple(measures.grouped),
         outputs=outputs,
-        keys=tuple((column.text, columns.index(column)) for column in key_columns(plan)),
-        once=tuple(columns.index(column) for column in sent_once(plan, types)),
+        keys=tuple((column.text, index[column]) for column in key_columns(plan)),
+        once=tuple(index[column] for column in sent_once(plan, types)),
         ansi=ansi,
-        window=tuple(columns.index(column) for column in window),
+        window=tuple(index[column] for column in window),
         window_rows=plan.within_rows,
-        ends=tuple(columns.index(column) for column in ends),
+        ends=tuple(index[column] for column in ends),
     )
 
 
@@ -313,9 +314,10 @@ def task_conditions(
 ) -> Iterator[Condition]:
     """The condition of every variable, by id; one without DEFINE is true everywhere."""
     before = {one.variable: one.before for one in split_conditions}
+    bits = {column: bit for bit, column in enumerate(row_conditions)}
     for variable in plan.variables:
         column = before.get(variable)
-        bit = None if column is None else row_conditions.index(column)
+        bit = None if column is None else bits[column]
         yield Condition(bit, glue.get(variable))
 
 

@@ -71,7 +71,7 @@ def link_conditions(
         if condition is not None:
             coder.add(condition)
     reads = [frozenset(coder.reads) for coder in coders]
-    steps = [registers.steps(variable) for variable in range(len(glue))]
+    steps = registers.steps(len(glue))
     at_last = frozenset().union(*(reads[variable] for variable in ways.last))
     kept = dict.fromkeys(ways.ends, at_last)
     for state, variable in ways.asked:

@@ -5,7 +5,7 @@ A condition asks for a register by what it means; one that several conditions re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -156,13 +156,16 @@ class Registers:
             case _:
                 return
 
-    def steps(self, variable: int) -> tuple[Step, ...]:
-        """What to do when a row is mapped to `variable`, in order.
+    def steps(self, variables: int) -> list[tuple[Step, ...]]:
+        """What to do when a row is mapped to each of so many variables, in order.
 
         Chains of last rows shift from their far end; what reads a position comes after it.
         """
-        order = sorted(self.numbers, key=_phase)
-        return tuple(step for meaning in order for step in self._steps(meaning, variable))
+        found: list[list[Step]] = [[] for _ in range(variables)]
+        for meaning in sorted(self.numbers, key=_phase):
+            for variable in _mapped(meaning, variables):
+                found[variable].extend(self._steps(meaning, variable))
+        return [tuple(steps) for steps in found]
 
     def _steps(self, meaning: Meaning, variable: int) -> Iterator[Step]:
         register = self.numbers[meaning]
@@ -219,6 +222,20 @@ class Registers:
         elif variable in meaning.members:
             recent = self.numbers[RecentVariable(-meaning.physical)]
             yield Step(op.COPY_AT, register, recent, row)
+
+
+def _mapped(meaning: Meaning, variables: int) -> Iterable[int]:
+    """The variables whose rows may change a register."""
+    match meaning:
+        case (
+            LastRow(members=members)
+            | FirstRow(members=members)
+            | Count(members=members)
+            | Reduced(members=members)
+        ):
+            return members
+        case _:
+            return range(variables)
 
 
 def _initial(meaning: Meaning) -> list[int]:

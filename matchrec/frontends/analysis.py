@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import expression as errors
@@ -18,6 +20,7 @@ from matchrec.frontends.tokens import (
     Kind,
     Token,
     closings,
+    innermost,
     own_tokens,
     stock_tokens,
 )
@@ -36,7 +39,7 @@ class Clause(Enum):
     DEFINE = "DEFINE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scope:
     """What an expression may refer to: variables of PATTERN and union variables, normalized.
 
@@ -48,18 +51,20 @@ class Scope:
     unions: tuple[str, ...] = ()
     dialect: Dialect = SPARK
 
-    @property
-    def variables(self) -> tuple[str, ...]:
+    @cached_property
+    def variables(self) -> frozenset[str]:
         """Primary and union variables."""
-        return (*self.primary, *self.unions)
+        return frozenset((*self.primary, *self.unions))
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
     """One expression. Indices count its tokens; spans are places in the whole query.
 
-    pairs: closing bracket of each opening one. columns: by the index of their first token.
-    index_at: of the token that starts at a place. markers: every `?`.
+    pairs: closing bracket of each opening one. around: of each token, the innermost opening bracket
+    that it stands behind and whose pair it stands before, -1 for none. columns: by the index of
+    their first token. index_at: of the token that starts at a place. respelt: what Spark is given
+    for some tokens, in order: a named parameter for each `?`, backticks for double quotes.
     """
 
     text: str
@@ -67,9 +72,10 @@ class Analysis:
     scope: Scope
     tokens: tuple[Token, ...]
     pairs: dict[int, int]
+    around: tuple[int, ...]
     columns: dict[int, ColumnPlace]
     index_at: dict[int, int]
-    markers: tuple[Span, ...]
+    respelt: tuple[tuple[Span, str], ...]
 
     @property
     def clause(self) -> str:
@@ -111,9 +117,8 @@ class Analysis:
 
     def columns_in(self, start: int, end: int) -> tuple[ColumnPlace, ...]:
         """The columns of the row, so not those of subqueries, among tokens `start .. end`."""
-        return tuple(
-            place for i, place in self.columns.items() if start <= i < end and not place.in_query
-        )
+        found = (self.columns[i] for i in range(start, end) if i in self.columns)
+        return tuple(place for place in found if not place.in_query)
 
     def written(self, span: Span) -> str:
         """The user's text, with a named parameter for each `?`, and backticks for all quotes."""
@@ -130,18 +135,7 @@ class Analysis:
 
     def _edited(self, span: Span, removed: Iterable[Span]) -> str:
         edits = [(gone, "") for gone in removed]
-        edits += [
-            (marker, f":{parameter_name(marker)}")
-            for marker in self.markers
-            if span.start <= marker.start < span.end
-        ]
-        edits += [
-            (token.span, quoted(token.text))
-            for token in self.tokens
-            if span.holds(token.span)
-            and token.kind is Kind.QUOTED
-            and self._slice(token.span.start, token.span.start + 1) == '"'
-        ]
+        edits += self._respelt_in(span)
         text = ""
         position = span.start
         for gone, replacement in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
@@ -156,6 +150,13 @@ class Analysis:
     def text_at(self, span: Span) -> str:
         """The user's text as it is."""
         return self._slice(span.start, span.end)
+
+    def _respelt_in(self, span: Span) -> tuple[tuple[Span, str], ...]:
+        first, end = (
+            bisect_left(self.respelt, place, key=lambda edit: edit[0].start)
+            for place in (span.start, span.end)
+        )
+        return self.respelt[first:end]
 
     def _slice(self, start: int, end: int) -> str:
         return self.text[start - self.offset : end - self.offset]
@@ -197,14 +198,24 @@ def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     if not found:
         raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
     index_at = {token.span.start: i for i, token in enumerate(found)}
-    markers = tuple(token.span for token in found if token.key == "?")
-    bare = Analysis(text, offset, scope, found, closings(found), {}, index_at, markers)
+    respelt = tuple(_respelt(found, text, offset))
+    pairs = closings(found)
+    around = innermost(pairs, len(found))
+    bare = Analysis(text, offset, scope, found, pairs, around, {}, index_at, respelt)
     _refuse_malformed(bare)
     prefixes = frozenset(i for i in range(len(found)) if is_semantics(bare, i))
     _refuse_misplaced_semantics(bare, prefixes)
     left_out = frozenset(found[i].span.start - offset for i in prefixes)
     places = columns(text, offset, stock, left_out, where)
     return replace(bare, columns={index_at[place.span.start]: place for place in places})
+
+
+def _respelt(tokens: tuple[Token, ...], text: str, offset: int) -> Iterator[tuple[Span, str]]:
+    for token in tokens:
+        if token.key == "?":
+            yield token.span, f":{parameter_name(token.span)}"
+        elif token.kind is Kind.QUOTED and text[token.span.start - offset] == '"':
+            yield token.span, quoted(token.text)
 
 
 def _refuse_malformed(analysis: Analysis) -> None:
@@ -233,8 +244,7 @@ def _refuse_double_quotes(analysis: Analysis, index: int) -> None:
 
 def _is_in_call(analysis: Analysis, index: int) -> bool:
     """Whether the innermost bracket around a token is that of a function over one row."""
-    around = [opening for opening, closing in analysis.pairs.items() if opening < index < closing]
-    name = max(around, default=0) - 1
+    name = analysis.around[index] - 1
     return analysis.is_call(name) and analysis.key(name) not in OF_THE_MATCH | AGGREGATES
 
 

@@ -85,6 +85,5 @@ class Cursor:
         return item.kind if isinstance(item, Token) else None
 
     def is_subquery(self, opening: int) -> bool:
-        item = self.items[opening]
-        index = next((i for i, token in enumerate(self.analysis.tokens) if token is item), -1)
-        return self.analysis.is_subquery(index)
+        start = self.item_span(opening).start
+        return self.analysis.is_subquery(self.analysis.index_at[start])

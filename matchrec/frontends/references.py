@@ -155,7 +155,9 @@ def _refuse_everywhere(analysis: Analysis) -> None:
 
 
 def _in_subquery(analysis: Analysis, index: int) -> bool:
-    return any(
-        opening < index < closing and analysis.is_subquery(opening)
-        for opening, closing in analysis.pairs.items()
-    )
+    opening = analysis.around[index]
+    while opening >= 0:
+        if analysis.is_subquery(opening):
+            return True
+        opening = analysis.around[opening]
+    return False

@@ -158,28 +158,33 @@ def frame_at(stock: Sequence[StockToken], index: int) -> str | None:
 
 
 def _places(tree: exp.Expr, offset: int) -> Iterator[ColumnPlace]:
+    relations = _relations_around(tree)
     for column in tree.find_all(exp.Column):
         parts = tuple(
             Span(part.meta["start"], part.meta["end"] + 1).shifted(offset)
             for part in column.parts
             if "start" in part.meta
         )
-        in_query = column.find_ancestor(exp.Query) is not None
-        if parts and not (in_query and _is_of_its_query(column)):
-            yield ColumnPlace(parts, in_query, isinstance(column.this, exp.Star))
+        names = relations.get(id(column))
+        if parts and (names is None or not _is_of_its_query(column, names)):
+            yield ColumnPlace(parts, names is not None, isinstance(column.this, exp.Star))
 
 
-def _is_of_its_query(column: exp.Column) -> bool:
+def _relations_around(tree: exp.Expr) -> dict[int, frozenset[str]]:
+    """The relations in the outermost subquery around each column that stands in one, by its id."""
+    found: dict[int, frozenset[str]] = {}
+    for query in tree.find_all(exp.Query, bfs=True):  # outer ones come first
+        inside = [id(column) for column in query.find_all(exp.Column)]
+        if any(column not in found for column in inside):
+            relations = query.find_all(exp.Table, exp.Query)
+            names = frozenset(relation.alias_or_name.upper() for relation in relations)
+            found = dict.fromkeys(inside, names) | found
+    return found
+
+
+def _is_of_its_query(column: exp.Column, relations: frozenset[str]) -> bool:
     """Whether a column in a subquery has no qualifier, or that of one of the query's relations."""
-    qualifier = column.parts[0].name.upper()
-    outermost = None
-    query = column.find_ancestor(exp.Query)
-    while query is not None:
-        outermost, query = query, query.find_ancestor(exp.Query)
-    relations = outermost.find_all(exp.Table, exp.Query) if outermost else ()
-    return len(column.parts) == 1 or qualifier in {
-        relation.alias_or_name.upper() for relation in relations
-    }
+    return len(column.parts) == 1 or column.parts[0].name.upper() in relations
 
 
 def _unreadable(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from sqlglot import Token as StockToken
@@ -33,16 +33,19 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """text: as written; of a quoted name, the name. span: in the whole query."""
+    """text: as written; of a quoted name, the name. span: in the whole query.
+
+    key: an upper-case word, a symbol, or nothing: what grammars compare.
+    """
 
     kind: Kind
     text: str
     span: Span
+    key: str = field(init=False, repr=False, compare=False)
 
-    @property
-    def key(self) -> str:
-        """An upper-case word, a symbol, or nothing: what grammars compare."""
-        return self.text.upper() if self.kind in (Kind.WORD, Kind.SYMBOL) else ""
+    def __post_init__(self) -> None:
+        key = self.text.upper() if self.kind in (Kind.WORD, Kind.SYMBOL) else ""
+        object.__setattr__(self, "key", key)
 
     @property
     def is_name(self) -> bool:
@@ -216,6 +219,20 @@ def closings(found: Sequence[Token]) -> dict[int, int]:
         elif token.key in CLOSING and waiting and OPENING[found[waiting[-1]].key] == token.key:
             pairs[waiting.pop()] = index
     return pairs
+
+
+def innermost(pairs: dict[int, int], count: int) -> tuple[int, ...]:
+    """For each of `count` tokens, the innermost bracket around it, by its opening; -1 for none."""
+    found = []
+    waiting = [-1]
+    ends = set(pairs.values())
+    for index in range(count):
+        if index in ends:
+            waiting.pop()
+        found.append(waiting[-1])
+        if index in pairs:
+            waiting.append(index)
+    return tuple(found)
 
 
 def split_at_commas(

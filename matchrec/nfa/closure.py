@@ -6,12 +6,15 @@ choices `A -> 0, B -> 1` and the last one `accept`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import lru_cache
 
 from matchrec.nfa.program import Action, Anchor, Edge, Program, StateId, VariableId
 
+MOST_CHOICES = 200_000
 GUARD_START = 1
 GUARD_END = 2
 GUARDS = {Anchor.PARTITION_START: GUARD_START, Anchor.PARTITION_END: GUARD_END}
@@ -59,6 +62,7 @@ class Choice:
 
 
 Folded = tuple[tuple[Choice, ...], ...]
+_NOWHERE: frozenset[int | None] = frozenset({None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +83,17 @@ class Folding:
     near: tuple[int, ...] = ()
 
 
-def fold(program: Program, most: int | None = None) -> Folded | None:
+def fold(program: Program) -> Folded | None:
     """Choices of each state that a row can lead to; the starting state is number 0.
 
-    None when there are more than `most` choices.
+    None when there are more than MOST_CHOICES.
     """
-    found = fold_states(program, most)
+    found = fold_states(program)
     return None if found is None else found.choices
 
 
-def fold_states(
-    program: Program, most: int | None = None, *, every_way: bool = False
-) -> Folding | None:
+@lru_cache(maxsize=16)  # a query asks for the folding of its program several times
+def fold_states(program: Program, *, every_way: bool = False) -> Folding | None:
     """As `fold`, with the states that it numbers.
 
     every_way: all matches are asked for, so what is less preferred than an acceptance counts too.
@@ -103,15 +106,25 @@ def fold_states(
         choices = []
         for choice in choices_of(program, state, every_way=every_way):
             size += 1
-            if most is not None and size > most:
+            if size > MOST_CHOICES and not every_way:
                 return None
             if choice.target is not None and choice.target not in numbers:
                 numbers[choice.target] = len(order)
                 order.append(choice.target)
-            target = None if choice.target is None else numbers[choice.target]
-            choices.append(replace(choice, target=target))
+            choices.append(choice)
         folded.append(tuple(choices))
-    return _reachable(folded if every_way else _without_dominated(folded), order)
+    numbered = [_renumbered(choices, numbers) for choices in folded]
+    return _reachable(numbered if every_way else _without_dominated(numbered), order)
+
+
+def _renumbered(choices: tuple[Choice, ...], numbers: Mapping[int, int]) -> tuple[Choice, ...]:
+    """The choices with other numbers of their targets."""
+    return tuple(
+        one
+        if one.target is None or numbers[one.target] == one.target
+        else replace(one, target=numbers[one.target])
+        for one in choices
+    )
 
 
 def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator[Choice]:
@@ -149,28 +162,50 @@ def _without_dominated(folded: list[tuple[Choice, ...]]) -> list[tuple[Choice, .
 
     That is so where the earlier choice needs no more and all that its rival's target offers, its
     own target offers too. `(A?){30}` has 30 choices in its first state; the first one does.
+
+    Cost: a rival's target must offer the rarest of what the target offers, so few are looked at.
     """
     numbers: dict[Choice, int] = {}
     offers = [
-        sum(1 << numbers.setdefault(choice, len(numbers)) for choice in dict.fromkeys(choices))
+        frozenset(numbers.setdefault(choice, len(numbers)) for choice in choices)
         for choices in folded
     ]
+    rarest = _offering_the_rarest(offers)
     states = []
     for choices in folded:
-        kept: list[Choice] = []
+        left: list[Choice] = []
+        kept: dict[VariableId | None, dict[int | None, list[Choice]]] = {}
         for choice in choices:
-            if not any(_dominates(earlier, choice, offers) for earlier in kept):
-                kept.append(choice)
-        states.append(tuple(kept))
+            rivals = kept.setdefault(choice.variable, {})
+            near = _NOWHERE if choice.target is None else rarest[choice.target]
+            earlier = (one for target in rivals.keys() & near for one in rivals[target])
+            if not any(_dominates(one, choice, offers) for one in earlier):
+                rivals.setdefault(choice.target, []).append(choice)
+                left.append(choice)
+        states.append(tuple(left))
     return states
 
 
-def _dominates(earlier: Choice, later: Choice, offers: list[int]) -> bool:
-    if earlier.variable != later.variable or earlier.guard & ~later.guard:
+def _offering_the_rarest(offers: list[frozenset[int]]) -> list[AbstractSet[int | None]]:
+    """For each state, the states that offer what the fewest states do of what it offers itself."""
+    offering: dict[int, set[int | None]] = {}
+    for state, offered in enumerate(offers):
+        for choice in offered:
+            offering.setdefault(choice, set()).add(state)
+    everywhere: set[int | None] = set(range(len(offers)))
+    return [
+        min((offering[choice] for choice in offered), key=len, default=everywhere)
+        for offered in offers
+    ]
+
+
+def _dominates(earlier: Choice, later: Choice, offers: list[frozenset[int]]) -> bool:
+    """Whether the later of two choices of one variable need not be tried."""
+    if earlier.guard & ~later.guard:
         return False
     if earlier.target is None or later.target is None:
         return earlier.target is later.target
-    return offers[later.target] & ~offers[earlier.target] == 0
+    return offers[later.target] <= offers[earlier.target]
 
 
 def _reachable(folded: list[tuple[Choice, ...]], states: list[StateId]) -> Folding:
@@ -181,13 +216,7 @@ def _reachable(folded: list[tuple[Choice, ...]], states: list[StateId]) -> Foldi
             if choice.target is not None and choice.target not in numbers:
                 numbers[choice.target] = len(order)
                 order.append(choice.target)
-    choices = tuple(
-        tuple(
-            choice if choice.target is None else replace(choice, target=numbers[choice.target])
-            for choice in folded[state]
-        )
-        for state in order
-    )
+    choices = tuple(_renumbered(folded[state], numbers) for state in order)
     return Folding(choices, tuple(states[state] for state in order))
 
 

@@ -15,13 +15,13 @@ ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import permutations
 
 from typing_extensions import assert_never
 
 from matchrec.errors.pattern import pattern_too_large
-from matchrec.nfa.closure import fold
+from matchrec.nfa.closure import MOST_CHOICES, fold
 from matchrec.nfa.program import Action, Anchor, Edge, Program, State, StateId
 from matchrec.nfa.selection import with_selection
 from matchrec.plan.clauses import EventSelection
@@ -39,9 +39,9 @@ from matchrec.plan.pattern import (
 )
 
 MOST_STATES = 20_000
-MOST_CHOICES = 200_000
 
 
+@lru_cache(maxsize=16)  # planning asks for a query's program several times
 def compile_pattern(
     pattern: RowPattern,
     variables: tuple[str, ...],
@@ -60,7 +60,7 @@ def compile_pattern(
     start = compiler.compile_node(pattern, _Then(final, final))
     program = _renumber(Program(tuple(compiler.states), start, final, variables)).check()
     program = with_selection(program, selection, constrain_proceed=constrain_proceed)
-    if fold(program, MOST_CHOICES) is None:
+    if fold(program) is None:
         raise pattern_too_large("choices", MOST_CHOICES, pattern.span)
     return program
 

@@ -57,7 +57,8 @@ def neighbours(
     beside = Beside.of(folded)
     if 0 in beside.accepting or estimate(plan, beside) > PAYS_BELOW:
         return ()
-    bit = {number: bits.index(tests[name]) for number, name in enumerate(plan.variables)}
+    places = {column: place for place, column in enumerate(bits)}
+    bit = {number: places[tests[name]] for number, name in enumerate(plan.variables)}
     return tuple(
         Neighbours(
             bit[number],
@@ -102,17 +103,16 @@ class Beside:
         accepting = frozenset(
             state for state, choices in enumerate(folded) if any(c.target is None for c in choices)
         )
-        mapping = [c for choices in folded for c in choices if c.target is not None]
-        into = [(choice.variable, choice.target) for choice in mapping]
-        pairs = frozenset(
-            (variable, choice.variable)
-            for variable, state in into
-            for choice in folded[state or 0]
-            if variable is not None and choice.variable is not None
-        )
-        first = frozenset(c.variable for c in folded[0] if c.variable is not None)
-        last = frozenset(v for v, state in into if v is not None and state in accepting)
-        return cls(first, last, pairs, accepting)
+        onward = [{c.variable for c in choices if c.variable is not None} for choices in folded]
+        into = {
+            (choice.variable, choice.target)
+            for choices in folded
+            for choice in choices
+            if choice.variable is not None and choice.target is not None
+        }
+        pairs = frozenset((one, other) for one, state in into for other in onward[state])
+        last = frozenset(variable for variable, state in into if state in accepting)
+        return cls(frozenset(onward[0]), last, pairs, accepting)
 
     def before(self, variable: VariableId) -> frozenset[VariableId]:
         """The variables that may stand in front of one."""

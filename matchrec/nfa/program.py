@@ -61,7 +61,8 @@ class Program:
     """The automaton of a row pattern. variables: names by id.
 
     Of stages, whose states have names: stop, where runs end that a NOT forbids; pending, the states
-    in which a run is a match when its window has ended.
+    in which a run is a match when its window has ended. Its hash does not look at every edge: what
+    is remembered of programs is asked for again and again.
     """
 
     states: tuple[State, ...]
@@ -71,6 +72,9 @@ class Program:
     names: tuple[str, ...] = ()
     stop: StateId | None = None
     pending: frozenset[StateId] = frozenset()
+
+    def __hash__(self) -> int:
+        return hash((len(self.states), self.start, self.final, self.variables))
 
     def check(self) -> Program:
         """Itself, after asserting what every later stage relies on.

@@ -57,16 +57,17 @@ Pieces = tuple[str | int, ...]
 class MeasureReader:
     """Collects the reads of one query and the columns that they need, each once.
 
-    grouped: SQL of the aggregates that Spark computes, for each output row, over the rows of its
-    match; it names them __g0, __g1, ... In pieces, a number is the index of a read.
+    columns, reads, fields: each with its index. grouped: SQL of the aggregates that Spark computes,
+    for each output row, over the rows of its match; it names them __g0, __g1, ... In pieces, a
+    number is the index of a read.
     """
 
     def __init__(self, plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> None:
         self.plan = plan
         self.types = types
-        self.columns: list[RowColumn] = []
-        self.reads: list[Read] = []
-        self.fields: list[int] = []
+        self.columns: dict[RowColumn, int] = {}
+        self.reads: dict[Read, int] = {}
+        self.fields: dict[int, int] = {}
         self.grouped: list[Pieces] = []
 
     def row(self, column: RowColumn) -> int:
@@ -187,9 +188,8 @@ class MeasureReader:
     def field(self, column: RowColumn) -> str:
         """The field of `e` that holds a column."""
         place = self.place(column)
-        if place not in self.fields:
-            self.fields.append(place)
-        name, type_ = f"__e.c{self.fields.index(place)}", self.types[column]
+        number = self.fields.setdefault(place, len(self.fields))
+        name, type_ = f"__e.c{number}", self.types[column]
         if type_.family is Family.MONTHS:  # which crosses as a number
             return f"CAST(make_ym_interval(0, {name}) AS {type_.name})"
         return name
@@ -203,14 +203,10 @@ class MeasureReader:
         return reads or (ReadNothing(),)
 
     def read(self, read: Read) -> int:
-        if read not in self.reads:
-            self.reads.append(read)
-        return self.reads.index(read)
+        return self.reads.setdefault(read, len(self.reads))
 
     def place(self, column: RowColumn) -> int:
-        if column not in self.columns:
-            self.columns.append(column)
-        return self.columns.index(column)
+        return self.columns.setdefault(column, len(self.columns))
 
 
 def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:

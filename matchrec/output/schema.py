@@ -86,12 +86,11 @@ def output_columns(
 
 def check_names(found: list[OutputColumn], columns: InputColumns) -> None:
     """Raises where two columns have one name; whether case counts is for the session to say."""
-    seen: list[OutputColumn] = []
+    seen: dict[str, OutputColumn] = {}
     for column in found:
-        for other in seen:
-            if columns.same(column.name, other.name):
-                raise two_of_one_name(other, column)
-        seen.append(column)
+        other = seen.setdefault(columns.folded(column.name), column)
+        if other is not column:
+            raise two_of_one_name(other, column)
 
 
 def two_of_one_name(first: OutputColumn, second: OutputColumn) -> MatchRecognizeError:

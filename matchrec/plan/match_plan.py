@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from matchrec.plan.clauses import (
     Absence,
@@ -22,7 +24,7 @@ from matchrec.plan.pattern import RowPattern, variable_names
 from matchrec.plan.stages import Staging
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MatchPlan:
     """A row pattern query, free of syntax and of any session.
 
@@ -59,7 +61,7 @@ class MatchPlan:
         """Whether more is asked for than the preferred matches of rows in a row."""
         return goes_beyond_preferred(self.selection, self.output, self.absences, self.closing)
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """Primary variables in order of first appearance; a variable's id is its index.
 
@@ -74,10 +76,19 @@ class MatchPlan:
 
     def members(self, name: str | None) -> frozenset[int]:
         """Ids of the primary variables that `name` stands for; None is the universal variable."""
-        variables = self.variables
-        if name is None:
-            return frozenset(range(len(variable_names(self.pattern))))
+        return self._members[name]
+
+    @cached_property
+    def ids(self) -> Mapping[str, int]:
+        """The id of every primary variable."""
+        return {name: number for number, name in enumerate(self.variables)}
+
+    @cached_property
+    def _members(self) -> Mapping[str | None, frozenset[int]]:
+        found: dict[str | None, frozenset[int]] = {
+            name: frozenset((number,)) for name, number in self.ids.items()
+        }
         for subset in self.subsets:
-            if subset.name == name:
-                return frozenset(variables.index(member) for member in subset.members)
-        return frozenset((variables.index(name),))
+            found[subset.name] = frozenset(self.ids[member] for member in subset.members)
+        found[None] = frozenset(range(len(variable_names(self.pattern))))
+        return found

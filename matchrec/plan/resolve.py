@@ -7,8 +7,10 @@ column crosses to the engine once. What is no plain column of the input is left 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from matchrec.plan.clauses import Definition, Measure, RowExpression, SortItem
 from matchrec.plan.expression import (
@@ -26,7 +28,7 @@ NAME = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)*`)"
 COLUMN = re.compile(rf"\s*(?:(?P<qualifier>{NAME})\s*\.\s*)?(?P<name>{NAME})\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InputColumns:
     """The columns of the input, and the name under which they may be qualified.
 
@@ -45,8 +47,15 @@ class InputColumns:
         qualifier, name = found["qualifier"], found["name"]
         if qualifier is not None and not self.same(unquoted(qualifier), self.alias or ""):
             return None
-        hits = [i for i, known in enumerate(self.names) if self.same(known, unquoted(name))]
+        hits = self._indices.get(self.folded(unquoted(name)), ())
         return hits[0] if len(hits) == 1 else None
+
+    @cached_property
+    def _indices(self) -> Mapping[str, list[int]]:
+        found = defaultdict(list)
+        for index, name in enumerate(self.names):
+            found[self.folded(name)].append(index)
+        return dict(found)
 
     def name(self, text: str) -> str | None:
         """The input's own name of the one column that `text` names, or None."""
@@ -59,7 +68,11 @@ class InputColumns:
         return text.strip() if name is None else quoted(name)
 
     def same(self, one: str, other: str) -> bool:
-        return one == other if self.case_sensitive else one.lower() == other.lower()
+        return self.folded(one) == self.folded(other)
+
+    def folded(self, name: str) -> str:
+        """The name, so that names of one column are equal."""
+        return name if self.case_sensitive else name.lower()
 
 
 def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:

@@ -27,7 +27,7 @@ def subset_names_are_new(plan: MatchPlan) -> None:
     """A union variable is neither a primary variable nor defined twice."""
     seen: dict[str, Span | None] = {}
     for subset in plan.subsets:
-        if subset.name in plan.variables:
+        if subset.name in plan.ids:
             raise errors.subset_is_primary(subset.name, subset.span)
         if subset.name in seen:
             raise errors.duplicate_subset(subset.name, (seen[subset.name], subset.span))
@@ -42,7 +42,7 @@ def subset_members_are_primary(plan: MatchPlan) -> None:
         for member, span in zip(subset.members, spans, strict=True):
             if member in unions:
                 raise errors.union_in_subset(member, subset.name, span)
-            if member not in plan.variables:
+            if member not in plan.ids:
                 raise unknown_variable(member, plan.variables, "SUBSET", span)
 
 
@@ -52,7 +52,7 @@ def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
     for definition in plan.definitions:
         if definition.variable in unions:
             raise errors.definition_of_union(definition.variable, definition.span)
-        if definition.variable not in plan.variables:
+        if definition.variable not in plan.ids:
             raise errors.definition_not_in_pattern(
                 definition.variable, plan.variables, definition.span
             )

@@ -90,9 +90,7 @@ class ConditionSplitter:
         """How far from the current row the reference reads, or None where the run decides."""
         if isinstance(reference, ColumnReference | Classifier):
             navigation = reference.navigation
-            here = self.plan.variables.index(self.variable) in self.plan.members(
-                navigation.variable
-            )
+            here = self.plan.ids[self.variable] in self.plan.members(navigation.variable)
             at_current = here and navigation.end is End.LAST and navigation.logical_offset == 0
             unmoved = navigation.physical_offset == 0 or isinstance(reference, ColumnReference)
             return navigation.physical_offset if at_current and unmoved else None

@@ -80,19 +80,18 @@ MOST_DIGITS = 18  # of a decimal that is held as an int64
 class GlueColumns:
     """The columns that glue reads, in the order in which the engine holds them.
 
-    ranked: columns whose values are replaced by their rank among all values of these columns.
+    integers, floats: each with its index. ranked: columns whose values are replaced by their rank
+    among all values of these columns.
     """
 
-    integers: list[RowColumn] = field(default_factory=list)
-    floats: list[RowColumn] = field(default_factory=list)
+    integers: dict[RowColumn, int] = field(default_factory=dict)
+    floats: dict[RowColumn, int] = field(default_factory=dict)
     ranked: set[RowColumn] = field(default_factory=set)
 
     def place(self, column: RowColumn, kind: Kind) -> int:
         """The index of a column among those of its kind; it is added on first use."""
         columns = self.integers if kind is Kind.INTEGER else self.floats
-        if column not in columns:
-            columns.append(column)
-        return columns.index(column)
+        return columns.setdefault(column, len(columns))
 
 
 @dataclass(frozen=True, slots=True)

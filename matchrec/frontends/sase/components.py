@@ -6,7 +6,9 @@ joins; any other component is one variable of its name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from matchrec.errors import MatchRecognizeError
@@ -19,39 +21,48 @@ CLOSING = "end of match"
 """The variable whose condition must hold of a whole match."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Components:
     """What PATTERN declares, in order."""
 
     written: tuple[Component, ...]
 
-    @property
+    @cached_property
     def positive(self) -> tuple[Component, ...]:
         return tuple(one for one in self.written if not one.negated)
 
-    @property
+    @cached_property
     def negated(self) -> tuple[Component, ...]:
         return tuple(one for one in self.written if one.negated)
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The primary variables in the order in which rows are mapped to them."""
         return tuple(variable for one in self.positive for variable in variables_of(one))
 
-    @property
+    @cached_property
     def places(self) -> tuple[str, ...]:
         """Where a condition can be tested: as a row is mapped to a variable, then at the end."""
         return (*self.variables, CLOSING)
 
+    @cached_property
+    def order(self) -> Mapping[str, int]:
+        """The number of every variable; that of the end of the match is one more."""
+        return {variable: number for number, variable in enumerate(self.variables)}
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Component]:
+        return {one.name.text: one for one in self.written}
+
     def named(self, name: str) -> Component | None:
         """The component of a variable, as it is written in PATTERN."""
-        return next((one for one in self.written if one.name.text == name), None)
+        return self._by_name.get(name)
 
     def following(self, name: str) -> str:
         """The first place behind all rows of a positive component."""
         component = self.named(name)
         assert component is not None
-        return self.places[self.places.index(variables_of(component)[-1]) + 1]
+        return self.places[self.order[variables_of(component)[-1]] + 1]
 
     def neighbours(self, negated: Component) -> tuple[str | None, str | None]:
         """The positive components around a negated one; None at the beginning and at the end."""

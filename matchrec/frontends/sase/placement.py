@@ -32,22 +32,27 @@ class Reading:
 def place(conjunct: Scalar, components: Components) -> str:
     """The variable to whose condition a conjunct belongs."""
     found = [reading(reference, components) for reference in references(conjunct)]
-    names = {one.name.text for one in components.negated}
-    negated = [one for one in found if one.variable in names]
+    negated = [one for one in found if is_negated(one.variable, components)]
     for other in negated[1:]:
         if other.variable != negated[0].variable:
             variables = (negated[0].variable, other.variable)
             raise errors.two_negated(variables, (negated[0].span, other.span))
-    places = components.places
-    last = (
-        negated[0] if negated else max(found, key=lambda one: places.index(one.place), default=None)
-    )
+    order = components.order
+    last = negated[0] if negated else None
     if last is None:
-        return places[0]
+        last = max(found, key=lambda one: order.get(one.place, len(order)), default=None)
+    if last is None:
+        return components.places[0]
     for one in found:
         if one.element and one.place != last.place:
             raise errors.element_elsewhere(one.variable, (one.span, last.span))
     return last.place
+
+
+def is_negated(name: str, components: Components) -> bool:
+    """Whether a variable is that of a negated component."""
+    component = components.named(name)
+    return component is not None and component.negated
 
 
 def reading(reference: Reference, components: Components) -> Reading:
@@ -59,7 +64,7 @@ def reading(reference: Reference, components: Components) -> Reading:
     else:
         name, element = reference.navigation.variable, reference.navigation.logical_offset > 0
     assert name is not None
-    if name in components.variables:
+    if name in components.order:
         current = name.endswith("[i]")
         return Reading(name.partition("[")[0], name, current, reference.span)
     component = components.named(name)

@@ -30,10 +30,10 @@ def test_steps_that_nothing_depends_on_are_dropped() -> None:
 def test_last_rows_shift_from_the_far_end() -> None:
     registers = Registers(frozenset({A, B}))
     far = registers.number(LastRow(frozenset({A}), 2))
-    steps = registers.steps(A)
-    assert [step.operation for step in steps] == [op.COPY, op.COPY, op.SET_ROW]
-    assert steps[0].a == far
-    assert registers.steps(B) == ()
+    of_a, of_b = registers.steps(2)
+    assert [step.operation for step in of_a] == [op.COPY, op.COPY, op.SET_ROW]
+    assert of_a[0].a == far
+    assert of_b == ()
 
 
 def test_first_rows_count_down_to_their_row() -> None:
