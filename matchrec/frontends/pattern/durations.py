@@ -89,7 +89,7 @@ def read(given: object, call: str) -> Duration | None:
 
 def plain_number(given: float, call: str) -> Duration | None:
     """A number in the unit of the order column, as it prints: 0.1 is a tenth."""
-    if given != given:  # noqa: PLR0124 -- not a number; an int may be too large for math.isnan
+    if given != given:
         return None
     if abs(given) <= MOST:
         return Duration(False, Fraction(str(given)))
