@@ -12,6 +12,7 @@ what combines them is the engine's, and is a tree of `Step`s.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from matchrec.errors.conditions import aggregate_not_grown, not_known_during_the_match
@@ -45,6 +46,8 @@ from matchrec.plan.steps import (
     VariableAt,
 )
 from matchrec.source import Span
+
+Write = Callable[[Reference], str]
 
 TRUTH_VALUED = frozenset(
     {"=", "<>", "<", "<=", ">", ">=", "<=>", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "RLIKE"}
@@ -98,14 +101,15 @@ class ConditionSplitter:
 
     def fixed_column(self, scalar: Scalar) -> RowColumn:
         """The column of an expression that reads rows at a fixed distance."""
-        column = RowColumn(tuple(self.fixed_piece(piece) for piece in scalar.pieces))
+        write = writing(scalar)
+        column = RowColumn(tuple(self.fixed_piece(piece, write) for piece in scalar.pieces))
         return row_column(column.text) if column.looks_at_one_row else column
 
-    def fixed_piece(self, piece: str | Reference) -> str | Shifted:
+    def fixed_piece(self, piece: str | Reference, write: Write) -> str | Shifted:
         match piece:
             case ColumnReference(argument=argument):
                 distance = self.distance(piece) or 0
-                return Shifted(argument if distance else as_operand(argument), distance)
+                return Shifted(argument if distance else write(piece), distance)
             case Classifier():
                 return string_literal(self.variable)
             case str():
@@ -132,7 +136,7 @@ class ConditionSplitter:
 
     def moved_inside(self, scalar: Scalar, position: Navigation) -> Value:
         """f(LAST(A.x)) as the column f(x) read at LAST(A); f(NULL) where there is no such row."""
-        column = row_column(render(scalar, operand_of))
+        column = row_column(render(scalar, writing(scalar)))
         missing = None
         if not is_null_on_null(scalar):
             missing = row_column(render(scalar, null_of_the_same_type))
@@ -202,9 +206,13 @@ def is_null_on_null(scalar: Scalar) -> bool:
     return is_bare(scalar)
 
 
-def operand_of(reference: Reference) -> str:
-    """What a column reference reads, to stand in an expression."""
-    return as_operand(argument_of(reference))
+def writing(scalar: Scalar) -> Write:
+    """How to write what the column references of an expression read, in their places."""
+
+    def as_part(reference: Reference) -> str:
+        return as_operand(argument_of(reference))
+
+    return argument_of if is_bare(scalar) else as_part
 
 
 def null_of_the_same_type(reference: Reference) -> str:
