@@ -171,8 +171,9 @@ def is_stopped(spark: SparkSession) -> bool:
 
 
 def is_connect(spark: SparkSession) -> bool:
-    """Whether the session is a client of Spark Connect."""
-    return "connect" in type(spark).__module__
+    """Whether the session, or what it wraps or extends, is a client of Spark Connect."""
+    session = getattr(spark.sql, "__self__", spark)
+    return any(".connect." in f"{cls.__module__}." for cls in type(session).__mro__)
 
 
 def query_context_logger() -> logging.Logger:

@@ -66,6 +66,9 @@ def test_a_subclass_with_a_method_of_its_own(spark: SparkSession) -> None:
             asked.append(sqlQuery)
             return super().sql(sqlQuery, args, **kwargs)
 
+        def __del__(self) -> None:
+            """The connection is that of the other session, and stays open."""
+
     session = object.__new__(Logging)
     session.__dict__.update(spark.__dict__)
     matchrec.install(session)
