@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
+    likeliest,
     listed,
-    nearest,
 )
 from matchrec.source import Span
 
@@ -60,7 +60,7 @@ def not_compressible(output: str) -> MatchRecognizePlanError:
 
 def _unknown(what: str, name: object, known: Iterable[str]) -> MatchRecognizePlanError:
     known = list(known)
-    near = nearest(str(name), known)
+    near = likeliest(str(name), known)
     return MatchRecognizePlanError(
         f"unknown {what} `{name}`",
         notes=(f"known: {listed(known)}",),
