@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from reprlib import Repr
 
-from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
+from matchrec.errors.kinds import MatchRecognizePlanError, likeliest, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def unknown_word(
     """An argument that is one of a few words, and not this one."""
     known = list(known)
     where = f" of {call}" if isinstance(call, Call) and call.about else ""
-    near = nearest(given, known)
+    near = likeliest(given, known)
     return MatchRecognizePlanError(
         f"unknown {argument} `{_SHORT.repr(given)[1:-1]}`{where}",
         notes=(f"known: {listed(known)}",),

@@ -221,6 +221,15 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return min(near, key=lambda item: item[0])[1] if near else None
 
 
+def likeliest(name: str, options: Iterable[str]) -> str | None:
+    """The one of a few options that `name` is most like, or None where it is like none of them.
+
+    For options that exclude one another, and of which one must have been meant.
+    """
+    close = get_close_matches(name, list(options), n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
 def begins(one: str, other: str) -> bool:
     """Whether one of two names, of three letters or more, begins with the other."""
     return min(len(one), len(other)) >= 3 and (one.startswith(other) or other.startswith(one))

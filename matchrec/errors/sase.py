@@ -8,6 +8,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
+    likeliest,
     listed,
     nearest,
 )
@@ -151,7 +152,7 @@ def unknown_component(
 def unknown_strategy(name: str, known: Iterable[str], span: Span) -> MatchRecognizeParseError:
     """A word after WHERE that is none of the four strategies."""
     known = list(known)
-    meant = nearest(name.replace("-", "_"), known)
+    meant = likeliest(name.replace("-", "_"), known)
     return MatchRecognizeParseError(
         f"unknown event selection strategy `{name}` in WHERE",
         span,
