@@ -23,6 +23,12 @@ WORDS = {
     "PARTITION BY": "partition_by",
     "f(LAST(A.x)) = f(x)": "f(a[a.LEN].x)",
     "CAST(LAST(A.x)": "CAST(a.x",
+    "datediff(LAST(A.x), FIRST(A.x))": "datediff(b.x, a.x)",
+    "x - LAST(A.x)": "b.x - a.x",
+    "unix_timestamp(LAST(A.x)) - unix_timestamp(FIRST(A.x))": "unix_timestamp(b.x) - "
+    "unix_timestamp(a.x)",
+    "unix_timestamp(LAST(A.x))": "unix_timestamp(a.x)",
+    "unix_date(LAST(A.x))": "unix_date(a.x)",
     "one navigation": "one of them",
     "two measures named": "two items named",
     "several rows of the match": "several events of the match",
