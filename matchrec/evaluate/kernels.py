@@ -19,7 +19,6 @@ from matchrec.evaluate.arithmetic import (
     order_of_integers,
     wrapped_sum,
 )
-from matchrec.evaluate.builtin import bits_of, float_of
 from matchrec.evaluate.instructions import (
     ADD_ONE,
     ADD_VALID,
@@ -58,7 +57,8 @@ from matchrec.evaluate.instructions import (
     VARIABLE,
     WIDEN,
 )
-from matchrec.evaluate.jit import inlined
+from matchrec.jit.bits import bits_of, float_of
+from matchrec.jit.decorators import inlined
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]

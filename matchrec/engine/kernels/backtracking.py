@@ -54,7 +54,7 @@ from matchrec.engine.kernels.starts import (
 )
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined, kernel
+from matchrec.jit.decorators import inlined, kernel
 
 NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
 

@@ -47,7 +47,7 @@ from matchrec.engine.kernels.layout import (
 )
 from matchrec.engine.kernels.starts import edge_of, finish_match, has_room
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inlined, inner, kernel
+from matchrec.jit.decorators import inlined, inner, kernel
 
 
 @kernel

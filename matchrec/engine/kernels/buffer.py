@@ -18,7 +18,7 @@ from matchrec.engine.kernels.layout import (
     ChoiceArray,
 )
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inner
+from matchrec.jit.decorators import inner
 
 _DEAD = -1
 

@@ -43,7 +43,7 @@ from matchrec.engine.kernels.layout import (
 )
 from matchrec.engine.kernels.starts import edge_of, finish, is_anchored
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inlined, inner, kernel
+from matchrec.jit.decorators import inlined, inner, kernel
 
 # Rows of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
 # how many rows the match has from here on, and how many rows further on it skips to, or -1.

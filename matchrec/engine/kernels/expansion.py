@@ -46,7 +46,7 @@ from matchrec.engine.kernels.merging import NONE, find_twin_in_window
 from matchrec.engine.kernels.starts import end_of_window, is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined, inner
+from matchrec.jit.decorators import inlined, inner
 
 # What `expand` answers, beside the statuses of `layout`.
 GOES_ON = 0

@@ -9,8 +9,8 @@ from matchrec.engine.kernels.layout import (
     STEPS_END,
 )
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.evaluate.jit import inlined
 from matchrec.evaluate.kernels import holds, update_registers
+from matchrec.jit.decorators import inlined
 
 
 @inlined

@@ -9,7 +9,7 @@ bits: uint8[r, b], r a power of two; row position p stands at bits[p & (r - 1)].
 
 from matchrec.engine.kernels.layout import MEMO_FROM, MEMO_TO, START, ByteArray
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inlined
+from matchrec.jit.decorators import inlined
 
 
 @inlined

@@ -11,7 +11,7 @@ from matchrec.engine.kernels.layout import RUN_START, RUN_STATE, RunArray
 from matchrec.engine.kernels.starts import end_of_window
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.arithmetic import wrapped_product
-from matchrec.evaluate.jit import inlined
+from matchrec.jit.decorators import inlined
 
 NONE = -1
 

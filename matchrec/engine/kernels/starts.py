@@ -23,7 +23,7 @@ from matchrec.engine.kernels.layout import (
     ChoiceArray,
 )
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inlined, inner
+from matchrec.jit.decorators import inlined, inner
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 

@@ -39,7 +39,7 @@ from matchrec.engine.kernels.layout import (
 )
 from matchrec.engine.kernels.starts import edge_of, finish_match, has_room, is_anchored
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inlined, kernel
+from matchrec.jit.decorators import inlined, kernel
 
 NEVER = 2**31 - 1  # no acceptance can be reached
 TOO_FAR = NEVER - 1  # none up to the horizon

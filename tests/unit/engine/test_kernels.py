@@ -6,7 +6,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.starts import finish_match, is_anchored
-from matchrec.evaluate.jit import kernel
+from matchrec.jit.decorators import kernel
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 

@@ -17,8 +17,8 @@ from matchrec.engine.kernels.selection.layout import Rows, Rules, Work
 from matchrec.engine.kernels.selection.matches import evaluated
 from matchrec.engine.kernels.starts import is_anchored
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined, inner
 from matchrec.evaluate.kernels import update_registers
+from matchrec.jit.decorators import inlined, inner
 
 
 @inlined

@@ -3,7 +3,7 @@
 from matchrec.engine.kernels.layout import STAMP
 from matchrec.engine.kernels.merging import find_twin
 from matchrec.engine.kernels.selection.layout import Rules, Work
-from matchrec.evaluate.jit import inlined
+from matchrec.jit.decorators import inlined
 
 
 @inlined

@@ -56,11 +56,11 @@ from matchrec.engine.kernels.selection.layout import (
     Rules,
     Work,
 )
-from matchrec.engine.kernels.selection.matches import write_match
+from matchrec.engine.kernels.selection.matches import write_path
 from matchrec.engine.kernels.selection.merging import twin_of
 from matchrec.engine.kernels.starts import is_anchored
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inner, kernel
+from matchrec.jit.decorators import inner, kernel
 
 
 @kernel
@@ -79,7 +79,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 status = lay_out(progress[BEST_NODE], work)
             if status == DONE:
                 progress[START] = start  # so that a search for more room need not begin before it
-                status = write_match(ROWS, 0, progress[BEST_LENGTH], work, output)
+                status = write_path(progress[BEST_LENGTH], work, output)
             if status == DONE:
                 status = skip(start, rules, work)
                 work.counters[0, MATCHES_FOUND] += 1
