@@ -51,6 +51,7 @@ class Kept:
         self.function = function
         self.options = options
         self.compiled: dict[tuple[Any, ...], Any] = {}
+        self.sources = digest_of_sources()  # now, not when somebody has edited them
         ALL.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -69,7 +70,7 @@ class Kept:
         """What the files are called that hold the code for some types."""
         told_apart = repr((self.function.__module__, types, _config.BOUNDSCHECK))
         digest = hashlib.sha256(told_apart.encode()).hexdigest()[:16]
-        return f"{self.function.__qualname__}-{digest}-{digest_of_sources()}"
+        return f"{self.function.__qualname__}-{digest}-{self.sources}"
 
     def kept_as(self, name: str) -> Any:
         """The function as numba will compile it, or find it among the files of a name."""

@@ -31,7 +31,7 @@ from matchrec.engine.kernels.layout import (
     START,
     TARGET,
 )
-from matchrec.engine.kernels.merging import NONE
+from matchrec.engine.kernels.merging import NONE, find_twin
 from matchrec.engine.kernels.selection.buffer import add_node, compact
 from matchrec.engine.kernels.selection.choosing import failed, may_map
 from matchrec.engine.kernels.selection.layout import (
@@ -62,7 +62,6 @@ from matchrec.engine.kernels.selection.layout import (
     Work,
 )
 from matchrec.engine.kernels.selection.matches import closes, copy, write_best
-from matchrec.engine.kernels.selection.merging import twin_of
 from matchrec.engine.kernels.selection.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inlined, kernel
@@ -240,7 +239,7 @@ def go_on(
     runs[bank, run, RUN_STATE] = state
     runs[bank, run, RUN_NODE] = node
     runs[bank, run, RUN_START] = start
-    twin = twin_of(bank, run, rules, work) if merges else NONE
+    twin = find_twin(bank, run, rules, work, None) if merges else NONE
     if twin == NONE:
         progress[RUNS] = run + 1
         return True

@@ -44,7 +44,7 @@ from matchrec.engine.kernels.selection.layout import (
 )
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.kernels import holds
+from matchrec.evaluate.kernels import Input, holds
 from matchrec.jit.decorators import inlined, inner, kernel
 
 Values = npt.NDArray[np.generic]
@@ -78,19 +78,8 @@ def evaluated(
     work: Work,
 ) -> int:
     """The answer of the code begin .. end on the registers at `place`."""
-    return holds(
-        rules.instructions,
-        begin,
-        end,
-        work.registers,
-        place,
-        row,
-        lower,
-        upper,
-        rows.columns,
-        rows.valid,
-        work.stack,
-    )
+    given = Input(rows.columns, rows.valid, lower, upper)
+    return holds(rules.instructions, begin, end, work.registers, place, row, given, work.stack)
 
 
 @inner
