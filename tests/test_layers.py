@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from matchrec.jit.kept import SOURCES
+
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -16,12 +18,13 @@ MAY_IMPORT = {
     "source": set(),
     "errors": {"source"},
     "arguments": {"errors"},
+    "jit": set(),
     "plan": {"source", "errors"},
     "frontends": {"source", "errors", "arguments", "plan"},
     "nfa": {"source", "errors", "plan"},
-    "evaluate": {"source", "errors", "plan"},
-    "engine": {"source", "errors", "arguments", "plan", "nfa", "evaluate"},
-    "output": {"source", "errors", "plan", "nfa", "evaluate", "engine"},
+    "evaluate": {"source", "errors", "jit", "plan"},
+    "engine": {"source", "errors", "arguments", "jit", "plan", "nfa", "evaluate"},
+    "output": {"source", "errors", "jit", "plan", "nfa", "evaluate", "engine"},
     "executable": {"source", "errors", "plan", "nfa", "evaluate", "engine", "output"},
     "reach": {"plan", "nfa", "engine", "output", "executable"},
     "explanation": {
@@ -38,14 +41,15 @@ MAY_IMPORT = {
     "environment": {"errors", "spark"},
     "binding": {"source", "errors", "arguments", "plan", "frontends", "spark"},
     "signatures": {"arguments", "engine", "frontends", "spark"},
-    "cli": {"errors", "environment", "evaluate", "spark"},
+    "cli": {"errors", "environment", "jit", "spark"},
 }
 
 THIRD_PARTIES = {
     "sqlglot": {"frontends"},
     "lark": {"frontends"},
-    "numba": {"evaluate"},
-    "numpy": {"nfa", "evaluate", "engine", "output", "spark"},
+    "numba": {"jit"},
+    "llvmlite": set(),
+    "numpy": {"jit", "nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},
     "pandas": {"spark", "cli"},
     "pyspark": {
@@ -92,6 +96,13 @@ def test_third_parties_stay_where_they_belong(module: Path) -> None:
     for name in imported(module):
         allowed = THIRD_PARTIES.get(name.split(".")[0])
         assert allowed is None or layer(module) in allowed, name
+
+
+def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() -> None:
+    compiled = [one for one in MODULES if any(n.startswith("matchrec.jit") for n in imported(one))]
+    names = {name.split(".")[1] for one in compiled for name in imported(one) if "." in name}
+    rooms = {name for name in names if (PACKAGE / name).is_dir()} | {layer(one) for one in compiled}
+    assert rooms - {"cli", "plan"} <= set(SOURCES), "of plan only types are read, in the hosts"
 
 
 def test_every_layer_is_known() -> None:

@@ -9,21 +9,13 @@ import numpy as np
 
 from matchrec.engine import selection_backtracking
 from matchrec.engine.chained import ChainedSearch, unchained
-from matchrec.engine.compiled import (
-    columns_of,
-    compile_task,
-    plain,
-    satisfied_of,
-    searched_of,
-    window_end_of,
-)
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import backtracking as kernel
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.match import Matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.engine.search import PlainOutput, Room, larger, new_progress, run
+from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.plain import PlainSearch
+from matchrec.engine.search import Room, larger, run
 from matchrec.engine.windowed import WindowedSearch
 from matchrec.plan.clauses import MatchOutput
 
@@ -63,56 +55,21 @@ class Backtracking:
         )
 
 
-class _BacktrackingSearch(PlainOutput):
+class _BacktrackingSearch(PlainSearch):
     """The path of the one run, its computation state at each row, the failures remembered."""
 
     def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
-        compiled = compile_task(task, len(partitions.integers))
-        self.tables = compiled.tables
-        self.program = compiled.program
-        self.skip_to = compiled.skip_to
-        self.starts = plain(partitions.starts, np.int64)
-        self.searched = searched_of(partitions)
-        self.satisfied = satisfied_of(partitions)
-        self.window_end = window_end_of(partitions)
-        self.progress = new_progress(task, partitions)
-        self.path = np.empty(memory, np.int32)
-        self.memo: ByteArray = np.zeros((memory, compiled.memo_bytes), np.uint8)
-        self.instructions: IntArray | None = None
-        self.registers: IntArray | None = None
-        self.columns: IntArray | None = None
-        self.valid: BoolArray | None = None
-        self.stack: IntArray | None = None
-        if compiled.linked is not None:
-            linked = compiled.linked
-            self.instructions = linked.instructions
-            self.registers = np.empty((memory + 1, len(linked.initial)), np.int64)
-            self.registers[0] = linked.initial
-            self.columns, self.valid = columns_of(partitions)
-            self.stack = np.zeros((2, linked.depth), np.int64)
-
-    def advance(self, found: IntArray, taken: ChoiceArray) -> int:
-        return int(
-            kernel.search(
-                self.tables.first,
-                self.program,
-                self.starts,
-                self.searched,
-                self.satisfied,
-                self.window_end,
-                self.skip_to,
-                self.path,
-                self.memo,
-                found,
-                taken,
-                self.progress,
-                self.instructions,
-                self.registers,
-                self.columns,
-                self.valid,
-                self.stack,
-            )
+        super().__init__(task, partitions)
+        self.work = layout.PathWork(
+            self.progress,
+            np.empty(memory, np.int32),
+            np.zeros((memory, self.memo_bytes), np.uint8),
+            self.new_registers(memory + 1, 0),
+            self.new_stack(),
         )
+
+    def advance(self, output: layout.Found) -> int:
+        return int(kernel.search(self.rules, self.rows, self.work, output))
 
     def grow(self, status: int) -> None:
         """At least double what is full; the search of the starting row begins again.
@@ -120,12 +77,11 @@ class _BacktrackingSearch(PlainOutput):
         A larger ring begins empty: what must be found out again is no more than what fitted.
         """
         if status == layout.MEMO_FULL:
-            self.memo = larger(self.memo, int(self.progress[layout.NEEDED]))
+            memo = larger(self.work.memo, int(self.progress[layout.NEEDED]))
+            self.work = self.work._replace(memo=memo)
             self.progress[layout.MEMO_TO] = self.progress[layout.START]
             return
         assert status == layout.PATH_FULL
-        self.path = np.empty(2 * len(self.path), np.int32)
-        if self.registers is not None:
-            initial = self.registers[0]
-            self.registers = np.empty((len(self.path) + 1, len(initial)), np.int64)
-            self.registers[0] = initial
+        rows = 2 * len(self.work.path)
+        path, registers = np.empty(rows, np.int32), self.new_registers(rows + 1, 0)
+        self.work = self.work._replace(path=path, registers=registers)

@@ -8,22 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matchrec.engine import selection, selection_breadth_first
-from matchrec.engine.compiled import (
-    columns_of,
-    compile_task,
-    plain,
-    satisfied_of,
-    searched_of,
-    window_end_of,
-)
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import breadth_first as kernel
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ByteArray, ChoiceArray, RunArray
 from matchrec.engine.match import Matches
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.search import PlainOutput, Room, larger, new_progress, run
-from matchrec.evaluate.link import LinkedConditions
+from matchrec.engine.plain import PlainSearch
+from matchrec.engine.search import Room, larger, run
 from matchrec.plan.clauses import MatchOutput
 
 _NODES_OF_A_ROW = 16
@@ -55,82 +46,48 @@ class BreadthFirst:
         return run(search, task, partitions, self.room)
 
 
-class _BreadthFirstSearch(PlainOutput):
+class _BreadthFirstSearch(PlainSearch):
     """The runs, the buffer of their rows, the failures remembered."""
 
     def __init__(self, task: Task, partitions: Partitions, merge_runs: bool, memory: int) -> None:
-        compiled = compile_task(task, len(partitions.integers))
-        self.tables = compiled.tables
-        self.program = compiled.program
-        self.skip_to = compiled.skip_to
-        self.merge_runs = merge_runs
-        self.starts = plain(partitions.starts, np.int64)
-        self.searched = searched_of(partitions)
-        self.satisfied = satisfied_of(partitions)
-        self.window_end = window_end_of(partitions)
-        self.progress = new_progress(task, partitions)
-        self.runs = np.empty((2, memory, layout.RUN_SIZE), np.int64)
-        self.nodes = np.empty((_NODES_OF_A_ROW * memory, layout.NODE_SIZE), np.int32)
-        self.seen = np.zeros((len(self.tables.first) - 1, layout.SEEN_SIZE), np.int64)
-        self.memo: ByteArray = np.zeros((memory, compiled.memo_bytes), np.uint8)
-        self.linked = compiled.linked
-        self.columns: RunArray = None
-        self.valid: RunArray = None
-        self.registers: RunArray = None
-        self.table: RunArray = None
-        if self.linked is not None:
-            self.columns, self.valid = columns_of(partitions)
-            self.registers = _registers(self.linked, memory)
-            self.table = np.zeros((2 * memory, 2), np.int64)
-
-    def advance(self, found: IntArray, taken: ChoiceArray) -> int:
-        linked = self.linked
-        return int(
-            kernel.search(
-                self.tables.first,
-                self.program,
-                self.starts,
-                self.searched,
-                self.satisfied,
-                self.window_end,
-                self.skip_to,
-                self.merge_runs,
-                self.runs,
-                self.nodes,
-                np.empty(len(self.nodes), np.int32),
-                self.seen,
-                self.memo,
-                found,
-                taken,
-                self.progress,
-                linked.instructions if linked else None,
-                self.registers,
-                self.columns,
-                self.valid,
-                np.zeros((2, linked.depth), np.int64) if linked else None,
-                linked.live_first if linked else None,
-                linked.live_registers if linked else None,
-                self.table,
-            )
+        super().__init__(task, partitions)
+        self.rules = self.rules._replace(merge_runs=merge_runs)
+        nodes = _NODES_OF_A_ROW * memory
+        self.work = layout.RunsWork(
+            self.progress,
+            np.empty((2, memory, layout.RUN_SIZE), np.int64),
+            np.empty((nodes, layout.NODE_SIZE), np.int32),
+            np.empty(nodes, np.int32),
+            np.zeros((len(self.tables.first) - 1, layout.SEEN_SIZE), np.int64),
+            np.zeros((memory, self.memo_bytes), np.uint8),
+            self.new_registers(2 * memory + 1, -1),
+            self.new_stack(),
+            self.new_table(memory),
         )
+
+    def new_table(self, runs: int) -> layout.RunArray:
+        """An empty hash table of runs."""
+        return np.zeros((2 * runs, 2), np.int64) if self.linked else None
+
+    def advance(self, output: layout.Found) -> int:
+        return int(kernel.search(self.rules, self.rows, self.work, output))
 
     def grow(self, status: int) -> None:
         """At least double what is full; the search goes back to the first run that lived."""
         if status == layout.RUNS_FULL:
-            runs = 2 * self.runs.shape[1]
-            self.runs = np.empty((2, runs, layout.RUN_SIZE), np.int64)
-            if self.linked is not None:
-                self.registers = _registers(self.linked, runs)
-                self.table = np.zeros((2 * runs, 2), np.int64)
+            runs = 2 * self.work.runs.shape[1]
+            self.work = self.work._replace(
+                runs=np.empty((2, runs, layout.RUN_SIZE), np.int64),
+                registers=self.new_registers(2 * runs + 1, -1),
+                table=self.new_table(runs),
+            )
         elif status == layout.NODES_FULL:
-            self.nodes = np.empty((2 * len(self.nodes), layout.NODE_SIZE), np.int32)
+            nodes = 2 * len(self.work.nodes)
+            self.work = self.work._replace(
+                nodes=np.empty((nodes, layout.NODE_SIZE), np.int32),
+                moved=np.empty(nodes, np.int32),
+            )
         else:
             assert status == layout.MEMO_FULL
-            self.memo = larger(self.memo, int(self.progress[layout.NEEDED]))
-
-
-def _registers(linked: LinkedConditions, runs: int) -> RunArray:
-    """Registers for two banks of runs, and behind them those of a run before its first row."""
-    registers = np.empty((2 * runs + 1, len(linked.initial)), np.int64)
-    registers[-1] = linked.initial
-    return registers
+            memo = larger(self.work.memo, int(self.progress[layout.NEEDED]))
+            self.work = self.work._replace(memo=memo)

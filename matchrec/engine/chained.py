@@ -7,69 +7,48 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.engine.compiled import compile_task, plain, satisfied_of, searched_of
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import chained as kernel
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChoiceArray
 from matchrec.engine.match import Chains, Matches
-from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.search import doubled, matches_of, new_progress
+from matchrec.engine.partitions import Partitions
+from matchrec.engine.plain import PlainSearch
+from matchrec.engine.search import doubled, matches_of
 
 
-class ChainedSearch:
+class ChainedSearch(PlainSearch):
     """What is known of states and rows, and the path of the one run."""
 
     def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
-        compiled = compile_task(task, len(partitions.integers))
-        self.tables = compiled.tables
-        self.program = compiled.program
-        self.skip_to = compiled.skip_to
-        self.starts = plain(partitions.starts, np.int64)
-        self.searched = searched_of(partitions)
-        self.satisfied = satisfied_of(partitions)
-        self.progress = new_progress(task, partitions)
-        self.states = int(self.program[:, layout.MEMO].max(initial=-1)) + 1
-        self.give(max(memory, 2))
+        super().__init__(task, partitions)
+        self.states = int(self.rules.program[:, layout.MEMO].max(initial=-1)) + 1
+        self.work = self.new_work(max(memory, 2))
 
-    def give(self, rows: int) -> None:
+    def new_work(self, rows: int) -> layout.ChainWork:
         """Empty memory for so many rows, a power of two."""
-        self.known = np.empty((rows, self.states), np.int32)
-        self.path = np.empty(rows, np.int32)
+        known = np.empty((rows, self.states), np.int32)
+        return layout.ChainWork(self.progress, known, np.empty(rows, np.int32))
 
-    def output(self, matches: int, rows: int) -> tuple[IntArray, ChoiceArray]:
+    def output(self, matches: int, rows: int) -> layout.Found:
         found = np.empty((kernel.FOUND_SIZE, matches + 1), np.int64)
-        return found, np.empty((kernel.CHAIN_SIZE, rows), np.int32)
+        return layout.Found(found, np.empty((kernel.CHAIN_SIZE, rows), np.int32))
 
-    def advance(self, found: IntArray, taken: ChoiceArray) -> int:
-        return int(
-            kernel.search(
-                self.tables.first,
-                self.program,
-                self.starts,
-                self.searched,
-                self.satisfied,
-                self.skip_to,
-                self.known,
-                self.path,
-                found,
-                taken,
-                self.progress,
-            )
-        )
+    def advance(self, output: layout.Found) -> int:
+        return int(kernel.search(self.rules, self.rows, self.work, output))
 
     def grow(self, status: int) -> None:
         """At least double the memory; the search of the starting row begins again."""
         assert status == layout.MEMO_FULL
-        self.give(doubled(len(self.path), int(self.progress[layout.NEEDED])))
+        rows = doubled(len(self.work.path), int(self.progress[layout.NEEDED]))
+        self.work = self.new_work(rows)
 
-    def matches(self, found: IntArray, taken: ChoiceArray) -> Matches:
+    def matches(self, output: layout.Found) -> Matches:
         count = int(self.progress[layout.MATCHES])
-        nodes = taken[:, : self.progress[layout.MAPPED]]
+        nodes = output.taken[:, : self.progress[layout.MAPPED]]
         return replace(
-            matches_of(found, count, nodes[kernel.CHAIN_CHOICE], self.tables),
+            matches_of(output.found, count, nodes[kernel.CHAIN_CHOICE], self.tables),
             rows=nodes[kernel.CHAIN_ROW].astype(np.int64),
-            chains=Chains(found[kernel.FOUND_FIRST, :count], nodes[kernel.CHAIN_NEXT]),
+            chains=Chains(output.found[kernel.FOUND_FIRST, :count], nodes[kernel.CHAIN_NEXT]),
         )
 
 

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.evaluate.jit import allocating
+from matchrec.jit.decorators import allocating
 
 Digits = npt.NDArray[np.int32]
 

@@ -48,13 +48,13 @@ class Search(Protocol):
     tables: ProgramTables
     progress: IntArray
 
-    def output(self, matches: int, rows: int) -> tuple[IntArray, ChoiceArray]:
-        """An empty output for so many matches and mapped rows: `found` and `taken`."""
+    def output(self, matches: int, rows: int) -> layout.Found:
+        """An empty output for so many matches and mapped rows."""
 
-    def advance(self, found: IntArray, taken: ChoiceArray) -> int:
+    def advance(self, output: layout.Found) -> int:
         """Call the kernel on an output; return its status."""
 
-    def matches(self, found: IntArray, taken: ChoiceArray) -> Matches:
+    def matches(self, output: layout.Found) -> Matches:
         """The matches in an output."""
 
     def grow(self, status: int) -> None:
@@ -67,20 +67,20 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
     rows = room.rows
     status = layout.OUTPUT_FULL
     while status == layout.OUTPUT_FULL:
-        found, taken = search.output(room.matches, rows)
-        found[layout.FOUND_OFFSET, 0] = 0
+        output = search.output(room.matches, rows)
+        output.found[layout.FOUND_OFFSET, 0] = 0
         progress[[layout.MATCHES, layout.MAPPED]] = 0
-        status = search.advance(found, taken)
+        status = search.advance(output)
         while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
             search.grow(status)
-            status = search.advance(found, taken)
+            status = search.advance(output)
         if partitions.lenient and status in (layout.OVERFLOW, layout.DIVISION_BY_ZERO):
             behind = progress[layout.FAILED_START] + 1
             progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = behind
             status = layout.OUTPUT_FULL
         raise_failure(status, progress, search.tables, task)
         if progress[layout.MATCHES]:
-            yield search.matches(found, taken)
+            yield search.matches(output)
         if status == layout.OUTPUT_FULL:
             rows = max(rows, int(progress[layout.NEEDED]))
     if partitions.frontier is not None:
@@ -101,20 +101,6 @@ def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: 
     if kind is FailureKind.TOO_MANY_STEPS:
         row, detail = progress[layout.START], str(task.max_steps)
     raise RunFailure(kind, int(partition), int(row), detail)
-
-
-class PlainOutput:
-    """The output of a search in which each match has its own mapped rows."""
-
-    tables: ProgramTables
-    progress: IntArray
-
-    def output(self, matches: int, rows: int) -> tuple[IntArray, ChoiceArray]:
-        return np.empty((4, matches + 1), np.int64), np.empty(rows, np.int32)
-
-    def matches(self, found: IntArray, taken: ChoiceArray) -> Matches:
-        choices = taken[: self.progress[layout.MAPPED]]
-        return matches_of(found, int(self.progress[layout.MATCHES]), choices, self.tables)
 
 
 def matches_of(found: IntArray, count: int, choices: ChoiceArray, tables: ProgramTables) -> Matches:

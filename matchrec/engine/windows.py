@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.evaluate.jit import allocating
+from matchrec.jit.decorators import allocating
 
 Keys = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from matchrec.evaluate.instructions import (
     PLUS,
     TIMES,
 )
-from matchrec.evaluate.jit import inlined
+from matchrec.jit.decorators import inlined
 
 # What an operation answers beside its value; otherwise OVERFLOW or DIVISION_BY_ZERO.
 NULL = 0

@@ -1,11 +1,12 @@
 """The compiled side of conditions: registers brought up to date, and code that is run.
 
 Both engines call these for each row that a run tries to map, after its row condition has held.
-Few arrays, all of int64, a float as its bits: arrays as arguments are what a call costs.
+All values are int64, a float as its bits.
 
-registers: int64[p, r], one computation state at each place. columns, valid: [c, n], the integer
-columns, then the floating ones.
+registers: int64[p, r], one computation state at each place.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,6 @@ from matchrec.evaluate.arithmetic import (
     order_of_integers,
     wrapped_sum,
 )
-from matchrec.evaluate.builtin import bits_of, float_of
 from matchrec.evaluate.instructions import (
     ADD_ONE,
     ADD_VALID,
@@ -58,10 +58,23 @@ from matchrec.evaluate.instructions import (
     VARIABLE,
     WIDEN,
 )
-from matchrec.evaluate.jit import inlined
+from matchrec.jit.bits import bits_of, float_of
+from matchrec.jit.decorators import inlined
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
+
+
+class Input(NamedTuple):
+    """What conditions read. columns, valid: [c, n], the integer columns, then the floating ones.
+
+    lower, upper: the rows of the partition, lower .. upper - 1.
+    """
+
+    columns: IntArray
+    valid: BoolArray
+    lower: int
+    upper: int
 
 
 @inlined
@@ -72,8 +85,7 @@ def update_registers(
     registers: IntArray,
     place: int,
     row: int,
-    columns: IntArray,
-    valid: BoolArray,
+    given: Input,
 ) -> None:
     """Do the steps at .. end on the registers at `place`: the row has been mapped."""
     while at < end:
@@ -99,11 +111,11 @@ def update_registers(
             counted = row
             if instructions[at, 3] > 0:
                 counted = registers[place, instructions[at, 3] - 1]
-            if counted >= 0 and (operation == ADD_ONE or valid[b, counted]):
+            if counted >= 0 and (operation == ADD_ONE or given.valid[b, counted]):
                 if operation == ADD_ONE or operation == ADD_VALID:
                     registers[place, a] += 1
                 else:
-                    reduce(operation, registers, place, a, columns[b, counted])
+                    reduce(operation, registers, place, a, given.columns[b, counted])
         at += 1
 
 
@@ -141,15 +153,12 @@ def holds(
     registers: IntArray,
     place: int,
     row: int,
-    lower: int,
-    upper: int,
-    columns: IntArray,
-    valid: BoolArray,
+    given: Input,
     stack: IntArray,
 ) -> int:
     """HOLDS, HOLDS_NOT or an error: the condition in code at .. end for the candidate `row`.
 
-    lower, upper: the partition. stack: int64[2, d], values and whether they are not NULL.
+    stack: int64[2, d], values and whether they are not NULL.
     One flat dispatch, in the order of how often instructions occur.
     """
     if at == end:
@@ -162,9 +171,9 @@ def holds(
             position = row if b < 0 else registers[place, b]
             shifted = position + instructions[at, 3]
             stack[1, top] = 0
-            if position >= 0 and lower <= shifted < upper:
-                stack[0, top] = columns[a, shifted]
-                stack[1, top] = valid[a, shifted]
+            if position >= 0 and given.lower <= shifted < given.upper:
+                stack[0, top] = given.columns[a, shifted]
+                stack[1, top] = given.valid[a, shifted]
         elif operation <= VARIABLE:
             top += 1
             stack[0, top] = a if operation <= NULL_CONSTANT else registers[place, a]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
-from matchrec.evaluate.jit import allocating
+from matchrec.jit.decorators import allocating
 from matchrec.output.measures import Reader, look
 from matchrec.plan.expression import Semantics
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from matchrec.engine.match import Chains, Matches
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, Partitions
-from matchrec.evaluate.jit import allocating
+from matchrec.jit.decorators import allocating
 from matchrec.output.measures import members_mask, moved
 from matchrec.output.reads import (
     Read,

@@ -11,204 +11,116 @@ Cost: rows x choices where conditions look only at the data; exponential at wors
 on the run. Source: SASE+, "Backtracking algorithm"; failures are remembered as in RE2's BitState.
 """
 
-from matchrec.engine.kernels.layout import (
-    ACCEPT,
-    ASKED,
-    CHOICE,
-    CONDITION_FAILED,
-    DONE,
-    FAILED_START,
-    GUARD,
-    MAPPED,
-    MASK,
-    MEMO,
-    MEMO_FROM,
-    MEMO_FULL,
-    MEMO_TO,
-    MEMO_WINDOW,
-    MORE_ROWS,
-    NEEDED,
-    NO_EDGE,
-    NUMBER,
-    OUTPUT_FULL,
-    PARTITION,
-    PATH_FULL,
-    ROW,
-    SOURCE,
-    START,
-    TARGET,
-    TOO_MANY_STEPS,
-    WORD,
-    ByteArray,
-    ChoiceArray,
-    RunArray,
-)
+import numpy as np
+
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Found, PathWork, Rows, Rules, RunArray
 from matchrec.engine.kernels.mapping import is_asked_too_often, map_row
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.starts import (
     edge_of,
     end_of_window,
-    finish_match,
-    has_room,
     is_anchored,
+    next_partition,
+    write_path,
 )
-from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined, kernel
+from matchrec.jit.decorators import inlined, kernel
 
 NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
 
 
 @kernel
-def search(
-    first: IntArray,
-    program: IntArray,
-    starts: IntArray,
-    searched: IntArray,
-    satisfied: IntArray,
-    window_end: IntArray,
-    skip_to: int,
-    path: ChoiceArray,
-    memo: ByteArray,
-    found: IntArray,
-    taken: ChoiceArray,
-    progress: IntArray,
-    instructions: RunArray,
-    registers: RunArray,
-    columns: RunArray,
-    valid: RunArray,
-    stack: RunArray,
-) -> int:
+def search(rules: Rules, rows: Rows, work: PathWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    while progress[PARTITION] < starts.shape[0] - 1:
-        lower = starts[progress[PARTITION]]
-        upper = starts[progress[PARTITION] + 1]
-        edge = edge_of(starts, progress)
-        while progress[START] < searched[1, progress[PARTITION]]:
-            start = progress[START]
-            bound = end_of_window(window_end, start, upper)
-            if bound != progress[MEMO_WINDOW]:  # what failed was in another one
-                progress[MEMO_FROM] = start
-                progress[MEMO_TO] = start
-                progress[MEMO_WINDOW] = bound
-            length = find_match(
-                first,
-                program,
-                satisfied,
-                path,
-                memo,
-                progress,
-                bound,
-                edge,
-                lower,
-                upper,
-                instructions,
-                registers,
-                columns,
-                valid,
-                stack,
-            )
+    progress = work.progress
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        lower = rows.starts[progress[layout.PARTITION]]
+        upper = rows.starts[progress[layout.PARTITION] + 1]
+        edge = edge_of(rows.starts, progress)
+        while progress[layout.START] < rows.searched[1, progress[layout.PARTITION]]:
+            start = progress[layout.START]
+            bound = end_of_window(rows.window_end, start, upper)
+            if bound != progress[layout.MEMO_WINDOW]:  # what failed was in another one
+                progress[layout.MEMO_FROM] = start
+                progress[layout.MEMO_TO] = start
+                progress[layout.MEMO_WINDOW] = bound
+            length = find_match(bound, edge, lower, upper, rules, rows, work, work.registers)
             if length == NO_MATCH:
-                progress[START] = start + 1
+                progress[layout.START] = start + 1
                 continue
             if length < NO_MATCH:
                 return NO_MATCH - length
-            if not has_room(found, taken, progress, length):
-                progress[NEEDED] = length
-                return OUTPUT_FULL
-            mapped = progress[MAPPED]
-            for index in range(length):
-                taken[mapped + index] = path[index]
-            status = finish_match(program, skip_to, found, taken, progress, start, length)
-            if status != DONE:
+            status = write_path(length, rules, work, output)
+            if status != layout.DONE:
                 return status
-        if edge != NO_EDGE:
-            return MORE_ROWS
-        progress[PARTITION] += 1
-        progress[START] = searched[0, progress[PARTITION]]
-        progress[NUMBER] = 0
-        progress[ASKED] = 0
-        progress[MEMO_FROM] = progress[START]
-        progress[MEMO_TO] = progress[START]
-    return DONE
+        status = next_partition(edge, rows.searched, progress)
+        if status != layout.DONE:
+            return status
+    return layout.DONE
 
 
 @inlined
 def find_match(
-    first: IntArray,
-    program: IntArray,
-    satisfied: IntArray,
-    path: ChoiceArray,
-    memo: ByteArray,
-    progress: IntArray,
     bound: int,
     edge: int,
     lower: int,
     upper: int,
-    instructions: RunArray,
+    rules: Rules,
+    rows: Rows,
+    work: PathWork,
     registers: RunArray,
-    columns: RunArray,
-    valid: RunArray,
-    stack: RunArray,
 ) -> int:
     """Length of the preferred match at progress[START], NO_MATCH, or NO_MATCH - status.
 
     One loop over choices, forward and back, so that all of it stays in machine registers.
     """
-    start = progress[START]
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, memo, progress = work.path, work.memo, work.progress
+    start = progress[layout.START]
     if start >= edge:
-        return NO_MATCH - MORE_ROWS
+        return NO_MATCH - layout.MORE_ROWS
     row = start
-    state = 0
+    state = np.int64(0)
     choice = first[0]
     tried_further = False  # whether the search has been beyond this pair of state and row
     while True:
         last = first[state + 1]
         while choice < last:
-            guard = program[choice, GUARD]
+            guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, lower, upper):
-                if program[choice, TARGET] == ACCEPT:
+                if program[choice, layout.TARGET] == layout.ACCEPT:
                     return int(row - start)
-                mask = program[choice, MASK]
-                if row < bound and satisfied[row, program[choice, WORD]] & mask == mask:
-                    bit = program[choice, MEMO]
+                mask = program[choice, layout.MASK]
+                if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                    bit = program[choice, layout.MEMO]
                     if bit < 0 or not has_failed(memo, progress, bit, row + 1):
                         if registers is None:
                             break
-                        if row - start == path.shape[0]:
-                            return NO_MATCH - PATH_FULL
+                        depth = row - start
+                        if depth == path.shape[0]:
+                            return NO_MATCH - layout.PATH_FULL
                         if is_asked_too_often(progress):
-                            return NO_MATCH - TOO_MANY_STEPS
+                            return NO_MATCH - layout.TOO_MANY_STEPS
                         answer = map_row(
-                            program,
-                            choice,
-                            row - start,
-                            row - start + 1,
-                            row,
-                            lower,
-                            upper,
-                            instructions,
-                            registers,
-                            columns,
-                            valid,
-                            stack,
+                            choice, depth, depth + 1, row, lower, upper, rules, rows, work
                         )
                         if answer == HOLDS:
                             break
                         if answer != HOLDS_NOT:
-                            progress[ROW] = row
-                            progress[CHOICE] = choice
-                            progress[FAILED_START] = start
-                            return NO_MATCH - (CONDITION_FAILED + answer)
+                            progress[layout.ROW] = row
+                            progress[layout.CHOICE] = choice
+                            progress[layout.FAILED_START] = start
+                            return NO_MATCH - (layout.CONDITION_FAILED + answer)
             choice += 1
         if choice < last:
             if row - start == path.shape[0]:
-                return NO_MATCH - PATH_FULL
+                return NO_MATCH - layout.PATH_FULL
             path[row - start] = choice
             row += 1
             if row == edge:
-                return NO_MATCH - MORE_ROWS
-            state = program[choice, TARGET]
+                return NO_MATCH - layout.MORE_ROWS
+            state = program[choice, layout.TARGET]
             choice = first[state]
             tried_further = False
             continue
@@ -216,10 +128,10 @@ def find_match(
             return NO_MATCH
         row -= 1
         choice = path[row - start]
-        bit = program[choice, MEMO]
+        bit = program[choice, layout.MEMO]
         if tried_further and bit >= 0 and not remember_failure(memo, progress, bit, row + 1):
-            progress[NEEDED] = row + 2 - start
-            return NO_MATCH - MEMO_FULL
-        state = program[choice, SOURCE]
+            progress[layout.NEEDED] = row + 2 - start
+            return NO_MATCH - layout.MEMO_FULL
+        state = program[choice, layout.SOURCE]
         choice += 1
         tried_further = True

@@ -15,234 +15,136 @@ else rows x runs; runs of equal computation states merge. Sources: SASE+, "Basic
 Thompson.
 """
 
+import numpy as np
+
+from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
-from matchrec.engine.kernels.expansion import GOES_ON, expand
-from matchrec.engine.kernels.layout import (
-    ASKED,
-    BEST_END,
-    BEST_NODE,
-    BEST_START,
-    DONE,
-    FAILED_START,
-    MAPPED,
-    MEMO_FROM,
-    MEMO_TO,
-    MORE_ROWS,
-    NEEDED,
-    NO_EDGE,
-    NODES,
-    NODES_FULL,
-    NUMBER,
-    OUTPUT_FULL,
-    PARTITION,
-    RUN_NODE,
-    RUN_START,
-    RUN_STATE,
-    RUNS,
-    STAMP,
-    START,
-    ByteArray,
-    ChoiceArray,
-    RunArray,
-)
-from matchrec.engine.kernels.starts import edge_of, finish_match, has_room
-from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inlined, inner, kernel
+from matchrec.engine.kernels.expansion import GOES_ON, Run, expand
+from matchrec.engine.kernels.layout import Found, Rows, Rules, RunArray, RunsWork
+from matchrec.engine.kernels.starts import edge_of, finish_match, has_room, next_partition
+from matchrec.jit.decorators import inlined, inner, kernel
 
 
 @kernel
-def search(
-    first: IntArray,
-    program: IntArray,
-    starts: IntArray,
-    searched: IntArray,
-    satisfied: IntArray,
-    window_end: IntArray,
-    skip_to: int,
-    merge_runs: bool,
-    runs: IntArray,
-    nodes: ChoiceArray,
-    moved: ChoiceArray,
-    seen: IntArray,
-    memo: ByteArray,
-    found: IntArray,
-    taken: ChoiceArray,
-    progress: IntArray,
-    instructions: RunArray,
-    registers: RunArray,
-    columns: RunArray,
-    valid: RunArray,
-    stack: RunArray,
-    live_first: RunArray,
-    live: RunArray,
-    table: RunArray,
-) -> int:
+def search(rules: Rules, rows: Rows, work: RunsWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    while progress[PARTITION] < starts.shape[0] - 1:
-        lower = starts[progress[PARTITION]]
-        upper = starts[progress[PARTITION] + 1]
-        edge = edge_of(starts, progress)
-        until = searched[1, progress[PARTITION]]
-        while progress[START] < until:
-            status = find_match(
-                first,
-                program,
-                satisfied,
-                window_end,
-                merge_runs,
-                runs,
-                nodes,
-                moved,
-                seen,
-                memo,
-                progress,
-                edge,
-                lower,
-                upper,
-                until,
-                instructions,
-                registers,
-                columns,
-                valid,
-                stack,
-                live_first,
-                live,
-                table,
-            )
-            if status != DONE:
-                return status
-            start = progress[BEST_START]
-            if start < 0:
+    progress = work.progress
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        lower = rows.starts[progress[layout.PARTITION]]
+        upper = rows.starts[progress[layout.PARTITION] + 1]
+        edge = edge_of(rows.starts, progress)
+        until = rows.searched[1, progress[layout.PARTITION]]
+        while progress[layout.START] < until:
+            status = find_match(edge, lower, upper, until, rules, rows, work, work.registers)
+            if status == layout.DONE and progress[layout.BEST_START] < 0:
                 break
-            length = progress[BEST_END] - start
-            if not has_room(found, taken, progress, length):
-                progress[START] = start
-                progress[NEEDED] = length
-                return OUTPUT_FULL
-            unwind(nodes, progress[BEST_NODE], taken, progress[MAPPED], length)
-            status = finish_match(program, skip_to, found, taken, progress, start, length)
-            if status != DONE:
+            if status == layout.DONE:
+                status = write_best(rules, work, output)
+            if status != layout.DONE:
                 return status
-        if edge != NO_EDGE:
-            return MORE_ROWS
-        progress[PARTITION] += 1
-        progress[START] = searched[0, progress[PARTITION]]
-        progress[NUMBER] = 0
-        progress[ASKED] = 0
-        progress[MEMO_FROM] = progress[START]
-        progress[MEMO_TO] = progress[START]
-    return DONE
+        status = next_partition(edge, rows.searched, progress)
+        if status != layout.DONE:
+            return status
+    return layout.DONE
+
+
+@inner
+def write_best(rules: Rules, work: RunsWork, output: Found) -> int:
+    """Write out the best match, as `finish_match`: DONE, OUTPUT_FULL or a failure."""
+    progress = work.progress
+    start = progress[layout.BEST_START]
+    length = progress[layout.BEST_END] - start
+    found, taken = output.found, output.taken
+    if not has_room(found, taken, progress, length):
+        progress[layout.START] = start
+        progress[layout.NEEDED] = length
+        return layout.OUTPUT_FULL
+    node, mapped = progress[layout.BEST_NODE], progress[layout.MAPPED]
+    unwind(work.nodes, node, taken, mapped, length)
+    return finish_match(rules.program, rules.skip_to, found, taken, progress, start, length)
 
 
 @inlined
 def find_match(
-    first: IntArray,
-    program: IntArray,
-    satisfied: IntArray,
-    window_end: IntArray,
-    merge_runs: bool,
-    runs: IntArray,
-    nodes: ChoiceArray,
-    moved: ChoiceArray,
-    seen: IntArray,
-    memo: ByteArray,
-    progress: IntArray,
     edge: int,
     lower: int,
     upper: int,
     until: int,
-    instructions: RunArray,
+    rules: Rules,
+    rows: Rows,
+    work: RunsWork,
     registers: RunArray,
-    columns: RunArray,
-    valid: RunArray,
-    stack: RunArray,
-    live_first: RunArray,
-    live: RunArray,
-    table: RunArray,
 ) -> int:
     """Find the first match from progress[START] on that begins before `until`. DONE or a status.
 
     It is progress[BEST_...].
     """
-    row = progress[START]
-    bank = 0
-    count = 0
-    progress[BEST_START] = -1
-    progress[NODES] = 0
+    runs, progress = work.runs, work.progress
+    row = progress[layout.START]
+    bank = np.int64(0)
+    count = np.int64(0)
+    progress[layout.BEST_START] = -1
+    progress[layout.NODES] = 0
     while True:
-        if row >= edge:
-            return forget(progress, runs, bank, count, row, MORE_ROWS)
-        if count == 0 and progress[BEST_START] < 0:
-            progress[NODES] = 0
-            if row >= until:
-                progress[START] = row
-                return DONE
-        elif 2 * progress[NODES] > nodes.shape[0]:
-            compact(nodes, moved, runs, bank, count, progress)
-            if 4 * progress[NODES] > nodes.shape[0]:
-                return forget(progress, runs, bank, count, row, NODES_FULL)
-        progress[STAMP] += 1
-        progress[RUNS] = 0
-        answer = GOES_ON
-        new_run = int(progress[BEST_START] < 0 and row < until)
-        for run in range(count + new_run):
-            state, node, start, place = 0, -1, row, 2 * runs.shape[1]
-            if run < count:
-                state = runs[bank, run, RUN_STATE]
-                node = runs[bank, run, RUN_NODE]
-                start = runs[bank, run, RUN_START]
-                place = bank * runs.shape[1] + run
-            answer = expand(
-                state,
-                node,
-                start,
-                place,
-                row,
-                first,
-                program,
-                satisfied,
-                window_end,
-                merge_runs,
-                runs,
-                1 - bank,
-                nodes,
-                seen,
-                memo,
-                progress,
-                lower,
-                upper,
-                instructions,
-                registers,
-                columns,
-                valid,
-                stack,
-                live_first,
-                live,
-                table,
-            )
+        status = make_room(row, edge, bank, count, work)
+        if status != layout.DONE:
+            return forget(bank, count, row, status, work)
+        if row >= until and count == 0 and progress[layout.BEST_START] < 0:
+            progress[layout.START] = row
+            return layout.DONE
+        progress[layout.STAMP] += 1
+        progress[layout.RUNS] = 0
+        answer = np.int64(GOES_ON)
+        begins = int(progress[layout.BEST_START] < 0 and row < until)
+        for index in range(count + begins):
+            run = Run(np.int64(0), np.int64(-1), row, 2 * runs.shape[1])
+            if index < count:
+                run = Run(
+                    runs[bank, index, layout.RUN_STATE],
+                    runs[bank, index, layout.RUN_NODE],
+                    runs[bank, index, layout.RUN_START],
+                    bank * runs.shape[1] + index,
+                )
+            answer = expand(run, 1 - bank, row, lower, upper, rules, rows, work, registers)
             if answer != GOES_ON:
-                progress[FAILED_START] = start
+                progress[layout.FAILED_START] = run.start
                 break
         if answer > GOES_ON:
-            return forget(progress, runs, bank, count, row, answer)
+            return forget(bank, count, row, answer, work)
         bank = 1 - bank
-        count = progress[RUNS]
-        if count == 0 and progress[BEST_START] >= 0:
-            return DONE
+        count = progress[layout.RUNS]
+        if count == 0 and progress[layout.BEST_START] >= 0:
+            return layout.DONE
         row += 1
 
 
+@inlined
+def make_room(row: int, edge: int, bank: int, count: int, work: RunsWork) -> int:
+    """Make sure that a row may be looked at, and that there are nodes for it: DONE or a status."""
+    progress = work.progress
+    if row >= edge:
+        return layout.MORE_ROWS
+    if count == 0 and progress[layout.BEST_START] < 0:
+        progress[layout.NODES] = 0
+    elif 2 * progress[layout.NODES] > work.nodes.shape[0]:
+        compact(bank, count, work)
+        if 4 * progress[layout.NODES] > work.nodes.shape[0]:
+            return layout.NODES_FULL
+    return layout.DONE
+
+
 @inner
-def forget(progress: IntArray, runs: IntArray, bank: int, count: int, row: int, status: int) -> int:
+def forget(bank: int, count: int, row: int, status: int, work: RunsWork) -> int:
     """The status of a search that must begin again, from the first starting row that lives.
 
     What it has remembered of runs that still live is no failure yet.
     """
+    progress = work.progress
     if count > 0:
-        row = runs[bank, 0, RUN_START]
-    elif progress[BEST_START] >= 0:
-        row = progress[BEST_START]
-    progress[START] = row
-    progress[MEMO_FROM] = row
-    progress[MEMO_TO] = row
+        row = work.runs[bank, 0, layout.RUN_START]
+    elif progress[layout.BEST_START] >= 0:
+        row = progress[layout.BEST_START]
+    progress[layout.START] = row
+    progress[layout.MEMO_FROM] = row
+    progress[layout.MEMO_TO] = row
     return status

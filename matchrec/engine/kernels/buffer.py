@@ -7,54 +7,39 @@ Source: SASE+, "The shared versioned match buffer"; one predecessor for each nod
 preferred way to a computation state.
 """
 
-from matchrec.engine.kernels.layout import (
-    BEST_NODE,
-    BEST_START,
-    NODE_CHOICE,
-    NODE_PREDECESSOR,
-    NODES,
-    RUN_NODE,
-    RUN_STATE,
-    ChoiceArray,
-)
-from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inner
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import ChoiceArray, RunsWork
+from matchrec.jit.decorators import inner
 
 _DEAD = -1
 
 
 @inner
-def compact(
-    nodes: ChoiceArray,
-    moved: ChoiceArray,
-    runs: IntArray,
-    bank: int,
-    count: int,
-    progress: IntArray,
-) -> None:
-    """Keep the nodes that the runs in `bank` and the best match reach. moved: int32[n], scratch."""
-    for node in range(progress[NODES]):
+def compact(bank: int, count: int, work: RunsWork) -> None:
+    """Keep the nodes that the first runs in `bank` and the best match reach."""
+    nodes, moved, runs, progress = work.nodes, work.moved, work.runs, work.progress
+    for node in range(progress[layout.NODES]):
         moved[node] = _DEAD
     for run in range(count):
-        if runs[bank, run, RUN_STATE] >= 0:
-            mark(nodes, moved, runs[bank, run, RUN_NODE])
-    if progress[BEST_START] >= 0:
-        mark(nodes, moved, progress[BEST_NODE])
+        if runs[bank, run, layout.RUN_STATE] >= 0:
+            mark(nodes, moved, runs[bank, run, layout.RUN_NODE])
+    if progress[layout.BEST_START] >= 0:
+        mark(nodes, moved, progress[layout.BEST_NODE])
     kept = 0
-    for node in range(progress[NODES]):
+    for node in range(progress[layout.NODES]):
         if moved[node] != _DEAD:
-            predecessor = nodes[node, NODE_PREDECESSOR]
-            nodes[kept, NODE_CHOICE] = nodes[node, NODE_CHOICE]
-            nodes[kept, NODE_PREDECESSOR] = moved[predecessor] if predecessor >= 0 else -1
+            predecessor = nodes[node, layout.NODE_PREDECESSOR]
+            nodes[kept, layout.NODE_CHOICE] = nodes[node, layout.NODE_CHOICE]
+            nodes[kept, layout.NODE_PREDECESSOR] = moved[predecessor] if predecessor >= 0 else -1
             moved[node] = kept
             kept += 1
-    progress[NODES] = kept
+    progress[layout.NODES] = kept
     for run in range(count):
-        node = runs[bank, run, RUN_NODE]
-        if runs[bank, run, RUN_STATE] >= 0 and node >= 0:
-            runs[bank, run, RUN_NODE] = moved[node]
-    if progress[BEST_START] >= 0 and progress[BEST_NODE] >= 0:
-        progress[BEST_NODE] = moved[progress[BEST_NODE]]
+        node = runs[bank, run, layout.RUN_NODE]
+        if runs[bank, run, layout.RUN_STATE] >= 0 and node >= 0:
+            runs[bank, run, layout.RUN_NODE] = moved[node]
+    if progress[layout.BEST_START] >= 0 and progress[layout.BEST_NODE] >= 0:
+        progress[layout.BEST_NODE] = moved[progress[layout.BEST_NODE]]
 
 
 @inner
@@ -62,12 +47,12 @@ def mark(nodes: ChoiceArray, moved: ChoiceArray, node: int) -> None:
     """Mark a node and those before it as living, up to one that is marked."""
     while node >= 0 and moved[node] == _DEAD:
         moved[node] = 0
-        node = nodes[node, NODE_PREDECESSOR]
+        node = nodes[node, layout.NODE_PREDECESSOR]
 
 
 @inner
 def unwind(nodes: ChoiceArray, node: int, taken: ChoiceArray, begin: int, length: int) -> None:
     """Write the choices of the `length` rows that end at `node` to `taken`, from `begin` on."""
     for index in range(begin + length - 1, begin - 1, -1):
-        taken[index] = nodes[node, NODE_CHOICE]
-        node = nodes[node, NODE_PREDECESSOR]
+        taken[index] = nodes[node, layout.NODE_CHOICE]
+        node = nodes[node, layout.NODE_PREDECESSOR]

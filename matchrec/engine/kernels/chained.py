@@ -16,34 +16,13 @@ one that follows it in the match.
 found: int64[5, m + 1], with a row more than `layout` says.
 """
 
-from matchrec.engine.kernels.layout import (
-    ACCEPT,
-    BEST_NODE,
-    DONE,
-    GUARD,
-    MAPPED,
-    MASK,
-    MATCHES,
-    MEMO,
-    MEMO_FULL,
-    MEMO_TO,
-    MORE_ROWS,
-    NEEDED,
-    NO_EDGE,
-    NUMBER,
-    OUTPUT_FULL,
-    PARTITION,
-    SKIP_HERE,
-    SOURCE,
-    START,
-    TARGET,
-    TO_FIRST,
-    WORD,
-    ChoiceArray,
-)
-from matchrec.engine.kernels.starts import edge_of, finish, is_anchored
+import numpy as np
+
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import ChainWork, ChoiceArray, Found, Rows, Rules
+from matchrec.engine.kernels.starts import edge_of, finish, is_anchored, next_partition
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inlined, inner, kernel
+from matchrec.jit.decorators import inlined, inner, kernel
 
 # Rows of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
 # how many rows the match has from here on, and how many rows further on it skips to, or -1.
@@ -68,72 +47,60 @@ NO_MATCH = -1  # `follow` returns how many rows it has gone, this, or less: NO_M
 
 
 @kernel
-def search(
-    first: IntArray,
-    program: IntArray,
-    starts: IntArray,
-    searched: IntArray,
-    satisfied: IntArray,
-    skip_to: int,
-    known: ChoiceArray,
-    path: ChoiceArray,
-    found: IntArray,
-    nodes: ChoiceArray,
-    progress: IntArray,
-) -> int:
+def search(rules: Rules, rows: Rows, work: ChainWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    progress[MEMO_TO] = progress[START]
-    while progress[PARTITION] < starts.shape[0] - 1:
-        lower = starts[progress[PARTITION]]
-        upper = starts[progress[PARTITION] + 1]
-        edge = edge_of(starts, progress)
-        while progress[START] < searched[1, progress[PARTITION]]:
-            length = follow(first, program, satisfied, known, path, progress, edge, lower, upper)
+    progress = work.progress
+    progress[layout.MEMO_TO] = progress[layout.START]
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        lower = rows.starts[progress[layout.PARTITION]]
+        upper = rows.starts[progress[layout.PARTITION] + 1]
+        edge = edge_of(rows.starts, progress)
+        while progress[layout.START] < rows.searched[1, progress[layout.PARTITION]]:
+            length = follow(edge, lower, upper, rules, rows, work)
             if length == NO_MATCH:
-                progress[START] += 1
+                progress[layout.START] += 1
                 continue
             if length < NO_MATCH:
                 return NO_MATCH - length
-            has_room = progress[MATCHES] < found.shape[1] - 1
-            if not has_room or progress[MAPPED] + length > nodes.shape[1]:
-                progress[NEEDED] = length
-                return OUTPUT_FULL
-            node = chain(program, skip_to, known, path, nodes, progress, length)
-            found[FOUND_FIRST, progress[MATCHES]] = node
-            whole, target = 0, 0
-            if node != NO_NODE:
-                whole, target = nodes[CHAIN_LENGTH, node], nodes[CHAIN_SKIP, node]
-            status = finish(skip_to, found, progress, progress[START], whole, target)
-            if status != DONE:
+            status = write_chain(length, rules, work, output)
+            if status != layout.DONE:
                 return status
-        if edge != NO_EDGE:
-            return MORE_ROWS
-        progress[PARTITION] += 1
-        progress[START] = searched[0, progress[PARTITION]]
-        progress[NUMBER] = 0
-        progress[MEMO_TO] = progress[START]
-    return DONE
+        status = next_partition(edge, rows.searched, progress)
+        if status != layout.DONE:
+            return status
+    return layout.DONE
 
 
 @inlined
-def follow(
-    first: IntArray,
-    program: IntArray,
-    satisfied: IntArray,
-    known: ChoiceArray,
-    path: ChoiceArray,
-    progress: IntArray,
-    edge: int,
-    lower: int,
-    upper: int,
-) -> int:
+def write_chain(length: int, rules: Rules, work: ChainWork, output: Found) -> int:
+    """Write out the match that begins with the rows that `follow` has gone, and skip to the next.
+
+    DONE, OUTPUT_FULL or a failure.
+    """
+    found, nodes, progress = output.found, output.taken, work.progress
+    has_room = progress[layout.MATCHES] < found.shape[1] - 1
+    if not has_room or progress[layout.MAPPED] + length > nodes.shape[1]:
+        progress[layout.NEEDED] = length
+        return layout.OUTPUT_FULL
+    node = chain(length, rules, work, nodes)
+    found[FOUND_FIRST, progress[layout.MATCHES]] = node
+    whole, target = np.int64(0), np.int64(0)
+    if node != NO_NODE:
+        whole, target = np.int64(nodes[CHAIN_LENGTH, node]), np.int64(nodes[CHAIN_SKIP, node])
+    return finish(rules.skip_to, found, progress, progress[layout.START], whole, target)
+
+
+@inlined
+def follow(edge: int, lower: int, upper: int, rules: Rules, rows: Rows, work: ChainWork) -> int:
     """Go the preferred way from progress[START] on until it is known how it goes on.
 
     How many rows, whose choices are in `path`; then progress[BEST_NODE] is what is known there.
     """
-    start = progress[START]
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    known, path, progress = work.known, work.path, work.progress
+    start = progress[layout.START]
     if start >= edge:
-        return NO_MATCH - MORE_ROWS
+        return NO_MATCH - layout.MORE_ROWS
     row = start
     state = 0
     choice = first[0]
@@ -142,32 +109,32 @@ def follow(
         last = first[state + 1]
         beyond = UNKNOWN
         while choice < last:
-            guard = program[choice, GUARD]
+            guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, lower, upper):
-                if program[choice, TARGET] == ACCEPT:
-                    progress[BEST_NODE] = ENDS
+                if program[choice, layout.TARGET] == layout.ACCEPT:
+                    progress[layout.BEST_NODE] = ENDS
                     return int(row - start)
-                mask = program[choice, MASK]
-                if row < upper and satisfied[row, program[choice, WORD]] & mask == mask:
-                    bit = program[choice, MEMO]
+                mask = program[choice, layout.MASK]
+                if row < upper and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                    bit = program[choice, layout.MEMO]
                     beyond = UNKNOWN
-                    if bit >= 0 and row + 1 < progress[MEMO_TO]:
+                    if bit >= 0 and row + 1 < progress[layout.MEMO_TO]:
                         beyond = known[(row + 1) & (known.shape[0] - 1), bit]
                     if beyond != FAILED:
                         break
             choice += 1
         if choice < last:
             if row + 1 - start == path.shape[0]:
-                progress[NEEDED] = row + 2 - start
-                return NO_MATCH - MEMO_FULL
+                progress[layout.NEEDED] = row + 2 - start
+                return NO_MATCH - layout.MEMO_FULL
             path[row - start] = choice
             row += 1
             if beyond != UNKNOWN:
-                progress[BEST_NODE] = beyond
+                progress[layout.BEST_NODE] = beyond
                 return int(row - start)
             if row == edge:
-                return NO_MATCH - MORE_ROWS
-            state = program[choice, TARGET]
+                return NO_MATCH - layout.MORE_ROWS
+            state = program[choice, layout.TARGET]
             choice = first[state]
             tried_further = False
             continue
@@ -176,29 +143,22 @@ def follow(
         row -= 1
         choice = path[row - start]
         if tried_further:
-            learn(known, progress, program[choice, MEMO], row + 1, FAILED)
-        state = program[choice, SOURCE]
+            learn(known, progress, program[choice, layout.MEMO], row + 1, FAILED)
+        state = program[choice, layout.SOURCE]
         choice += 1
         tried_further = True
 
 
 @inner
-def chain(
-    program: IntArray,
-    skip_to: int,
-    known: ChoiceArray,
-    path: ChoiceArray,
-    nodes: ChoiceArray,
-    progress: IntArray,
-    length: int,
-) -> int:
+def chain(length: int, rules: Rules, work: ChainWork, nodes: ChoiceArray) -> int:
     """Write out the rows that `follow` has gone, from the last one on; the first one's node."""
-    start = progress[START]
-    beyond = progress[BEST_NODE]
+    program, known, path, progress = rules.program, work.known, work.path, work.progress
+    start = progress[layout.START]
+    beyond = progress[layout.BEST_NODE]
     for index in range(length - 1, -1, -1):
         choice = path[index]
-        learn(known, progress, program[choice, MEMO], start + index + 1, beyond)
-        node = progress[MAPPED]
+        learn(known, progress, program[choice, layout.MEMO], start + index + 1, beyond)
+        node = progress[layout.MAPPED]
         following = beyond - FIRST_NODE
         rest = 0
         target = -1
@@ -207,14 +167,15 @@ def chain(
             target = nodes[CHAIN_SKIP, following]
         if target >= 0:
             target += 1
-        if program[choice, SKIP_HERE] != 0 and (skip_to == TO_FIRST or target < 0):
+        is_target = program[choice, layout.SKIP_HERE] != 0
+        if is_target and (rules.skip_to == layout.TO_FIRST or target < 0):
             target = 0
         nodes[CHAIN_CHOICE, node] = choice
         nodes[CHAIN_ROW, node] = start + index
         nodes[CHAIN_NEXT, node] = following
         nodes[CHAIN_LENGTH, node] = rest + 1
         nodes[CHAIN_SKIP, node] = target
-        progress[MAPPED] = node + 1
+        progress[layout.MAPPED] = node + 1
         beyond = FIRST_NODE + node
     return int(beyond - FIRST_NODE)
 
@@ -225,11 +186,11 @@ def learn(known: ChoiceArray, progress: IntArray, bit: int, row: int, what: int)
     size, width = known.shape
     if bit < 0:
         return
-    if row >= progress[MEMO_TO]:
-        for new in range(max(progress[MEMO_TO], progress[START]), row + 1):
+    if row >= progress[layout.MEMO_TO]:
+        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
             for other in range(width):
                 known[new & (size - 1), other] = UNKNOWN
-        progress[MEMO_TO] = row + 1
+        progress[layout.MEMO_TO] = row + 1
     known[row & (size - 1), bit] = what
 
 

@@ -5,180 +5,129 @@ preferred to it may still match, and depth-first search would then never have as
 the place of its run.
 """
 
-from matchrec.engine.kernels.layout import (
-    ACCEPT,
-    BEST_END,
-    BEST_NODE,
-    BEST_START,
-    CHOICE,
-    CONDITION_FAILED,
-    GUARD,
-    MASK,
-    MEMO,
-    MEMO_FROM,
-    MEMO_FULL,
-    NEEDED,
-    NODE_CHOICE,
-    NODE_PREDECESSOR,
-    NODES,
-    NODES_FULL,
-    NOT_REMEMBERED,
-    ROW,
-    RUN_NODE,
-    RUN_START,
-    RUN_STATE,
-    RUNS,
-    RUNS_FULL,
-    SEEN_AT,
-    SEEN_WINDOW,
-    STAMP,
-    START,
-    TARGET,
-    TOO_MANY_STEPS,
-    WORD,
-    ByteArray,
-    ChoiceArray,
-    RunArray,
-)
+from typing import NamedTuple
+
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Rows, Rules, RunArray, RunsWork
 from matchrec.engine.kernels.mapping import is_asked_too_often, map_row
 from matchrec.engine.kernels.memo import has_failed, remember_failure
-from matchrec.engine.kernels.merging import NONE, find_twin_in_window
+from matchrec.engine.kernels.merging import NONE, find_twin
 from matchrec.engine.kernels.starts import end_of_window, is_anchored
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined, inner
+from matchrec.jit.decorators import inlined, inner
 
 # What `expand` answers, beside the statuses of `layout`.
 GOES_ON = 0
 CUTS_OFF = -1  # no less preferred run matters any more
 
 
+class Run(NamedTuple):
+    """A run: a row of `runs`, and the place of its registers."""
+
+    state: int
+    node: int
+    start: int
+    place: int
+
+
 @inlined
 def expand(
-    state: int,
-    node: int,
-    start: int,
-    place: int,
-    row: int,
-    first: IntArray,
-    program: IntArray,
-    satisfied: IntArray,
-    window_end: IntArray,
-    merge_runs: bool,
-    runs: IntArray,
+    run: Run,
     bank: int,
-    nodes: ChoiceArray,
-    seen: IntArray,
-    memo: ByteArray,
-    progress: IntArray,
+    row: int,
     lower: int,
     upper: int,
-    instructions: RunArray,
+    rules: Rules,
+    rows: Rows,
+    work: RunsWork,
     registers: RunArray,
-    columns: RunArray,
-    valid: RunArray,
-    stack: RunArray,
-    live_first: RunArray,
-    live: RunArray,
-    table: RunArray,
 ) -> int:
     """Add what follows from a run at `row` to the runs in `bank`; GOES_ON, CUTS_OFF or a status."""
-    if state < 0:
-        return wait(state, node, start, runs, bank, progress)
-    bound = end_of_window(window_end, start, upper)
-    for choice in range(first[state], first[state + 1]):
-        guard = program[choice, GUARD]
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    runs, nodes, memo, progress = work.runs, work.nodes, work.memo, work.progress
+    if run.state < 0:
+        return wait(run.state, run.node, run.start, bank, runs, progress)
+    bound = end_of_window(rows.window_end, run.start, upper)
+    for choice in range(first[run.state], first[run.state + 1]):
+        guard = program[choice, layout.GUARD]
         if guard != 0 and not is_anchored(guard, row, lower, upper):
             continue
-        target = program[choice, TARGET]
-        if target == ACCEPT:
-            progress[BEST_START] = start
-            progress[BEST_END] = row
-            progress[BEST_NODE] = node
-            progress[MEMO_FROM] = max(progress[MEMO_FROM], row + 1)
+        target = program[choice, layout.TARGET]
+        if target == layout.ACCEPT:
+            progress[layout.BEST_START] = run.start
+            progress[layout.BEST_END] = row
+            progress[layout.BEST_NODE] = run.node
+            progress[layout.MEMO_FROM] = max(progress[layout.MEMO_FROM], row + 1)
             return CUTS_OFF
-        mask = program[choice, MASK]
-        if row >= bound or satisfied[row, program[choice, WORD]] & mask != mask:
+        mask = program[choice, layout.MASK]
+        if row >= bound or satisfied[row, program[choice, layout.WORD]] & mask != mask:
             continue
-        bit = program[choice, MEMO] if window_end.shape[0] == 0 else NOT_REMEMBERED
+        bit = program[choice, layout.MEMO]
+        if rows.window_end.shape[0] > 0:
+            bit = layout.NOT_REMEMBERED
         if bit >= 0 and has_failed(memo, progress, bit, row + 1):
             continue
-        run = progress[RUNS]
-        if run == runs.shape[1]:
-            return RUNS_FULL
-        runs[bank, run, RUN_STATE] = target
-        runs[bank, run, RUN_START] = start
+        place = progress[layout.RUNS]
+        if place == runs.shape[1]:
+            return layout.RUNS_FULL
+        runs[bank, place, layout.RUN_STATE] = target
+        runs[bank, place, layout.RUN_START] = run.start
         if registers is None:
-            same_row = seen[target, SEEN_AT] == progress[STAMP]
-            if merge_runs and same_row and seen[target, SEEN_WINDOW] == bound:
+            if rules.merge_runs and is_seen(target, bound, work):
                 continue
-            seen[target, SEEN_AT] = progress[STAMP]
-            seen[target, SEEN_WINDOW] = bound
         else:
             if is_asked_too_often(progress):
-                return TOO_MANY_STEPS
-            answer = map_row(
-                program,
-                choice,
-                place,
-                bank * runs.shape[1] + run,
-                row,
-                lower,
-                upper,
-                instructions,
-                registers,
-                columns,
-                valid,
-                stack,
-            )
+                return layout.TOO_MANY_STEPS
+            after = bank * runs.shape[1] + place
+            answer = map_row(choice, run.place, after, row, lower, upper, rules, rows, work)
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
-                progress[ROW] = row
-                return wait(-(CONDITION_FAILED + answer), choice, start, runs, bank, progress)
-            if merge_runs:
-                twin = find_twin_in_window(
-                    runs,
-                    bank,
-                    run,
-                    registers,
-                    bank * runs.shape[1],
-                    live_first,
-                    live,
-                    table,
-                    progress[STAMP],
-                    window_end,
-                )
-                if twin != NONE:
-                    continue
-        if progress[NODES] == nodes.shape[0]:
-            return NODES_FULL
-        remembered = bit < 0 or progress[BEST_START] < 0
+                progress[layout.ROW] = row
+                failed = -(layout.CONDITION_FAILED + answer)
+                return wait(failed, choice, run.start, bank, runs, progress)
+            if rules.merge_runs and find_twin(bank, place, rules, work, rows.window_end) != NONE:
+                continue
+        if progress[layout.NODES] == nodes.shape[0]:
+            return layout.NODES_FULL
+        remembered = bit < 0 or progress[layout.BEST_START] < 0
         if not remembered and not remember_failure(memo, progress, bit, row + 1):
-            progress[NEEDED] = row + 2 - progress[START]
-            return MEMO_FULL
-        nodes[progress[NODES], NODE_CHOICE] = choice
-        nodes[progress[NODES], NODE_PREDECESSOR] = node
-        runs[bank, run, RUN_NODE] = progress[NODES]
-        progress[NODES] += 1
-        progress[RUNS] += 1
+            progress[layout.NEEDED] = row + 2 - progress[layout.START]
+            return layout.MEMO_FULL
+        nodes[progress[layout.NODES], layout.NODE_CHOICE] = choice
+        nodes[progress[layout.NODES], layout.NODE_PREDECESSOR] = run.node
+        runs[bank, place, layout.RUN_NODE] = progress[layout.NODES]
+        progress[layout.NODES] += 1
+        progress[layout.RUNS] += 1
     return GOES_ON
 
 
+@inlined
+def is_seen(state: int, bound: int, work: RunsWork) -> bool:
+    """Whether a run has come to a state at this row, with a window that ends there; now one has."""
+    seen, stamp = work.seen, work.progress[layout.STAMP]
+    if seen[state, layout.SEEN_AT] == stamp and seen[state, layout.SEEN_WINDOW] == bound:
+        return True
+    seen[state, layout.SEEN_AT] = stamp
+    seen[state, layout.SEEN_WINDOW] = bound
+    return False
+
+
 @inner
-def wait(state: int, choice: int, start: int, runs: IntArray, bank: int, progress: IntArray) -> int:
+def wait(state: int, choice: int, start: int, bank: int, runs: IntArray, progress: IntArray) -> int:
     """Keep a run whose condition has failed behind the runs before it, or fail with the last.
 
     It cuts all behind it off, so only one is ever kept; progress[ROW] says where it has failed.
     """
-    run = progress[RUNS]
+    run = progress[layout.RUNS]
     if run == 0:
-        progress[CHOICE] = choice
+        progress[layout.CHOICE] = choice
         return -state
     if run == runs.shape[1]:
-        return RUNS_FULL
-    runs[bank, run, RUN_STATE] = state
-    runs[bank, run, RUN_NODE] = choice
-    runs[bank, run, RUN_START] = start
-    progress[RUNS] += 1
+        return layout.RUNS_FULL
+    runs[bank, run, layout.RUN_STATE] = state
+    runs[bank, run, layout.RUN_NODE] = choice
+    runs[bank, run, layout.RUN_START] = start
+    progress[layout.RUNS] += 1
     return CUTS_OFF

@@ -1,30 +1,121 @@
-"""The arrays that kernels share: which column or index means what.
+"""What kernels are given and work in, and which column or index of an array means what.
 
-Few and plain arrays: numba counts references for every array it takes out of a tuple, which costs
-more than a step of the search.
-
-first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
-program: int64[c, 13], columns as below.
-searched: int64[2, p + 1], from which row on and before which one matches of each partition begin,
-then n.
-satisfied: int64[n, w], the row conditions of `Partitions`, bit for bit.
-window_end: int64[n], see `Partitions`, or int64[0] without a window.
-found: int64[4, m + 1], what is known of each match, rows as below.
-taken: int32[k], the choice taken at each mapped row, match after match.
-runs: int64[2, r, 3], those at this row and those at the next, in turn.
-nodes: int32[n, 2], the shared buffer of mapped rows.
-instructions, registers, columns, valid, stack: see `evaluate.kernels`; all None where no condition
-depends on the run, which numba compiles as a kernel of its own without what would use them.
+The arrays travel in four records, so that a function says what it needs in one word. What only
+conditions on the run need is None where there are none, which is compiled as a kernel of its own
+without what would use it: such a function takes `work.registers` beside the record, because the
+compiler leaves out what follows from an argument that is None, not from a field.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.engine.partitions import IntArray
+
 ByteArray = npt.NDArray[np.uint8]
 ChoiceArray = npt.NDArray[np.int32]
 RunArray = Any  # an array, or None where no condition depends on the run
+
+
+class Rules(NamedTuple):
+    """The query.
+
+    first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
+    program: int64[c, 13], columns as below. skip_to: AFTER MATCH SKIP. merge_runs: whether runs
+    with the same future are searched once.
+    instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`; may be None.
+    """
+
+    first: IntArray
+    program: IntArray
+    skip_to: int
+    merge_runs: bool
+    instructions: RunArray
+    live_first: RunArray
+    live: RunArray
+
+
+class Rows(NamedTuple):
+    """The partitions. starts: int64[p + 1].
+
+    searched: int64[2, p + 1], from which row on and before which one matches of each partition
+    begin, then n. satisfied: int64[n, w], the row conditions of `Partitions`, bit for bit.
+    window_end: int64[n], see `Partitions`, or int64[0] without a window.
+    columns, valid: see `evaluate.kernels`; may be None.
+    """
+
+    starts: IntArray
+    searched: IntArray
+    satisfied: IntArray
+    window_end: IntArray
+    columns: RunArray
+    valid: RunArray
+
+
+class PathWork(NamedTuple):
+    """What a search works in that goes back.
+
+    path: int32[p], the choice taken at each row. memo: see `kernels.memo`.
+    registers, stack: see `evaluate.kernels`; may be None.
+    """
+
+    progress: IntArray
+    path: ChoiceArray
+    memo: ByteArray
+    registers: RunArray
+    stack: RunArray
+
+
+class RunsWork(NamedTuple):
+    """What a search works in that follows all runs at once.
+
+    runs: int64[2, r, 3], those at this row and those at the next, in turn. nodes: int32[n, 2], the
+    shared buffer of mapped rows. moved: int32[n], scratch. seen: int64[s, 2], columns as below.
+    memo: see `kernels.memo`. registers, stack: see `evaluate.kernels`; table: see
+    `kernels.merging`; may be None.
+    """
+
+    progress: IntArray
+    runs: IntArray
+    nodes: ChoiceArray
+    moved: ChoiceArray
+    seen: IntArray
+    memo: ByteArray
+    registers: RunArray
+    stack: RunArray
+    table: RunArray
+
+
+class WindowWork(NamedTuple):
+    """What a search inside windows works in: see `kernels.windowed`."""
+
+    progress: IntArray
+    nearest: ChoiceArray
+    path: ChoiceArray
+    least: ChoiceArray
+
+
+class ChainWork(NamedTuple):
+    """What a search works in whose matches share rows: see `kernels.chained`."""
+
+    progress: IntArray
+    known: ChoiceArray
+    path: ChoiceArray
+
+
+Work = PathWork | RunsWork
+
+
+class Found(NamedTuple):
+    """The output. found: int64[4, m + 1], what is known of each match, rows as below.
+
+    taken: int32[k], the choice taken at each mapped row, match after match.
+    """
+
+    found: IntArray
+    taken: ChoiceArray
+
 
 # Columns of `program`, which are those of `nfa.tables.ProgramTables` and the row condition: the
 # choice needs `satisfied[row, WORD] & MASK == MASK`; mask 0 needs nothing.

@@ -7,15 +7,16 @@ so the memo is a ring whose size is the reach of a search, not of the partition.
 bits: uint8[r, b], r a power of two; row position p stands at bits[p & (r - 1)].
 """
 
-from matchrec.engine.kernels.layout import MEMO_FROM, MEMO_TO, START, ByteArray
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import ByteArray
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inlined
+from matchrec.jit.decorators import inlined
 
 
 @inlined
 def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     """Whether the state with memo number `bit` is known to fail at `row`."""
-    if row >= progress[MEMO_TO] or row < progress[MEMO_FROM]:
+    if row >= progress[layout.MEMO_TO] or row < progress[layout.MEMO_FROM]:
         return False
     return bool((bits[row & (bits.shape[0] - 1), bit >> 3] >> (bit & 7)) & 1)
 
@@ -24,12 +25,12 @@ def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
 def remember_failure(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     """Note a failure; false when the ring is too small for the rows from the starting row on."""
     size, width = bits.shape
-    if row >= progress[MEMO_TO]:
-        if row - progress[START] >= size:
+    if row >= progress[layout.MEMO_TO]:
+        if row - progress[layout.START] >= size:
             return False
-        for new in range(max(progress[MEMO_TO], progress[START]), row + 1):
+        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
             for byte in range(width):
                 bits[new & (size - 1), byte] = 0
-        progress[MEMO_TO] = row + 1
+        progress[layout.MEMO_TO] = row + 1
     bits[row & (size - 1), bit >> 3] |= 1 << (bit & 7)
     return True

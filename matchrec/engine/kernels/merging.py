@@ -7,59 +7,37 @@ Source: SASE+, "Merging equivalent runs".
 
 import numpy as np
 
-from matchrec.engine.kernels.layout import RUN_START, RUN_STATE, RunArray
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import RunArray
+from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.kernels.starts import end_of_window
-from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.arithmetic import wrapped_product
-from matchrec.evaluate.jit import inlined
+from matchrec.jit.decorators import inlined
+
+Rules = layout.Rules | own.Rules
+Work = layout.RunsWork | own.Work
 
 NONE = -1
 
 
 @inlined
-def find_twin(
-    runs: IntArray,
-    bank: int,
-    run: int,
-    registers: IntArray,
-    place: int,
-    live_first: IntArray,
-    live: IntArray,
-    table: IntArray,
-    stamp: int,
-) -> int:
-    """As `find_twin_in_window`, whatever the windows."""
-    return find_twin_in_window(
-        runs, bank, run, registers, place, live_first, live, table, stamp, None
-    )
-
-
-@inlined
-def find_twin_in_window(
-    runs: IntArray,
-    bank: int,
-    run: int,
-    registers: IntArray,
-    place: int,
-    live_first: IntArray,
-    live: IntArray,
-    table: IntArray,
-    stamp: int,
-    window_end: RunArray,
-) -> int:
+def find_twin(bank: int, run: int, rules: Rules, work: Work, window_end: RunArray) -> int:
     """The run before `run` in the bank that is its equal, or NONE; then `run` is noted.
 
-    place: of the registers of run 0 of the bank. live: live_first[s] .. live_first[s + 1] are the
-    live registers of state s. table: int64[t, 2], t a power of two, a hash table with open
-    addressing of runs; an entry counts if its first column is `stamp`. window_end: only runs whose
-    windows end together are equal; None or empty where there are no windows.
+    rules.live: live_first[s] .. live_first[s + 1] are the live registers of state s. work.table:
+    int64[t, 2], t a power of two, a hash table with open addressing of runs; an entry counts if its
+    first column is the stamp. window_end: only runs whose windows end together are equal; empty
+    where there are no windows, None whatever the windows.
     """
-    state = runs[bank, run, RUN_STATE]
-    begin, end = live_first[state], live_first[state + 1]
+    runs, registers, table = work.runs, work.registers, work.table
+    live, stamp = rules.live, work.progress[layout.STAMP]
+    place = bank * runs.shape[1]  # of the registers of run 0
+    state = runs[bank, run, layout.RUN_STATE]
+    begin, end = rules.live_first[state], rules.live_first[state + 1]
     code = state
     window = np.int64(0)
     if window_end is not None:
-        window = end_of_window(window_end, runs[bank, run, RUN_START], 0)
+        window = end_of_window(window_end, runs[bank, run, layout.RUN_START], window)
         code = wrapped_product(code ^ window, 0x2545F4914F6CDD1D)
     for index in range(begin, end):
         code = wrapped_product(code ^ registers[place + run, live[index]], 0x2545F4914F6CDD1D)
@@ -67,9 +45,10 @@ def find_twin_in_window(
     slot = code & (table.shape[0] - 1)
     while table[slot, 0] == stamp:
         other = table[slot, 1]
-        same = runs[bank, other, RUN_STATE] == state
+        same = runs[bank, other, layout.RUN_STATE] == state
         if window_end is not None:
-            same &= end_of_window(window_end, runs[bank, other, RUN_START], 0) == window
+            start = runs[bank, other, layout.RUN_START]
+            same &= end_of_window(window_end, start, np.int64(0)) == window
         if same:
             index = begin
             while index < end and (

@@ -16,30 +16,13 @@ path: int32[r] and least: int32[r], the choice that is tried at each row from th
 and the best of those before it.
 """
 
-from matchrec.engine.kernels.layout import (
-    ACCEPT,
-    DONE,
-    GUARD,
-    HORIZON,
-    MAPPED,
-    MASK,
-    MEMO_FULL,
-    MEMO_TO,
-    MORE_ROWS,
-    NEEDED,
-    NO_EDGE,
-    NUMBER,
-    OUTPUT_FULL,
-    PARTITION,
-    SOURCE,
-    START,
-    TARGET,
-    WORD,
-    ChoiceArray,
-)
-from matchrec.engine.kernels.starts import edge_of, finish_match, has_room, is_anchored
+import numpy as np
+
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Found, Rows, Rules, WindowWork
+from matchrec.engine.kernels.starts import edge_of, is_anchored, next_partition, write_path
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inlined, kernel
+from matchrec.jit.decorators import inlined, kernel
 
 NEVER = 2**31 - 1  # no acceptance can be reached
 TOO_FAR = NEVER - 1  # none up to the horizon
@@ -51,123 +34,67 @@ UNDECIDED = -3
 
 
 @kernel
-def search(
-    first: IntArray,
-    program: IntArray,
-    starts: IntArray,
-    searched: IntArray,
-    satisfied: IntArray,
-    window_end: IntArray,
-    skip_to: int,
-    nearest: ChoiceArray,
-    path: ChoiceArray,
-    least: ChoiceArray,
-    found: IntArray,
-    taken: ChoiceArray,
-    progress: IntArray,
-) -> int:
+def search(rules: Rules, rows: Rows, work: WindowWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    while progress[PARTITION] < starts.shape[0] - 1:
-        lower = starts[progress[PARTITION]]
-        upper = starts[progress[PARTITION] + 1]
-        edge = edge_of(starts, progress)
-        while progress[START] < searched[1, progress[PARTITION]]:
-            start = progress[START]
-            bound = window_end[start]
-            if bound > progress[HORIZON]:
+    progress = work.progress
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        lower = rows.starts[progress[layout.PARTITION]]
+        upper = rows.starts[progress[layout.PARTITION] + 1]
+        edge = edge_of(rows.starts, progress)
+        while progress[layout.START] < rows.searched[1, progress[layout.PARTITION]]:
+            start = progress[layout.START]
+            bound = rows.window_end[start]
+            if bound > progress[layout.HORIZON]:
                 end = min(upper, edge)
-                progress[HORIZON] = min(end, 2 * bound - start + 16)
-            length = walk(
-                first,
-                program,
-                satisfied,
-                nearest,
-                path,
-                least,
-                progress,
-                bound,
-                edge,
-                lower,
-                upper,
-            )
+                progress[layout.HORIZON] = min(end, 2 * bound - start + 16)
+            length = walk(bound, edge, lower, upper, rules, rows, work)
             if length == NO_MATCH:
-                progress[START] = start + 1
+                progress[layout.START] = start + 1
                 continue
             if length == NO_ROOM:
-                return MEMO_FULL
+                return layout.MEMO_FULL
             if length == UNDECIDED:
-                return MORE_ROWS
-            if not has_room(found, taken, progress, length):
-                progress[NEEDED] = length
-                return OUTPUT_FULL
-            mapped = progress[MAPPED]
-            for index in range(length):
-                taken[mapped + index] = path[index]
-            status = finish_match(program, skip_to, found, taken, progress, start, length)
-            if status != DONE:
+                return layout.MORE_ROWS
+            status = write_path(length, rules, work, output)
+            if status != layout.DONE:
                 return status
-        if edge != NO_EDGE:
-            return MORE_ROWS
-        progress[PARTITION] += 1
-        progress[START] = searched[0, progress[PARTITION]]
-        progress[NUMBER] = 0
-        progress[MEMO_TO] = progress[START]
-        progress[HORIZON] = progress[START]
-    return DONE
+        status = next_partition(edge, rows.searched, progress)
+        if status != layout.DONE:
+            return status
+    return layout.DONE
 
 
 @inlined
 def walk(
-    first: IntArray,
-    program: IntArray,
-    satisfied: IntArray,
-    nearest: ChoiceArray,
-    path: ChoiceArray,
-    least: ChoiceArray,
-    progress: IntArray,
-    bound: int,
-    edge: int,
-    lower: int,
-    upper: int,
+    bound: int, edge: int, lower: int, upper: int, rules: Rules, rows: Rows, work: WindowWork
 ) -> int:
     """Length of the preferred match at progress[START] that ends at `bound` or before it.
 
     Its choices are in `path`. NO_MATCH where there is none; NO_ROOM; UNDECIDED where rows behind
     `edge` decide.
     """
-    start = progress[START]
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, progress = work.path, work.progress
+    start = progress[layout.START]
     row = start
-    state = 0
+    state = np.int64(0)
     while True:
         if row >= edge:
             return UNDECIDED
         chosen = -1
         for choice in range(first[state], first[state + 1]):
-            guard = program[choice, GUARD]
+            guard = program[choice, layout.GUARD]
             if guard != 0 and not is_anchored(guard, row, lower, upper):
                 continue
-            target = program[choice, TARGET]
-            if target == ACCEPT:
+            target = program[choice, layout.TARGET]
+            if target == layout.ACCEPT:
                 return int(row - start)
-            mask = program[choice, MASK]
-            if row >= bound or satisfied[row, program[choice, WORD]] & mask != mask:
+            mask = program[choice, layout.MASK]
+            if row >= bound or satisfied[row, program[choice, layout.WORD]] & mask != mask:
                 continue
-            away = look(first, program, nearest, progress, target, row + 1, edge, lower, upper)
+            away = look(target, row + 1, edge, lower, upper, rules, work)
             if away == UNKNOWN:
-                away = explore(
-                    target,
-                    row + 1,
-                    first,
-                    program,
-                    satisfied,
-                    nearest,
-                    path,
-                    least,
-                    progress,
-                    edge,
-                    lower,
-                    upper,
-                )
+                away = explore(target, row + 1, edge, lower, upper, rules, rows, work)
                 if away == NO_ROOM:
                     return NO_ROOM
             if away == TOO_FAR and bound >= edge:
@@ -181,45 +108,43 @@ def walk(
             return no_room(progress)
         path[row - start] = chosen
         row += 1
-        state = program[chosen, TARGET]
+        state = program[chosen, layout.TARGET]
 
 
 @inlined
 def explore(
     state: int,
     row: int,
-    first: IntArray,
-    program: IntArray,
-    satisfied: IntArray,
-    nearest: ChoiceArray,
-    path: ChoiceArray,
-    least: ChoiceArray,
-    progress: IntArray,
     edge: int,
     lower: int,
     upper: int,
+    rules: Rules,
+    rows: Rows,
+    work: WindowWork,
 ) -> int:
     """How many rows a run in `state` at `row` is away from the nearest acceptance, or NO_ROOM.
 
     Depth first, so that what comes later is known when a pair of state and row is left.
     """
-    start = progress[START]
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, least, progress = work.path, work.least, work.progress
+    start = progress[layout.START]
     begin = row
     choice = first[state]
-    best = NEVER
+    best = np.int64(NEVER)
     if row - start >= path.shape[0]:
         return no_room(progress)
     while True:
         while choice < first[state + 1]:
-            mask = program[choice, MASK]
-            guard = program[choice, GUARD]
+            mask = program[choice, layout.MASK]
+            guard = program[choice, layout.GUARD]
             if (
-                program[choice, TARGET] != ACCEPT
-                and satisfied[row, program[choice, WORD]] & mask == mask
+                program[choice, layout.TARGET] != layout.ACCEPT
+                and satisfied[row, program[choice, layout.WORD]] & mask == mask
                 and (guard == 0 or is_anchored(guard, row, lower, upper))
             ):
-                target = program[choice, TARGET]
-                away = look(first, program, nearest, progress, target, row + 1, edge, lower, upper)
+                target = program[choice, layout.TARGET]
+                away = look(target, row + 1, edge, lower, upper, rules, work)
                 if away == UNKNOWN:
                     break
                 best = min(best, one_more(away))
@@ -230,16 +155,16 @@ def explore(
             row += 1
             if row - start == path.shape[0]:
                 return no_room(progress)
-            state = program[choice, TARGET]
+            state = program[choice, layout.TARGET]
             choice = first[state]
             best = NEVER
             continue
-        keep(nearest, progress, state, row, best)
+        keep(state, row, best, work)
         if row == begin:
-            return best
+            return int(best)
         row -= 1
         choice = path[row - start]
-        state = program[choice, SOURCE]
+        state = program[choice, layout.SOURCE]
         best = min(least[row - start], one_more(best))
         choice += 1
 
@@ -247,7 +172,7 @@ def explore(
 @inlined
 def no_room(progress: IntArray) -> int:
     """Say how many rows the arrays must hold."""
-    progress[NEEDED] = progress[HORIZON] + 1 - progress[START]
+    progress[layout.NEEDED] = progress[layout.HORIZON] + 1 - progress[layout.START]
     return NO_ROOM
 
 
@@ -259,43 +184,38 @@ def one_more(away: int) -> int:
 
 @inlined
 def look(
-    first: IntArray,
-    program: IntArray,
-    nearest: ChoiceArray,
-    progress: IntArray,
-    state: int,
-    row: int,
-    edge: int,
-    lower: int,
-    upper: int,
+    state: int, row: int, edge: int, lower: int, upper: int, rules: Rules, work: WindowWork
 ) -> int:
     """What is known of a state and row: a distance, NEVER, TOO_FAR or UNKNOWN."""
-    if row < progress[MEMO_TO]:
+    first, program = rules.first, rules.program
+    nearest, progress = work.nearest, work.progress
+    if row < progress[layout.MEMO_TO]:
         away = nearest[row & (nearest.shape[0] - 1), state]
         if away >= 0:
             return int(away)
-        if row - away + NO_ROOM == progress[HORIZON]:
+        if row - away + NO_ROOM == progress[layout.HORIZON]:
             return TOO_FAR
     if row >= edge:
         return TOO_FAR
     for choice in range(first[state], first[state + 1]):
-        if program[choice, TARGET] == ACCEPT:
-            guard = program[choice, GUARD]
+        if program[choice, layout.TARGET] == layout.ACCEPT:
+            guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, lower, upper):
                 return 0
-    if row == progress[HORIZON]:
+    if row == progress[layout.HORIZON]:
         return NEVER if row == upper else TOO_FAR
     return UNKNOWN
 
 
 @inlined
-def keep(nearest: ChoiceArray, progress: IntArray, state: int, row: int, away: int) -> None:
+def keep(state: int, row: int, away: int, work: WindowWork) -> None:
     """Note what has been found out; rows that are new are unknown but for that."""
+    nearest, progress = work.nearest, work.progress
     size, states = nearest.shape
-    if row >= progress[MEMO_TO]:
-        for new in range(max(progress[MEMO_TO], progress[START]), row + 1):
+    if row >= progress[layout.MEMO_TO]:
+        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
             for other in range(states):
                 nearest[new & (size - 1), other] = UNKNOWN
-        progress[MEMO_TO] = row + 1
-    kept = away if away != TOO_FAR else NO_ROOM - (progress[HORIZON] - row)
+        progress[layout.MEMO_TO] = row + 1
+    kept = away if away != TOO_FAR else NO_ROOM - (progress[layout.HORIZON] - row)
     nearest[row & (size - 1), state] = kept

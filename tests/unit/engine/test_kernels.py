@@ -6,7 +6,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.starts import finish_match, is_anchored
-from matchrec.evaluate.jit import kernel
+from matchrec.jit.decorators import kernel
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
@@ -68,7 +68,10 @@ def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
     progress[layout.NODES] = 5
     progress[layout.BEST_NODE] = 2
-    callable_kernel(compact)(nodes, np.empty(5, np.int32), runs, 0, 2, progress)
+    none, memo = np.empty((0, 2), np.int64), np.empty((0, 0), np.uint8)
+    moved = np.empty(5, np.int32)
+    work = layout.RunsWork(progress, runs, nodes, moved, none, memo, None, None, None)
+    callable_kernel(compact)(0, 2, work)
     assert progress[layout.NODES] == 3
     assert nodes[:3].tolist() == [[7, -1], [9, 0], [6, 1]]
     assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]

@@ -32,7 +32,7 @@ from matchrec.evaluate.instructions import (
     REMAINDER,
     TIMES,
 )
-from matchrec.evaluate.jit import kernel
+from matchrec.jit.decorators import kernel
 
 LEAST, MOST = -(2**63), 2**63 - 1
 NAN, INFINITY = math.nan, math.inf

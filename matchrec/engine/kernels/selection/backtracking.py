@@ -9,6 +9,8 @@ Cost: exponential at worst; rows are read again for each way that leads past the
 Source: SASE+, "Backtracking algorithm".
 """
 
+import numpy as np
+
 from matchrec.engine.kernels.layout import (
     ACCEPT,
     BEST_END,
@@ -40,7 +42,6 @@ from matchrec.engine.kernels.selection.choosing import failed, may_map
 from matchrec.engine.kernels.selection.layout import (
     ALL,
     BEST_LENGTH,
-    BEST_ROWS,
     CHOICES,
     COMPLETED,
     COMPLETES_HERE,
@@ -67,14 +68,15 @@ from matchrec.engine.kernels.selection.layout import (
 from matchrec.engine.kernels.selection.matches import (
     closes,
     comes_before,
-    copy_counters,
+    copy,
     keep,
     lacks_absent,
-    write_match,
+    write_best,
+    write_path,
 )
 from matchrec.engine.kernels.starts import is_anchored, skip_target
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined, inner, kernel
+from matchrec.jit.decorators import inlined, inner, kernel
 from matchrec.nfa.places import A_MATCH
 
 BLOCKED = 1  # the run may not skip the row
@@ -92,7 +94,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
         while progress[START] < upper or progress[BEST_START] >= 0:
             start = progress[START]
             matches, mapped = progress[MATCHES], progress[MAPPED]
-            copy_counters(counters, 0, 1)
+            copy(counters[0], counters[1])
             if progress[BEST_START] >= 0 and start > min(progress[BEST_END], upper - 1):
                 status = finish_best(work, output)
             else:
@@ -106,13 +108,13 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 if status == DONE:
                     progress[START] = start + 1
                 elif status == ACCEPTED:
-                    status = write_match(ROWS, 0, progress[BEST_LENGTH], work, output)
+                    status = write_path(progress[BEST_LENGTH], work, output)
                     if status == DONE:
                         status = skip(start, rules, work)
             if status != DONE:
                 progress[MATCHES] = matches
                 progress[MAPPED] = mapped
-                copy_counters(counters, 1, 0)
+                copy(counters[1], counters[0])
                 return status
             counters[0, MATCHES_FOUND] += progress[MATCHES] - matches
         progress[PARTITION] += 1
@@ -133,7 +135,7 @@ def finish_best(work: Work, output: Found) -> int:
     """Write out the best match and go on behind it; DONE or OUTPUT_FULL."""
     progress = work.progress
     progress[COMPLETED] = progress[BEST_END]
-    status = write_match(BEST_ROWS, 0, progress[BEST_LENGTH], work, output)
+    status = write_best(work, output)
     if status == DONE:
         progress[START] = progress[BEST_END] + 1
         progress[BEST_START] = -1
@@ -178,9 +180,9 @@ def search_from(
     """
     program, path, progress, counters = rules.program, work.path, work.progress, work.counters
     end = rows.run_end[start]
-    row, state, depth = start, first, 0
+    row, state, depth = start, first, np.int64(0)
     choice = rules.first[first]
-    blocked, matches = 0, 0
+    blocked, matches = np.int64(0), np.int64(0)
     counters[0, RUNS_CREATED] += 1
     while True:
         last = rules.first[state + 1]
@@ -287,7 +289,7 @@ def complete(kind: int, row: int, depth: int, work: Work, output: Found) -> int:
     """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
     work.progress[COMPLETED] = row
     work.progress[MATCH_KIND] = kind
-    return write_match(ROWS, 0, depth, work, output)
+    return write_path(depth, work, output)
 
 
 @inlined

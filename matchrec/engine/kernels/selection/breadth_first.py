@@ -31,13 +31,11 @@ from matchrec.engine.kernels.layout import (
     START,
     TARGET,
 )
-from matchrec.engine.kernels.merging import NONE
+from matchrec.engine.kernels.merging import NONE, find_twin
 from matchrec.engine.kernels.selection.buffer import add_node, compact
 from matchrec.engine.kernels.selection.choosing import failed, may_map
 from matchrec.engine.kernels.selection.layout import (
     BANK,
-    BEST_LENGTH,
-    BEST_ROWS,
     COMPLETED,
     COMPLETES_HERE,
     COUNT,
@@ -63,11 +61,10 @@ from matchrec.engine.kernels.selection.layout import (
     Rules,
     Work,
 )
-from matchrec.engine.kernels.selection.matches import closes, copy_counters, write_match
-from matchrec.engine.kernels.selection.merging import twin_of
+from matchrec.engine.kernels.selection.matches import closes, copy, write_best
 from matchrec.engine.kernels.selection.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined, kernel
+from matchrec.jit.decorators import inlined, kernel
 from matchrec.nfa.closure import GUARD_END
 from matchrec.nfa.places import A_MATCH
 
@@ -92,17 +89,17 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 if 4 * progress[NODES] > work.nodes.shape[0]:
                     return NODES_FULL
             nodes, matches, mapped = progress[NODES], progress[MATCHES], progress[MAPPED]
-            copy_counters(counters, 0, 1)
+            copy(counters[0], counters[1])
             status = step(row, lower, upper, rules, rows, work, output)
             if status == DONE and progress[BEST_START] >= 0:
-                status = write_match(BEST_ROWS, 0, progress[BEST_LENGTH], work, output)
+                status = write_best(work, output)
                 progress[RUNS] = 0  # the search goes on behind the match
             progress[BEST_START] = -1
             if status != DONE:
                 progress[NODES] = nodes
                 progress[MATCHES] = matches
                 progress[MAPPED] = mapped
-                copy_counters(counters, 1, 0)
+                copy(counters[1], counters[0])
                 return status
             progress[BANK] = 1 - progress[BANK]
             progress[COUNT] = progress[RUNS]
@@ -242,7 +239,7 @@ def go_on(
     runs[bank, run, RUN_STATE] = state
     runs[bank, run, RUN_NODE] = node
     runs[bank, run, RUN_START] = start
-    twin = twin_of(bank, run, rules, work) if merges else NONE
+    twin = find_twin(bank, run, rules, work, None) if merges else NONE
     if twin == NONE:
         progress[RUNS] = run + 1
         return True

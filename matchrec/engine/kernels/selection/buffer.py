@@ -23,7 +23,7 @@ from matchrec.engine.kernels.selection.layout import (
     Work,
 )
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.jit import inlined, inner
+from matchrec.jit.decorators import inlined, inner
 
 DEAD = -1
 IN_A_MATCH = 1

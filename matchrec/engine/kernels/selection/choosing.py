@@ -8,17 +8,15 @@ from matchrec.engine.kernels.layout import (
     GUARD,
     MASK,
     ROW,
-    STEPS,
-    STEPS_END,
     WORD,
 )
-from matchrec.engine.kernels.mapping import map_row
+from matchrec.engine.kernels.mapping import map_row, update
 from matchrec.engine.kernels.selection.layout import Rows, Rules, Work
 from matchrec.engine.kernels.selection.matches import evaluated
 from matchrec.engine.kernels.starts import is_anchored
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined, inner
-from matchrec.evaluate.kernels import update_registers
+from matchrec.evaluate.kernels import Input
+from matchrec.jit.decorators import inlined, inner
 
 
 @inlined
@@ -48,20 +46,7 @@ def may_map(
         return HOLDS
     if rules.asks_first:
         return ask_and_map(choice, before, after, row, lower, upper, rules, rows, work)
-    return map_row(
-        program,
-        choice,
-        before,
-        after,
-        row,
-        lower,
-        upper,
-        rules.instructions,
-        work.registers,
-        rows.columns,
-        rows.valid,
-        work.stack,
-    )
+    return map_row(choice, before, after, row, lower, upper, rules, rows, work)
 
 
 @inner
@@ -77,24 +62,12 @@ def ask_and_map(
     work: Work,
 ) -> int:
     """As `map_row`, but the condition is asked of the registers at `before`."""
-    program, registers = rules.program, work.registers
-    code, code_end = program[choice, CODE], program[choice, CODE_END]
+    code, code_end = rules.program[choice, CODE], rules.program[choice, CODE_END]
     answer = evaluated(code, code_end, before, row, lower, upper, rules, rows, work)
-    if answer != HOLDS:
-        return answer
-    for register in range(registers.shape[1]):
-        registers[after, register] = registers[before, register]
-    update_registers(
-        rules.instructions,
-        program[choice, STEPS],
-        program[choice, STEPS_END],
-        registers,
-        after,
-        row,
-        rows.columns,
-        rows.valid,
-    )
-    return HOLDS
+    if answer == HOLDS:
+        given = Input(rows.columns, rows.valid, lower, upper)
+        update(choice, before, after, row, given, rules, work)
+    return answer
 
 
 @inlined

@@ -10,10 +10,8 @@ from typing import NamedTuple
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.evaluate.tables import record
 
 
-@record
 class Rules(NamedTuple):
     """The query. first, program: see `kernels.layout`.
 
@@ -50,7 +48,6 @@ class Rules(NamedTuple):
     live: IntArray
 
 
-@record
 class Rows(NamedTuple):
     """The partitions. starts: int64[p + 1]. satisfied: int64[n, w]. columns, valid: [c, n].
 
@@ -69,7 +66,6 @@ class Rows(NamedTuple):
     valid: BoolArray
 
 
-@record
 class Work(NamedTuple):
     """What a search works in.
 
@@ -102,7 +98,6 @@ class Work(NamedTuple):
     alive: IntArray
 
 
-@record
 class Found(NamedTuple):
     """The output. found: int64[6, m + 1], see `kernels.layout` and below. taken: int32[k] and rows:
     int64[k], the choice by which each row was mapped and its position, match after match.

@@ -32,7 +32,6 @@ from matchrec.engine.kernels.selection.layout import (
     CLOSING_MASK,
     CLOSING_WORD,
     COMPLETED,
-    COUNTERS,
     FOUND_COMPLETED,
     FOUND_KIND,
     KIND,
@@ -45,8 +44,8 @@ from matchrec.engine.kernels.selection.layout import (
 )
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inlined, inner, kernel
-from matchrec.evaluate.kernels import holds
+from matchrec.evaluate.kernels import Input, holds
+from matchrec.jit.decorators import inlined, inner, kernel
 
 Values = npt.NDArray[np.generic]
 
@@ -79,19 +78,8 @@ def evaluated(
     work: Work,
 ) -> int:
     """The answer of the code begin .. end on the registers at `place`."""
-    return holds(
-        rules.instructions,
-        begin,
-        end,
-        work.registers,
-        place,
-        row,
-        lower,
-        upper,
-        rows.columns,
-        rows.valid,
-        work.stack,
-    )
+    given = Input(rows.columns, rows.valid, lower, upper)
+    return holds(rules.instructions, begin, end, work.registers, place, row, given, work.stack)
 
 
 @inner
@@ -190,20 +178,30 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
 
 
 @inner
-def write_match(kind: int, first: int, length: int, work: Work, output: Found) -> int:
-    """Add a match to the output; DONE or OUTPUT_FULL.
+def write_path(length: int, work: Work, output: Found) -> int:
+    """Add the match in `path` to the output; DONE or OUTPUT_FULL."""
+    return write_match(work.path[ROWS, :length], work.path[CHOICES, :length], work, output)
 
-    It is in rows `kind` and `kind + 1` of `path`, from column `first` on.
-    """
-    path, progress = work.path, work.progress
+
+@inner
+def write_best(work: Work, output: Found) -> int:
+    """Add the best match so far to the output; DONE or OUTPUT_FULL."""
+    path, length = work.path, work.progress[BEST_LENGTH]
+    return write_match(path[BEST_ROWS, :length], path[BEST_CHOICES, :length], work, output)
+
+
+@inner
+def write_match(rows: IntArray, choices: IntArray, work: Work, output: Found) -> int:
+    """Add a match to the output; DONE or OUTPUT_FULL."""
+    progress, length = work.progress, rows.shape[0]
     match, mapped = progress[MATCHES], progress[MAPPED]
     if match == output.found.shape[1] - 1 or mapped + length > output.rows.shape[0]:
         progress[NEEDED] = mapped + length
         return OUTPUT_FULL
-    copy(path[kind, first : first + length], output.rows[mapped : mapped + length])
-    copy(path[kind + 1, first : first + length], output.taken[mapped : mapped + length])
+    copy(rows, output.rows[mapped : mapped + length])
+    copy(choices, output.taken[mapped : mapped + length])
     output.found[FOUND_PARTITION, match] = progress[PARTITION]
-    output.found[FOUND_START, match] = path[kind, first] if length > 0 else progress[START]
+    output.found[FOUND_START, match] = rows[0] if length > 0 else progress[START]
     output.found[FOUND_OFFSET, match + 1] = mapped + length
     output.found[FOUND_COMPLETED, match] = progress[COMPLETED]
     output.found[FOUND_KIND, match] = progress[MATCH_KIND]
@@ -217,13 +215,6 @@ def copy(source: IntArray, target: IntArray | ChoiceArray) -> None:
     """Fill one array from another: a loop without an index to check becomes vector moves."""
     for index in range(target.shape[0]):
         target[index] = source[index]
-
-
-@inlined
-def copy_counters(counters: IntArray, source: int, target: int) -> None:
-    """Keep what has been counted, or take it back."""
-    for index in range(COUNTERS):
-        counters[target, index] = counters[source, index]
 
 
 @kernel

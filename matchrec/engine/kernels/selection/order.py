@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.evaluate.jit import inner, kernel
+from matchrec.jit.decorators import inner, kernel
 
 VariableArray = npt.NDArray[np.int16]
 

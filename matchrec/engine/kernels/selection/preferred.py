@@ -31,7 +31,7 @@ from matchrec.engine.kernels.layout import (
     START,
     TARGET,
 )
-from matchrec.engine.kernels.merging import NONE
+from matchrec.engine.kernels.merging import NONE, find_twin
 from matchrec.engine.kernels.selection.backtracking import skip
 from matchrec.engine.kernels.selection.buffer import add_node, compact
 from matchrec.engine.kernels.selection.choosing import may_map
@@ -56,11 +56,10 @@ from matchrec.engine.kernels.selection.layout import (
     Rules,
     Work,
 )
-from matchrec.engine.kernels.selection.matches import write_match
-from matchrec.engine.kernels.selection.merging import twin_of
+from matchrec.engine.kernels.selection.matches import write_path
 from matchrec.engine.kernels.starts import is_anchored
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inner, kernel
+from matchrec.jit.decorators import inner, kernel
 
 
 @kernel
@@ -79,7 +78,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 status = lay_out(progress[BEST_NODE], work)
             if status == DONE:
                 progress[START] = start  # so that a search for more room need not begin before it
-                status = write_match(ROWS, 0, progress[BEST_LENGTH], work, output)
+                status = write_path(progress[BEST_LENGTH], work, output)
             if status == DONE:
                 status = skip(start, rules, work)
                 work.counters[0, MATCHES_FOUND] += 1
@@ -131,7 +130,7 @@ def step(row: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work)
             start, place = runs[bank, run, RUN_START], bank * runs.shape[1] + run
         work.counters[0, READS] += 1
         if state < 0:
-            status = wait(state, node, start, runs, 1 - bank, progress)
+            status = wait(state, node, start, 1 - bank, runs, progress)
         else:
             status = expand(state, node, start, place, row, lower, upper, rules, rows, work)
         if status != DONE:
@@ -176,7 +175,7 @@ def expand(
             continue
         if answer != HOLDS:
             progress[ROW] = row
-            return wait(-(CONDITION_FAILED + answer), choice, start, runs, bank, progress)
+            return wait(-(CONDITION_FAILED + answer), choice, start, bank, runs, progress)
         blocked = blocked or program[choice, BLOCKS] != 0
         chosen = add_node(choice, row, node, -1, start, work)
         if chosen < 0:
@@ -202,7 +201,7 @@ def go_on(
     runs[bank, run, RUN_NODE] = node
     runs[bank, run, RUN_START] = start
     work.counters[0, RUNS_CREATED] += 1
-    twin = twin_of(bank, run, rules, work) if rules.merge_runs else NONE
+    twin = find_twin(bank, run, rules, work, None) if rules.merge_runs else NONE
     if twin != NONE:
         arrived = work.nodes[node, NODE_ROW] == work.nodes[runs[bank, twin, RUN_NODE], NODE_ROW]
         same_end = rows.window_end[start] == rows.window_end[runs[bank, twin, RUN_START]]

@@ -8,7 +8,7 @@ Source: Flink CEP, "After Match Skip Strategy".
 """
 
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.evaluate.jit import kernel
+from matchrec.jit.decorators import kernel
 
 NO_ROW = -1  # where a strategy skips to, if the match has no such row
 

@@ -23,7 +23,7 @@ from matchrec.engine.kernels.selection.layout import (
 )
 from matchrec.engine.kernels.selection.matches import keep_better, lacks_absent, write_match
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.jit import inner
+from matchrec.jit.decorators import inner
 
 
 @inner
@@ -81,7 +81,8 @@ def unwind_matches(
         if rules.output == NON_OVERLAPPING:
             keep_better(size - length, length, work)
             continue
-        status = write_match(ROWS, size - length, length, work, output)
+        begin = size - length
+        status = write_match(path[ROWS, begin:], path[CHOICES, begin:], work, output)
         if status != DONE:
             return status
     return DONE

@@ -1,0 +1,155 @@
+"""Compiled functions on disk, so that only the first query of its kind on a machine compiles.
+
+numba keeps them, in the first of these places that can be written to:
+
+    $NUMBA_CACHE_DIR        where that is set
+    __pycache__             beside the source
+    the user's cache        ~/.cache/numba on Linux
+
+Where there is none, each process compiles for itself. Four things are added to what numba does.
+It would use code that was made from other sources than those there are now, as it looks only at the
+file of the function itself: so a digest of all sources is in the name of its files. It numbers a
+function's files, and two processes that compile it for different types could take the same number:
+so a name is for one combination of types. It would run what is in a damaged file: so files are
+vouched for, see `files`. And it looks for files only where it may write: so those of a read-only
+installation are copied.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import event
+
+from matchrec.jit.announcing import Announcing
+from matchrec.jit.files import Files
+
+_njit: Any = numba.njit  # its types do not know all options
+_config: Any = numba.config
+
+# The rooms from which machine code is made.
+SOURCES = ("jit", "nfa", "evaluate", "engine", "output")
+
+ALL: list[Kept] = []
+
+
+class Kept:
+    """A function, compiled for each combination of types when that is first asked for."""
+
+    def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:
+        assert isinstance(function, FunctionType)
+        self.function = function
+        self.options = options
+        self.compiled: dict[tuple[Any, ...], Any] = {}
+        self.sources = digest_of_sources()  # now, not when somebody has edited them
+        ALL.append(self)
+
+    def __call__(self, *arguments: Any) -> Any:
+        types = tuple(map(type_of, arguments))
+        compiled = self.compiled.get(types)
+        if compiled is not None:
+            return compiled(*arguments)
+        compiled = self.compiled[types] = self.kept_as(self.name(types))
+        try:
+            return first_answer(compiled, arguments)
+        except OSError:  # there is no room to keep it
+            compiled = self.compiled[types] = _njit(**self.options)(self.function)
+            return compiled(*arguments)
+
+    def name(self, types: tuple[Any, ...]) -> str:
+        """What the files are called that hold the code for some types."""
+        told_apart = repr((self.function.__module__, types, _config.BOUNDSCHECK))
+        digest = hashlib.sha256(told_apart.encode()).hexdigest()[:16]
+        return f"{self.function.__qualname__}-{digest}-{self.sources}"
+
+    def kept_as(self, name: str) -> Any:
+        """The function as numba will compile it, or find it among the files of a name."""
+        one = self.function
+        named = FunctionType(one.__code__, one.__globals__, one.__name__, None, one.__closure__)
+        named.__module__, named.__qualname__ = one.__module__, name
+        compiled = _njit(**self.options)(named)
+        place = enable_caching(compiled)
+        if place is not None:
+            found = Files(place, name)
+            if place != beside(one):
+                found.copy_from(beside(one))
+            if not found.are_sound():
+                found.remove()
+        return compiled
+
+    def place(self) -> Path | None:
+        """The folder in which numba keeps what it compiles."""
+        return enable_caching(_njit(self.function))
+
+
+def type_of(argument: Any) -> tuple[Any, ...]:
+    """What tells arguments apart for which other code is needed.
+
+    The arrays of a record are always of the same types, unless they are missing.
+    """
+    if isinstance(argument, np.ndarray):
+        flags = argument.flags
+        return argument.dtype, argument.ndim, flags.c_contiguous, flags.writeable
+    if isinstance(argument, tuple):
+        return type(argument), *map(type, argument)
+    return (type(argument),)
+
+
+def first_answer(compiled: Any, arguments: tuple[Any, ...]) -> Any:
+    """What a function answers that is compiled or found now; vouches for what is kept."""
+    with event.install_listener("numba:compile", Announcing()):
+        answer = compiled(*arguments)
+    place = compiled.stats.cache_path
+    if place is not None and sum(compiled.stats.cache_misses.values()):
+        Files(Path(place), compiled.py_func.__qualname__).vouch()
+    return answer
+
+
+def enable_caching(compiled: Any) -> Path | None:
+    """The place in which numba will keep a function; None where it can write to no place."""
+    with suppress(RuntimeError):
+        compiled.enable_caching()
+        return Path(compiled.stats.cache_path)
+    return None
+
+
+def beside(function: FunctionType) -> Path:
+    """The folder beside the source of a function."""
+    return Path(inspect.getfile(function)).parent / "__pycache__"
+
+
+@lru_cache
+def digest_of_sources() -> str:
+    """Of all that machine code is made from: functions take in what they call."""
+    digest = hashlib.sha256()
+    for room in SOURCES:
+        for source in sources_in(files("matchrec").joinpath(room)):
+            digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def sources_in(folder: Any) -> list[Any]:
+    """The Python files in a folder and in those in it, in an order that is always the same."""
+    found: list[Any] = []
+    for one in sorted(folder.iterdir(), key=lambda file: file.name):
+        if one.is_dir():
+            found += sources_in(one)
+        elif one.name.endswith(".py"):
+            found.append(one)
+    return found
+
+
+def places() -> list[Path]:
+    """The folders in which there are compiled functions."""
+    found = {one.place() for one in ALL}
+    return sorted(place for place in found if place is not None and any(place.glob("*.nbi")))
