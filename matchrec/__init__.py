@@ -21,7 +21,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matchrec.api import (
+    from matchrec.api.install import install, uninstall
+    from matchrec.api.patterns import detect, explain_pattern, pattern_sql
+    from matchrec.api.sql import (
         explain,
         explain_sase,
         match_recognize,
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
         sql,
         unwind,
     )
-    from matchrec.detecting import detect, explain_pattern, pattern_sql
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     )
     from matchrec.explanation import Explanation
     from matchrec.frontends.pattern import AfterMatch, Pattern
-    from matchrec.installing import install, uninstall
     from matchrec.spark.counters import Counters
 
 __all__ = [
@@ -76,10 +76,10 @@ def __getattr__(name: str) -> Any:
     if name in ("AfterMatch", "Pattern"):
         return getattr(import_module("matchrec.frontends.pattern"), name)
     if name in ("detect", "explain_pattern", "pattern_sql"):
-        return getattr(import_module("matchrec.detecting"), name)
+        return getattr(import_module("matchrec.api.patterns"), name)
     if name in ("install", "uninstall"):
-        return getattr(import_module("matchrec.installing"), name)
-    return getattr(import_module("matchrec.api"), name)
+        return getattr(import_module("matchrec.api.install"), name)
+    return getattr(import_module("matchrec.api.sql"), name)
 
 
 def __dir__() -> list[str]:

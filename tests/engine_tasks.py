@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.conditions.run_condition import Glue, Kind
 from matchrec.engine.interface import Condition, Engine, Task
-from matchrec.engine.match import Matches, RunFailure
+from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Frontier, Partitions
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa.compile import compile_pattern
 from matchrec.output.sight import sight
 from matchrec.plan.clauses import AfterMatchSkip
-from matchrec.plan.glue import Glue, Kind
 from matchrec.plan.pattern import RowPattern, variable_names
 from tests.reference import Candidate, Failure, Value, find_all
 

@@ -15,7 +15,7 @@ from typing import Any
 import golden_text
 from case_file import CaseFile, case_files
 from matchrec import Pattern
-from matchrec.frontends.functions import words
+from matchrec.frontends.expressions.function_names import words
 from pattern_notation import written_out
 
 SASE_PLANS = Path(__file__).parent / "unit" / "frontends" / "sase" / "plans.txt"

@@ -20,16 +20,16 @@ from pyspark.sql import types as spark_types
 from sqlglot import expressions as sql
 
 import matchrec
+from matchrec.compile.executable import Draft, Executable, Output, draft, link
+from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizeError
-from matchrec.executable import Draft, Executable, Output, draft, link
 from matchrec.frontends.pattern import AfterMatch, Asked, lower_pattern
 from matchrec.output.schema import output_columns
 from matchrec.plan.resolve import InputColumns, resolve
-from matchrec.plan.row_column import RowColumn
-from matchrec.spark.encode import partitions_of
 from matchrec.spark.types import value_type
+from matchrec.spark.worker.encode import partitions_of
 from pattern_brute_force import Skip
 from pattern_conditions import value
 from pattern_notation import NAMES, SCHEMA, Question, built

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from matchrec.conditions.split import conjuncts
 from matchrec.plan.clauses import Absence
 from matchrec.plan.expression import (
     Aggregate,
@@ -22,7 +23,6 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
-from matchrec.plan.split import conjuncts
 
 
 def show_navigation(navigation: Navigation, read: str) -> str:

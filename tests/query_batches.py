@@ -20,24 +20,24 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
+from matchrec.compile.executable import Draft, Executable, draft, link
+from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
-from matchrec.executable import Draft, Executable, draft, link
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.nfa import neighbours
 from matchrec.output.reads import ReadIsMatched
 from matchrec.output.schema import output_columns
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, resolve
-from matchrec.plan.row_column import RowColumn
-from matchrec.plan.template import template
-from matchrec.spark.columns import Preparation, Relation
+from matchrec.plan.text.template import template
+from matchrec.pruning import neighbours
+from matchrec.spark.after.aggregates import grouped
+from matchrec.spark.before.columns import Preparation, Relation
 from matchrec.spark.crossing import crossing_schema, received, sent
 from matchrec.spark.execute import output_schema, projection
-from matchrec.spark.grouped import grouped
 from matchrec.spark.session import Runner
 from matchrec.spark.types import value_type
-from matchrec.spark.worker import Worker
+from matchrec.spark.worker.match import Worker
 from tests.random_queries import NAMES
 
 Texts = list[tuple[str | None, ...]]
@@ -82,7 +82,7 @@ class Prepared:
     starts: npt.NDArray[np.bool_]
 
     def table(self, executable: Executable, partitions: Sequence[int] | None) -> pa.Table:
-        """The columns and bits of one query, as `spark.columns` lays them out."""
+        """The columns and bits of one query, as `spark.before.columns` lays them out."""
         held = [self.columns[column] for column in executable.columns]
         bits = self.starts.astype(np.int64)
         for bit, condition in enumerate(executable.conditions):

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
-from matchrec.plan.expression import End, Navigation
-from matchrec.plan.glue import (
+from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
     ArithmeticOperator,
@@ -27,6 +25,8 @@ from matchrec.plan.glue import (
     Reduction,
     Widen,
 )
+from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
+from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import (
     Empty,
     Quantified,

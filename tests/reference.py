@@ -11,9 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from matchrec.plan.clauses import AfterMatchSkip, SkipTo
-from matchrec.plan.expression import End, Navigation
-from matchrec.plan.glue import (
+from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
     ArithmeticOperator,
@@ -32,6 +30,8 @@ from matchrec.plan.glue import (
     Reduction,
     Widen,
 )
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,

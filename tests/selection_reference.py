@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from matchrec.conditions.run_condition import Glue, Kind
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput
-from matchrec.plan.glue import Glue, Kind
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,

@@ -10,15 +10,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from matchrec.engine.interface import Absent, Condition, Engine, Task
-from matchrec.engine.match import Matches, RunFailure
-from matchrec.engine.partitions import Partitions
-from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.nfa.compile import compile_pattern
-from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.plan.glue import (
+from matchrec.conditions.run_condition import (
     Kind,
 )
+from matchrec.engine.interface import Absent, Condition, Engine, Task
+from matchrec.engine.matches import Matches, RunFailure
+from matchrec.engine.partitions import Partitions
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.nfa.compile import compile_pattern
+from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import (
     RowPattern,
 )

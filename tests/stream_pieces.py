@@ -15,16 +15,16 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from matchrec.compile.executable import Executable
+from matchrec.engine.incremental.state import SearchState
 from matchrec.engine.partitions import Frontier
-from matchrec.engine.resumed.state import SearchState
-from matchrec.executable import Executable
 from matchrec.spark import execute
-from matchrec.spark.batches import Piece
 from matchrec.spark.streaming.keyed import TIME, Keyed, ordered
 from matchrec.spark.streaming.memory import restored
 from matchrec.spark.streaming.prepare import WATERMARK, Crossed
 from matchrec.spark.streaming.worker import StreamWorker
-from matchrec.spark.worker import Worker
+from matchrec.spark.worker.batches import Piece
+from matchrec.spark.worker.match import Worker
 
 QUERY = "a digest"
 

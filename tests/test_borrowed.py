@@ -17,19 +17,19 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.backtracking import Backtracking
-from matchrec.engine.breadth_first import BreadthFirst
+from matchrec.compile.lookaround import longest_leap
+from matchrec.conditions.run_condition import Compare, Comparison, Constant, Kind, Reduce, Reduction
+from matchrec.engine.contiguous.backtracking import Backtracking
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.interface import Engine
-from matchrec.engine.match import FailureKind, RunFailure
+from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Frontier, IntArray
-from matchrec.engine.starting_rows import LENT, LENT_EARLY, OWN, Reach, Slices, searched
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.engine.slices.starting_rows import LENT, LENT_EARLY, OWN, Reach, Slices, searched
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa.closure import fold
 from matchrec.nfa.facts import most_rows
 from matchrec.output.sight import sight
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
-from matchrec.plan.glue import Compare, Comparison, Constant, Kind, Reduce, Reduction
-from matchrec.reach import longest_leap
 from tests.engine_tasks import Outcome, Query, Rows, listed, run_reference, words
 from tests.test_engines import LONGER, VARIABLES, queries, run_dependent, windowed
 

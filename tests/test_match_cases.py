@@ -9,7 +9,7 @@ import pytest
 
 from case_file import CASES, MatchRecord, case_files
 from matchrec.engine.choose import ENGINES
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from tests.engine_tasks import Outcome, Query, Rows, run_engine, run_reference
 

@@ -20,8 +20,10 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 import mutations
 from case_file import CaseFile
-from matchrec.executable import draft, link
-from matchrec.frontends.dialect import SPARK, Dialect, DoubleQuotes
+from matchrec.compile.executable import draft, link
+from matchrec.conditions.types import BIGINT, BOOLEAN
+from matchrec.conditions.typing import TRUE_COLUMN
+from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.pattern import Asked, lower_pattern
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
@@ -30,8 +32,6 @@ from matchrec.frontends.sql.splice import outer
 from matchrec.output.schema import output_columns
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, resolve
-from matchrec.plan.typed import TRUE_COLUMN
-from matchrec.plan.types import BIGINT, BOOLEAN
 from matchrec.spark.session import REFUSALS
 from mutations import Call
 from test_cases import register_tables

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from matchrec.engine.backtracking import Backtracking
-from matchrec.engine.breadth_first import BreadthFirst
+from matchrec.engine.contiguous.backtracking import Backtracking
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
+from matchrec.engine.contiguous.search import Room
 from matchrec.engine.interface import Engine, Optimisations
-from matchrec.engine.search import Room
 from matchrec.nfa.cloning import clone_at_proceed
 from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import EventSelection, MatchOutput

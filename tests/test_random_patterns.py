@@ -11,8 +11,8 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine import selection_breadth_first
-from matchrec.engine.search import Room
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.selection import breadth_first as selection_breadth_first
 from pattern_brute_force import Search, TooMuchError, reported, selected
 from pattern_notation import Question, built, by_definition
 from pattern_trees import Pattern

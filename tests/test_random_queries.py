@@ -19,8 +19,8 @@ from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.plan.row_column import row_column
-from matchrec.plan.sql_text import quoted
+from matchrec.conditions.row_column import row_column
+from matchrec.plan.text.sql_text import quoted
 from tests.query_batches import Prepared, QueryBatch, Result, Run
 from tests.query_oracle import Answer, TooManyWords, answer
 from tests.random_expressions import COLUMNS, Type

@@ -18,8 +18,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from matchrec.compile.executable import Executable, draft, link
 from matchrec.engine.interface import Optimisations
-from matchrec.executable import Executable, draft, link
 from matchrec.frontends.sase import compile_sase
 from matchrec.output.schema import output_columns
 from matchrec.plan.clauses import MatchOutput

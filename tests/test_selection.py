@@ -10,19 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.backtracking import Backtracking
-from matchrec.engine.breadth_first import BreadthFirst
-from matchrec.engine.interface import Engine
-from matchrec.engine.search import Room
-from matchrec.plan.clauses import (
-    Absence,
-    AfterMatchSkip,
-    EventSelection,
-    MatchOutput,
-    SkipTo,
-)
-from matchrec.plan.expression import End, Navigation
-from matchrec.plan.glue import (
+from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
     Compare,
@@ -35,6 +23,18 @@ from matchrec.plan.glue import (
     Reduce,
     Reduction,
 )
+from matchrec.engine.contiguous.backtracking import Backtracking
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.interface import Engine
+from matchrec.plan.clauses import (
+    Absence,
+    AfterMatchSkip,
+    EventSelection,
+    MatchOutput,
+    SkipTo,
+)
+from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import show
 from tests.engine_tasks import Rows, words
 from tests.random_selection import Shape, cases, general, sequences

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from matchrec.cli.console import progress
-from matchrec.environment import check_java, use_own_interpreter
 from matchrec.errors import environment as errors
+from matchrec.spark.sessions.environment import check_java, use_own_interpreter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from matchrec.engine.backtracking import Backtracking
-from matchrec.engine.breadth_first import BreadthFirst
 from matchrec.engine.compiled import compile_task
+from matchrec.engine.contiguous.backtracking import Backtracking
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.interface import Engine, Task
 from matchrec.nfa.ambiguity import exponentially_ambiguous
 from matchrec.nfa.closure import fold

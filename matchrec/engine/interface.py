@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from matchrec.arguments import FLAG
-from matchrec.engine.match import Matches
+from matchrec.conditions.run_condition import Glue
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.places import Windows
 from matchrec.nfa.program import Program
@@ -18,7 +19,6 @@ from matchrec.plan.clauses import (
     SkipTo,
     goes_beyond_preferred,
 )
-from matchrec.plan.glue import Glue
 from matchrec.plan.stages import Skip, Steps
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from matchrec.errors.combining import cure, kind, number_of
 from matchrec.errors.kinds import (
     MatchRecognizeError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
+from matchrec.errors.sql.combining import cure, kind, number_of
 from matchrec.source import Span
 
 

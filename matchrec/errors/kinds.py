@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 from typing_extensions import Self
 
-from matchrec.errors.carried import read, written
-from matchrec.errors.place import Place
+from matchrec.errors.run.carried import read, written
+from matchrec.errors.run.place import Place
 from matchrec.source import Source, Span
 
 

@@ -12,18 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from typing_extensions import assert_never
 
-from matchrec.evaluate import instructions as op
-from matchrec.evaluate.registers import (
-    Count,
-    FirstVariable,
-    LastVariable,
-    Members,
-    Reduced,
-    Registers,
-    row_register,
-)
-from matchrec.plan.expression import End, Navigation
-from matchrec.plan.glue import (
+from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
     ArithmeticOperator,
@@ -42,6 +31,17 @@ from matchrec.plan.glue import (
     Reduction,
     Widen,
 )
+from matchrec.evaluate import instructions as op
+from matchrec.evaluate.registers import (
+    Count,
+    FirstVariable,
+    LastVariable,
+    Members,
+    Reduced,
+    Registers,
+    row_register,
+)
+from matchrec.plan.expression import End, Navigation
 
 Instruction = tuple[int, int, int, int]
 

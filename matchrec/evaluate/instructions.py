@@ -49,6 +49,6 @@ HOLDS = 1
 OVERFLOW = 2
 DIVISION_BY_ZERO = 3
 
-# Places of comparisons and operators, in the order of the enums in `plan.glue`.
+# Places of comparisons and operators, in the order of the enums in `conditions.run_condition`.
 EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, NULL_SAFE_EQUAL = range(7)
 PLUS, MINUS, TIMES, DIVIDE, REMAINDER = range(5)

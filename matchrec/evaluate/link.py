@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.conditions.run_condition import Glue
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import Coder, Instruction
 from matchrec.evaluate.liveness import Move, RegisterSet, live_registers, useful_steps
 from matchrec.evaluate.registers import Meaning, Members, Registers, Step
-from matchrec.plan.glue import Glue
 
 IntArray = npt.NDArray[np.int64]
 Range = tuple[int, int]

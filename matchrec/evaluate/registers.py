@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from matchrec.conditions.run_condition import Kind, Reduction
 from matchrec.evaluate import instructions as op
 from matchrec.plan.expression import End
-from matchrec.plan.glue import Kind, Reduction
 
 Members = frozenset[int]  # variable ids
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from textwrap import indent
 
 from matchrec.arguments import Kind, all_of, can, instance_of
+from matchrec.compile.executable import Executable
+from matchrec.compile.lookaround import reach
+from matchrec.conditions.row_column import Neighbours
 from matchrec.engine.cost import time_class
-from matchrec.engine.starting_rows import Reach
-from matchrec.executable import Executable
+from matchrec.engine.slices.starting_rows import Reach
 from matchrec.explanation.formulas import formulas
 from matchrec.explanation.nondeterminism import nondeterminism_lines
 from matchrec.explanation.reads import show_part
@@ -25,9 +27,7 @@ from matchrec.explanation.stages import test_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.row_column import Neighbours
 from matchrec.plan.show import show_column, show_scalar
-from matchrec.reach import reach
 
 
 @dataclass(frozen=True)

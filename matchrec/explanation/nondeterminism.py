@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from matchrec.compile.executable import Executable
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
-from matchrec.executable import Executable
 from matchrec.explanation.selection import merges_runs
 from matchrec.explanation.sources import (
     BEGIN_BEGIN,

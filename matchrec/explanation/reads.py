@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import assert_never
 
-from matchrec.executable import Executable
+from matchrec.compile.executable import Executable
 from matchrec.output.reads import (
     Read,
     ReadAt,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from matchrec.compile.executable import Executable
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
-from matchrec.executable import Executable
 from matchrec.explanation.stages import stage_lines
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan

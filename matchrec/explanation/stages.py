@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from matchrec.compile.executable import Executable
 from matchrec.engine.interface import Task
-from matchrec.executable import Executable
 from matchrec.explanation.sources import IGNORE_PROCEED, TAKE_IGNORE, TAKE_PROCEED, Source
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
 from matchrec.plan.clauses import SkipTo

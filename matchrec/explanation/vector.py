@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from typing_extensions import assert_never
 
+from matchrec.compile.executable import Executable
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 from matchrec.evaluate import instructions as op
@@ -25,7 +26,6 @@ from matchrec.evaluate.registers import (
     RecentVariable,
     Reduced,
 )
-from matchrec.executable import Executable
 from matchrec.plan.show import show_column
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.analysis import Clause
-from matchrec.frontends.dialect import SPARK, Dialect
-from matchrec.frontends.expression import parse_row_expression
+from matchrec.frontends.expressions.analysis import Clause
+from matchrec.frontends.expressions.expression import parse_row_expression
+from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.source import Source, Span
 
 _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})

@@ -20,7 +20,7 @@ from itertools import permutations
 
 from typing_extensions import assert_never
 
-from matchrec.errors.pattern import pattern_too_large
+from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.closure import MOST_CHOICES, fold
 from matchrec.nfa.program import Action, Anchor, Edge, Program, State, StateId
 from matchrec.nfa.selection import with_selection

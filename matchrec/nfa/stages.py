@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 
-from matchrec.errors.pattern import pattern_too_large
+from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.program import Action, Edge, Program, State, StateId
 from matchrec.plan.stages import Contiguity, Not, Part, Single, Steps
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.engine.match import Chains, Matches
+from matchrec.engine.matches import Chains, Matches
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, Partitions
 from matchrec.jit.decorators import allocating
 from matchrec.output.measures import members_mask, moved

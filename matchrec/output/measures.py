@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matchrec.engine.match import Matches
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.output.rows import OutputRows
 from matchrec.plan.expression import End, Navigation, Semantics

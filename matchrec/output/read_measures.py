@@ -11,6 +11,9 @@ from collections.abc import Mapping
 
 from typing_extensions import assert_never
 
+from matchrec.conditions.aggregates import BasicAggregate, basic
+from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.types import NUMBERS, Family, ValueType
 from matchrec.nfa.places import FIRST_NEAR, TIMED_OUT
 from matchrec.output.reads import (
     Read,
@@ -29,7 +32,6 @@ from matchrec.output.reads import (
     ReadRow,
     ReadSum,
 )
-from matchrec.plan.aggregates import BasicAggregate, basic
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import (
     Aggregate,
@@ -46,10 +48,8 @@ from matchrec.plan.expression import (
     row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.row_column import RowColumn, row_column
-from matchrec.plan.sql_text import string_literal
 from matchrec.plan.stages import Timeouts
-from matchrec.plan.types import NUMBERS, Family, ValueType
+from matchrec.plan.text.sql_text import string_literal
 
 Pieces = tuple[str | int, ...]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matchrec.engine.match import Matches
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.plan.clauses import RowsPerMatch
 

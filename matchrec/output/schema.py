@@ -16,8 +16,8 @@ from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.sql_text import quoted
 from matchrec.plan.stages import Timeouts
+from matchrec.plan.text.sql_text import quoted
 
 
 @dataclass(frozen=True, slots=True)

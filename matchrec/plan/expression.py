@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from matchrec.plan.sql_text import run_together
+from matchrec.plan.text.sql_text import run_together
 from matchrec.source import Span
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from typing_extensions import assert_never
 
-from matchrec.plan.reserved import RESERVED
+from matchrec.plan.text.reserved import RESERVED
 from matchrec.source import Span
 
 

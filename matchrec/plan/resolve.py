@@ -22,7 +22,7 @@ from matchrec.plan.expression import (
     Term,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.sql_text import quoted, unquoted
+from matchrec.plan.text.sql_text import quoted, unquoted
 
 NAME = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)*`)"
 COLUMN = re.compile(rf"\s*(?:(?P<qualifier>{NAME})\s*\.\s*)?(?P<name>{NAME})\s*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from matchrec.errors import rules as errors
-from matchrec.errors.expression import unknown_variable
+from matchrec.errors.sql.expression import unknown_variable
 from matchrec.plan.clauses import EventSelection, RowsPerMatch
 from matchrec.plan.expression import Classifier, ColumnReference, End, references
 from matchrec.plan.match_plan import MatchPlan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import assert_never
 
+from matchrec.conditions.row_column import RowColumn, Shifted
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -17,7 +18,6 @@ from matchrec.plan.expression import (
     render,
 )
 from matchrec.plan.pattern import show_name
-from matchrec.plan.row_column import RowColumn, Shifted
 
 
 def show_scalar(scalar: Scalar) -> str:

@@ -16,10 +16,10 @@ from uuid import uuid4
 from pyspark.sql import types as spark_types
 
 from matchrec.arguments import Kind, checked, is_number
-from matchrec.engine.kernels.selection import layout
+from matchrec.engine.selection.kernels import layout
 from matchrec.errors.calls import nothing_counted
 from matchrec.spark.session import is_connect
-from matchrec.spark.tally import (
+from matchrec.spark.worker.count import (
     COLUMN,
     ENCODING,
     EVENTS,

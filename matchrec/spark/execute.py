@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
 
+from matchrec.compile.executable import Draft, Executable, Output, draft, link
+from matchrec.compile.lookaround import reach
+from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.within import check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.streaming import clause_over_stream
-from matchrec.executable import Draft, Executable, Output, draft, link
 from matchrec.output.reads import (
     PointerField,
     Read,
@@ -39,18 +42,15 @@ from matchrec.output.schema import OutputColumn, output_columns
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, resolve
-from matchrec.plan.row_column import RowColumn
-from matchrec.plan.sql_text import quoted
+from matchrec.plan.text.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
-from matchrec.plan.within import check_order
-from matchrec.reach import reach
-from matchrec.spark.columns import Preparation, Relation, with_keys_once
+from matchrec.spark.after.aggregates import grouped, named_reads
+from matchrec.spark.before.columns import Preparation, Relation, with_keys_once
+from matchrec.spark.before.slices import Slicing
 from matchrec.spark.counters import Counters, with_counters
 from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
-from matchrec.spark.diagnose import diagnosed, mismatch_of_within
-from matchrec.spark.grouped import grouped, named_reads
+from matchrec.spark.errors.diagnose import diagnosed, mismatch_of_within
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis
-from matchrec.spark.slices import Slicing
 from matchrec.spark.streaming.execute import (
     check_executable,
     check_options,

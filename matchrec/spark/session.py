@@ -23,9 +23,9 @@ from pyspark.errors import (
     NumberFormatException,
 )
 
-from matchrec.plan.template import Template, View, template
+from matchrec.plan.text.template import Template, View, template
 from matchrec.source import Source
-from matchrec.spark.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
+from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -19,13 +19,13 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
+from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas
-from matchrec.executable import Executable
-from matchrec.spark.columns import BITS_A_COLUMN, packed
+from matchrec.spark.before.columns import BITS_A_COLUMN, packed
 from matchrec.spark.crossing import microseconds
-from matchrec.spark.interpreter import able_workers
-from matchrec.spark.tally import COLUMN, Tally
-from matchrec.spark.worker import Worker
+from matchrec.spark.sessions.interpreter import able_workers
+from matchrec.spark.worker.count import COLUMN, Tally
+from matchrec.spark.worker.match import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -78,7 +78,7 @@ def runner_in_worker(executable: Executable, tally: Tally | None) -> Run:
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
-            from matchrec.spark.failing import loaded, told
+            from matchrec.spark.errors.failing import loaded, told
 
             yield from told(lambda: loaded(payload).run(batches))
         except ModuleNotFoundError as missing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import types as spark
 
-from matchrec.plan.types import Family, ValueType
+from matchrec.conditions.types import Family, ValueType
 
 INTEGER_BITS: dict[type[spark.DataType], int] = {
     spark.ByteType: 8,

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.executable import Executable
+from matchrec.compile.executable import Executable
 from matchrec.spark import execute
 from matchrec.spark.transport import runner_in_worker
 from tests.benchmarks.compare import identity, written_table

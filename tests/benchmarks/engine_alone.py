@@ -17,14 +17,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.conditions.run_condition import (
+    Compare,
+    Comparison,
+    Constant,
+    Glue,
+    Kind,
+    Read,
+    Reduce,
+    Reduction,
+)
 from matchrec.engine.choose import ENGINES
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.partitions import Partitions
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
-from matchrec.plan.glue import Compare, Comparison, Constant, Glue, Kind, Read, Reduce, Reduction
 from matchrec.plan.pattern import variable_names
 from tests.benchmarks.markdown import table
 from tests.benchmarks.options import Options

@@ -24,9 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.engine import selection, selection_breadth_first
-from matchrec.engine.kernels.selection import layout
-from matchrec.engine.search import Room
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.selection import breadth_first as selection_breadth_first
+from matchrec.engine.selection import records as selection
+from matchrec.engine.selection.kernels import layout
 from tests.benchmarks.machine import load, processor
 from tests.benchmarks.markdown import table
 from tests.benchmarks.sase_workload import (

@@ -15,19 +15,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from matchrec.engine import selection, selection_breadth_first
-from matchrec.engine.backtracking import Backtracking
-from matchrec.engine.breadth_first import BreadthFirst
+from matchrec.compile.executable import Executable, draft, link
+from matchrec.conditions.types import BIGINT
+from matchrec.engine.contiguous.backtracking import Backtracking
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
+from matchrec.engine.contiguous.search import Room
 from matchrec.engine.interface import Engine, Task
-from matchrec.engine.kernels.selection import layout
-from matchrec.engine.match import Matches
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
-from matchrec.engine.search import Room
+from matchrec.engine.selection import breadth_first as selection_breadth_first
+from matchrec.engine.selection import records as selection
+from matchrec.engine.selection.kernels import layout
 from matchrec.engine.windows import ends_after
-from matchrec.executable import Executable, draft, link
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.types import BIGINT
 
 SYMBOLS = 2
 WINDOWS = 200  # the length of the stream of a symbol, in windows

@@ -11,7 +11,7 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark import slices
+from matchrec.spark.before import slices
 
 CLAUSE = """PARTITION BY k ORDER BY t, v MEASURES A.t AS a, LAST(v) AS b, count(*) AS n
     PATTERN (A B{0,3} C) DEFINE A AS v > 2, B AS v > 4, C AS v < 5"""

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.output.sight import Sight
-from matchrec.spark.batches import Piece, pieces
+from matchrec.spark.worker.batches import Piece, pieces
 
 
 def batches(sizes: list[int], rows_a_batch: int) -> Iterator[pa.RecordBatch]:

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.errors.foreign_names import CURES, OF_SPARK_4, OTHER_ARGUMENTS
+from matchrec.errors.sql.foreign_names import CURES, OF_SPARK_4, OTHER_ARGUMENTS
 
 ROW = """SELECT 6 AS x, 2 AS y, '1000' AS s, DATE'2024-01-31' AS d, array(1, 2) AS a,
   TIMESTAMP'2024-01-31 12:00:00' AS t, TIMESTAMP'2024-01-31 12:00:00' AS t1,

@@ -12,8 +12,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
-from matchrec.spark import installed
 from matchrec.spark.session import is_connect
+from matchrec.spark.sessions import installed
 
 CLAUSE = "ORDER BY t MEASURES FIRST(t) AS a PATTERN (S U+) DEFINE U AS v > PREV(v)"
 QUERY = f"SELECT * FROM VALUES (1, 5), (2, 6) AS rows(t, v) MATCH_RECOGNIZE ({CLAUSE})"

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark import columns
-from matchrec.spark.presort import presorting
+from matchrec.spark.before import columns
+from matchrec.spark.before.sort import presorting
 from tests.test_random_queries import settings
 
 RISING = {

@@ -37,9 +37,7 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_matches_of_which_nothing_is_read(
-    spark: SparkSession, engine: str, transport: str
-) -> None:
+def test_matches_of_which_nothing_is_read(spark: SparkSession, engine: str, transport: str) -> None:
     text = "PATTERN SEQ(ANY a) RETURN 1 AS one"
     counters = None if engine == "backtracking" else matchrec.Counters()
     options = {"order_by": "id", "transport": transport, "counters": counters}

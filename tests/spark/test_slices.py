@@ -14,11 +14,12 @@ from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-import matchrec.reach as reach
-from matchrec.executable import Executable
-from matchrec.spark import execute, slices
+import matchrec.compile.lookaround as reach
+from matchrec.compile.executable import Executable
+from matchrec.spark import execute
+from matchrec.spark.before import slices
 from matchrec.spark.transport import mapped
-from matchrec.spark.worker import Worker
+from matchrec.spark.worker.match import Worker
 from tests.query_batches import fetched
 from tests.test_random_queries import INTERPRETED, settings
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from matchrec import environment
 from matchrec.errors import MatchRecognizeError
-from matchrec.spark import interpreter
+from matchrec.spark.sessions import environment, interpreter
 
 OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
 

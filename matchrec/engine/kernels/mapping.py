@@ -1,8 +1,8 @@
 """A row is mapped where the condition depends on the run: registers first, then the condition."""
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.selection import layout as own
 from matchrec.engine.partitions import IntArray
+from matchrec.engine.selection.kernels import layout as own
 from matchrec.evaluate.kernels import Input, holds, update_registers
 from matchrec.jit.decorators import inlined
 

@@ -7,10 +7,10 @@ Source: SASE+, "Merging equivalent runs".
 
 import numpy as np
 
+from matchrec.engine.contiguous.kernels.starts import end_of_window
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import RunArray
-from matchrec.engine.kernels.selection import layout as own
-from matchrec.engine.kernels.starts import end_of_window
+from matchrec.engine.selection.kernels import layout as own
 from matchrec.evaluate.arithmetic import wrapped_product
 from matchrec.jit.decorators import inlined
 

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from matchrec.errors import stages as errors
-from matchrec.frontends.numbers import MOST
+from matchrec.frontends.lexing.numbers import MOST
 from matchrec.frontends.pattern.durations import Duration
 from matchrec.frontends.pattern.tree import Contiguity, Stage, Test, all_stages, named_stages
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.analysis import Clause, Scope
-from matchrec.frontends.dialect import SPARK, Dialect
-from matchrec.frontends.expression import parse_scalar
+from matchrec.frontends.expressions.analysis import Clause, Scope
+from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.after_match import AfterMatch
 from matchrec.frontends.pattern.builder import Pattern

@@ -13,8 +13,13 @@ from dataclasses import dataclass, replace
 from typing_extensions import assert_never
 
 from matchrec.errors import sase_expression as errors
-from matchrec.frontends.functions import AGGREGATES, NONDETERMINISTIC, OF_THE_MATCH, WINDOW_ONLY
-from matchrec.frontends.operators import operation_of_call
+from matchrec.frontends.expressions.function_names import (
+    AGGREGATES,
+    NONDETERMINISTIC,
+    OF_THE_MATCH,
+    WINDOW_ONLY,
+)
+from matchrec.frontends.expressions.operators import operation_of_call
 from matchrec.frontends.sase import nodes
 from matchrec.frontends.sase.components import Components
 from matchrec.frontends.sase.nodes import Expression, Index

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from matchrec.plan.sql_text import quoted
+from matchrec.plan.text.sql_text import quoted
 from matchrec.source import Span
 
 

@@ -6,8 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from matchrec.errors import sase as errors
-from matchrec.errors import syntax as syntax_errors
 from matchrec.errors.kinds import MatchRecognizeError, shown_in
+from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.sase.expected import in_words
 from matchrec.frontends.sase.nodes import SaseQuery
 from matchrec.frontends.sase.strategy import strategy_named

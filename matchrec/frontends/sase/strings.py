@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from matchrec.plan.sql_text import string_literal
+from matchrec.plan.text.sql_text import string_literal
 
 _STRING = re.compile(
     r"""(r?)('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")""", re.IGNORECASE | re.DOTALL

@@ -15,7 +15,7 @@ from matchrec.frontends.sase.nodes import Index
 from matchrec.frontends.sase.strategy import strategy_named
 from matchrec.frontends.sase.strings import in_single_quotes
 from matchrec.frontends.sase.window import window
-from matchrec.plan.sql_text import string_literal, unquoted
+from matchrec.plan.text.sql_text import string_literal, unquoted
 from matchrec.source import Span
 
 Children = list[Any]

@@ -7,9 +7,9 @@ blamed for it. The words that start its parts tell which bracket is at fault.
 from __future__ import annotations
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import clause as clause_errors
-from matchrec.errors import query as errors
-from matchrec.errors import syntax as syntax_errors
+from matchrec.errors.sql import clause as clause_errors
+from matchrec.errors.sql import query as errors
+from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.sql.outline import Outline, is_clause
 
 

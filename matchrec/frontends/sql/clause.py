@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import clause as errors
-from matchrec.errors import pattern as pattern_errors
-from matchrec.errors import syntax as syntax_errors
-from matchrec.errors.expression import column_in_double_quotes
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.errors.sql import clause as errors
+from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.errors.sql import syntax as syntax_errors
+from matchrec.errors.sql.expression import column_in_double_quotes
+from matchrec.frontends.lexing.tokens import Kind, Token, split_at_commas
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,
     ExpressionText,
@@ -23,10 +24,9 @@ from matchrec.frontends.sql.sections import (
     sections,
     words_after_pattern,
 )
-from matchrec.frontends.tokens import Kind, Token, split_at_commas
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import RowPattern
-from matchrec.plan.reserved import is_reserved
+from matchrec.plan.text.reserved import is_reserved
 from matchrec.source import Span
 
 

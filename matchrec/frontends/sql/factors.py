@@ -16,11 +16,11 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import query as errors
+from matchrec.errors.sql import query as errors
+from matchrec.frontends.lexing.sqlglot_columns import frame_at, reason_in, reason_of, stock_parse
+from matchrec.frontends.lexing.tokens import renamed
 from matchrec.frontends.sql.outline import Cut, Outline
 from matchrec.frontends.sql.relation import Relation
-from matchrec.frontends.stock import frame_at, reason_in, reason_of, stock_parse
-from matchrec.frontends.tokens import renamed
 from matchrec.source import Span
 
 _MARKER = "__match_"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.plan.template import Template, View
+from matchrec.plan.text.template import Template, View
 
 
 def hole_in(written: str, view: View) -> Template:

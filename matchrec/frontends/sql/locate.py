@@ -8,9 +8,11 @@ from collections.abc import Collection, Iterator, Sequence
 from sqlglot import Token as StockToken
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import query as errors
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.dialect import SPARK, Dialect
+from matchrec.errors.sql import query as errors
+from matchrec.frontends.lexing.dialect import SPARK, Dialect
+from matchrec.frontends.lexing.sqlglot_columns import frame_at
+from matchrec.frontends.lexing.tokens import closings, own_tokens, stock_tokens
 from matchrec.frontends.sql.brackets import part_at, refuse_unbalanced
 from matchrec.frontends.sql.clause import read_clause
 from matchrec.frontends.sql.factors import Placed, aliases
@@ -28,9 +30,7 @@ from matchrec.frontends.sql.relation import relation_before
 from matchrec.frontends.sql.sections import clause_tokens
 from matchrec.frontends.sql.use import use_of
 from matchrec.frontends.sql.with_clauses import WithClause, visible, with_clauses
-from matchrec.frontends.stock import frame_at
-from matchrec.frontends.tokens import closings, own_tokens, stock_tokens
-from matchrec.plan.template import View
+from matchrec.plan.text.template import View
 from matchrec.source import Source, Span
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)

@@ -6,10 +6,10 @@ give the same value; it is FINAL in the plan. What is forbidden is refused by `p
 
 from __future__ import annotations
 
-from matchrec.errors.clause import search_outside_window, skip_among_all
-from matchrec.frontends.analysis import Clause, Scope
-from matchrec.frontends.dialect import Dialect
-from matchrec.frontends.expression import parse_row_expression, parse_scalar
+from matchrec.errors.sql.clause import search_outside_window, skip_among_all
+from matchrec.frontends.expressions.analysis import Clause, Scope
+from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
+from matchrec.frontends.lexing.dialect import Dialect
 from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize, MeasureNode, SortKey
 from matchrec.plan.clauses import (
     AfterMatchSkip,

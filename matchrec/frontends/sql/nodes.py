@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum
 
-from matchrec.frontends.dialect import SPARK, Dialect
+from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, RowsPerMatch, Subset
 from matchrec.plan.pattern import RowPattern, show, show_name
 from matchrec.source import Span

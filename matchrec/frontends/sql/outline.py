@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matchrec.errors import query as errors
-from matchrec.frontends.dialect import SPARK, Dialect
-from matchrec.frontends.functions import words
-from matchrec.frontends.tokens import Kind, Token
+from matchrec.errors.sql import query as errors
+from matchrec.frontends.expressions.function_names import words
+from matchrec.frontends.lexing.dialect import SPARK, Dialect
+from matchrec.frontends.lexing.tokens import Kind, Token
 from matchrec.source import Span
 
 _BEFORE_RELATION = words("FROM JOIN USING")

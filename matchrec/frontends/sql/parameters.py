@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from sqlglot import TokenType
 
-from matchrec.frontends.tokens import stock_tokens
+from matchrec.frontends.lexing.tokens import stock_tokens
 from matchrec.source import Span
 
 

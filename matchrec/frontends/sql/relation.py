@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matchrec.errors import query as errors
-from matchrec.frontends.functions import words
+from matchrec.errors.sql import query as errors
+from matchrec.frontends.expressions.function_names import words
+from matchrec.frontends.lexing.tokens import Kind, split_at_commas
 from matchrec.frontends.sql.outline import Cut, Outline
-from matchrec.frontends.tokens import Kind, split_at_commas
 
 _BEFORE_RELATION = words("FROM JOIN USING")
 _LITERALS = words("NULL TRUE FALSE")

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
-from matchrec.errors import clause as errors
 from matchrec.errors.kinds import meant_keyword
-from matchrec.frontends.dialect import SPARK, Dialect
-from matchrec.frontends.functions import words
-from matchrec.frontends.tokens import Kind, Token, closings
+from matchrec.errors.sql import clause as errors
+from matchrec.frontends.expressions.function_names import words
+from matchrec.frontends.lexing.dialect import SPARK, Dialect
+from matchrec.frontends.lexing.tokens import Kind, Token, closings
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.source import Span
 

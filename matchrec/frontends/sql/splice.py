@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from matchrec.frontends.lexing.sqlglot_columns import frame_at
+from matchrec.frontends.lexing.tokens import stock_tokens
 from matchrec.frontends.sql.layout import hole_in, written_into
 from matchrec.frontends.sql.query import Query, Site
-from matchrec.frontends.stock import frame_at
-from matchrec.frontends.tokens import stock_tokens
-from matchrec.plan.parameters import parameter_name
-from matchrec.plan.sql_text import run_together
-from matchrec.plan.template import Template, View, template
+from matchrec.plan.text.parameters import parameter_name
+from matchrec.plan.text.sql_text import run_together
+from matchrec.plan.text.template import Template, View, template
 from matchrec.source import Span
 
 Replaced = tuple[tuple[Span, Template], ...]

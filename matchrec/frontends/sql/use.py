@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matchrec.frontends.functions import words
+from matchrec.frontends.expressions.function_names import words
+from matchrec.frontends.lexing.tokens import Kind
 from matchrec.frontends.sql.outline import Outline
-from matchrec.frontends.tokens import Kind
 from matchrec.plan.use import KeyTest, Use
 
 Range = tuple[int, int]

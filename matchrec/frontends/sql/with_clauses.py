@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matchrec.errors import query as errors
+from matchrec.errors.sql import query as errors
 from matchrec.frontends.sql.outline import Outline
 from matchrec.source import Span
 

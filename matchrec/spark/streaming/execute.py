@@ -17,12 +17,12 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
-from matchrec.engine.resumed.search import keeps_values
+from matchrec.compile.executable import Executable
+from matchrec.engine.incremental.search import keeps_values
 from matchrec.errors.streaming import cannot_stream
-from matchrec.executable import Executable
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.spark.interpreter import able_workers
+from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.streaming.keyed import Keyed
 from matchrec.spark.streaming.prepare import Crossed
 from matchrec.spark.streaming.worker import StreamWorker
@@ -120,7 +120,7 @@ def over_groups(events: Crossed, executable: Executable) -> Callable[..., Iterat
 
     def run(_key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
         try:
-            from matchrec.spark.failing import loaded, told
+            from matchrec.spark.errors.failing import loaded, told
 
             def output() -> Iterator[pd.DataFrame]:
                 if not workers:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
-from matchrec.plan.sql_text import quoted
+from matchrec.plan.text.sql_text import quoted
 from matchrec.spark.transport import arrow_type
 
 

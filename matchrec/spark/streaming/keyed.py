@@ -14,20 +14,21 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from matchrec.compile.executable import Executable
 from matchrec.engine.compiled import compile_task
-from matchrec.engine.match import RunFailure
+from matchrec.engine.incremental.search import Answer, Call, go_on, registers_of, windows_between
+from matchrec.engine.incremental.state import new_state
+from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
-from matchrec.engine.resumed.search import Answer, Call, go_on, registers_of, windows_between
-from matchrec.engine.resumed.state import new_state
 from matchrec.engine.windows import ends_by_number
-from matchrec.errors.place import Place
-from matchrec.errors.running import sum_too_large
-from matchrec.executable import Executable
+from matchrec.errors.run.failures import sum_too_large
+from matchrec.errors.run.place import Place
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.output.rows import output_rows
-from matchrec.spark.encode import (
+from matchrec.spark.streaming.memory import Memory, restored, stored
+from matchrec.spark.worker.encode import (
     as_floats,
     as_integers,
     column,
@@ -35,9 +36,8 @@ from matchrec.spark.encode import (
     partitions_of,
     validity,
 )
-from matchrec.spark.gather import Gatherer
-from matchrec.spark.streaming.memory import Memory, restored, stored
-from matchrec.spark.worker import WORDING
+from matchrec.spark.worker.gather import Gatherer
+from matchrec.spark.worker.match import WORDING
 
 TIME = "__t"  # of an event, in microseconds
 FOREVER = np.iinfo(np.int64).max

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from matchrec.engine.resumed.state import SearchState, arrays_of, state_of
+from matchrec.engine.incremental.state import SearchState, arrays_of, state_of
 from matchrec.errors.streaming import state_of_another_query
 
 FORMAT = 1

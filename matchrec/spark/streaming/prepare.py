@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
+from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.streaming import altered_in_stream, cannot_stream, no_watermark
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.row_column import RowColumn
-from matchrec.spark.columns import BITS_A_COLUMN, Preparation, Relation, bit_columns, packed
+from matchrec.spark.before.columns import BITS_A_COLUMN, Preparation, Relation, bit_columns, packed
 from matchrec.spark.crossing import sent
 from matchrec.spark.streaming.flat import Flat, flat
 from matchrec.spark.streaming.keyed import TIME
@@ -27,7 +27,7 @@ from matchrec.spark.transport import encoded_field
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from matchrec.executable import Draft
+    from matchrec.compile.executable import Draft
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"

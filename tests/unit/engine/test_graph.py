@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.breadth_first import BreadthFirst
-from matchrec.engine.match import Matches
-from matchrec.engine.search import Room
+from matchrec.conditions.run_condition import Reduction
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.matches import Matches
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.plan.glue import Reduction
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
-from matchrec.spark.unwind import paths
+from matchrec.spark.after.unwind import paths
 from tests.engine_tasks import Rows
 from tests.selection_tasks import SelectionQuery, WindowedRows, run_engine, task
 from tests.test_selection import STOCK, rising

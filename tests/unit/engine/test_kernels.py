@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from matchrec.engine.contiguous.kernels.starts import finish_match, is_anchored
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.memo import has_failed, remember_failure
-from matchrec.engine.kernels.starts import finish_match, is_anchored
 from matchrec.jit.decorators import kernel
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 

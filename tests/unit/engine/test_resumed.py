@@ -13,13 +13,13 @@ import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.breadth_first import BreadthFirst
 from matchrec.engine.compiled import compile_task
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
+from matchrec.engine.incremental.search import Call, go_on
+from matchrec.engine.incremental.state import SearchState, new_state
 from matchrec.engine.interface import Task
-from matchrec.engine.match import Matches, RunFailure
+from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.resumed.search import Call, go_on
-from matchrec.engine.resumed.state import SearchState, new_state
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.spark.streaming.memory import Memory, restored, stored
 from tests.random_selection import cases, sequences

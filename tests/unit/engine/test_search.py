@@ -8,18 +8,27 @@ import time
 import numpy as np
 import pytest
 
-from matchrec.engine.backtracking import Backtracking
-from matchrec.engine.breadth_first import BreadthFirst
+from matchrec.conditions.run_condition import (
+    Compare,
+    Comparison,
+    Constant,
+    Glue,
+    Kind,
+    Read,
+    Reduce,
+    Reduction,
+)
 from matchrec.engine.choose import ENGINES, choose
+from matchrec.engine.contiguous.backtracking import Backtracking
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
+from matchrec.engine.contiguous.search import Room
 from matchrec.engine.interface import Engine
-from matchrec.engine.match import FailureKind, RunFailure
+from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Partitions
-from matchrec.engine.search import Room
 from matchrec.errors import MatchRecognizePlanError
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End, Navigation
-from matchrec.plan.glue import Compare, Comparison, Constant, Glue, Kind, Read, Reduce, Reduction
 from tests.engine_tasks import Query, query, run_engine, words
 
 engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)

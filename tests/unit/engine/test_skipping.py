@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from matchrec.engine import selection_breadth_first as breadth_first
-from matchrec.engine.kernels.selection import layout
-from matchrec.engine.search import Room
-from matchrec.engine.selection import given
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.selection import breadth_first
+from matchrec.engine.selection.kernels import layout
+from matchrec.engine.selection.records import given
 from pattern_notation import Question
 from tests.pattern_tasks import searchable
 

@@ -7,12 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from matchrec.conditions.run_condition import (
+    Compare,
+    Comparison,
+    Constant,
+    Glue,
+    Kind,
+    Reduce,
+    Reduction,
+)
 from matchrec.engine.choose import ENGINES
 from matchrec.engine.cost import time_class
 from matchrec.engine.interface import Engine, Task
-from matchrec.engine.match import FailureKind, RunFailure
+from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Frontier, Partitions
-from matchrec.plan.glue import Compare, Comparison, Constant, Glue, Kind, Reduce, Reduction
 from tests.engine_tasks import query
 
 SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import golden_text
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.analysis import Clause, Scope
-from matchrec.frontends.expression import parse_row_expression, parse_scalar
+from matchrec.frontends.expressions.analysis import Clause, Scope
+from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.plan.expression import (
     ColumnReference,
     End,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import golden_text
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.row_pattern import DEEPEST, parse_row_pattern
+from matchrec.frontends.row_pattern.grammar import DEEPEST, parse_row_pattern
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,

@@ -1,6 +1,6 @@
 import pytest
 
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa.ambiguity import exponentially_ambiguous
 from matchrec.nfa.closure import fold
 from matchrec.nfa.compile import compile_pattern

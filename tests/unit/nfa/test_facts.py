@@ -1,6 +1,6 @@
 import pytest
 
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa import facts
 from matchrec.nfa.closure import Folded, fold
 from matchrec.nfa.compile import compile_pattern

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.executable import draft
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.compile.executable import draft
+from matchrec.conditions.row_column import Neighbours
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.nfa import neighbours as module
 from matchrec.nfa.closure import fold
 from matchrec.nfa.compile import compile_pattern
-from matchrec.nfa.neighbours import Beside
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, variable_names
-from matchrec.plan.row_column import Neighbours
+from matchrec.pruning import neighbours as module
+from matchrec.pruning.neighbours import Beside
 from tests.reference import find_all
 
 

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.executable import draft
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.compile.executable import draft
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.nfa.closure import fold
 from matchrec.nfa.compile import compile_pattern
-from matchrec.nfa.relevance import takes_any_row
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, show, variable_names
 from matchrec.plan.show import show_column
+from matchrec.pruning.irrelevant_rows import takes_any_row
 from pattern_notation import Question
 from tests.pattern_tasks import drafted as drafted_pattern
 from tests.reference import find_all

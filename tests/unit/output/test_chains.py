@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.backtracking import Backtracking
-from matchrec.engine.match import Matches
+from matchrec.engine.contiguous.backtracking import Backtracking
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
-from matchrec.engine.search import Room
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.output.aggregates import AggregateReader
 from matchrec.output.chains import (
     ChainAggregates,

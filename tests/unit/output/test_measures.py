@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from matchrec.engine.match import Matches
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.output.aggregates import AggregateReader, SumOverflow
 from matchrec.output.measures import Reader

@@ -2,13 +2,13 @@
 
 import pytest
 
+from matchrec.conditions.residual import Combined, Grown, SplitCondition, Value, VariableAt
+from matchrec.conditions.row_column import Shifted
+from matchrec.conditions.split import split
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.expression import End, Navigation
-from matchrec.plan.row_column import Shifted
-from matchrec.plan.split import split
-from matchrec.plan.steps import Combined, Grown, SplitCondition, Value, VariableAt
 
 
 def split_b(condition: str, more: str = "") -> SplitCondition:

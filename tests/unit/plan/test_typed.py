@@ -2,14 +2,24 @@
 
 import pytest
 
+from matchrec.conditions.row_column import row_column
+from matchrec.conditions.run_condition import (
+    And,
+    Arithmetic,
+    Compare,
+    Constant,
+    Glue,
+    Kind,
+    Read,
+    Reduce,
+    Widen,
+)
+from matchrec.conditions.split import split
+from matchrec.conditions.types import Family, ValueType
+from matchrec.conditions.typing import Typer
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.glue import And, Arithmetic, Compare, Constant, Glue, Kind, Read, Reduce, Widen
-from matchrec.plan.row_column import row_column
-from matchrec.plan.split import split
-from matchrec.plan.typed import Typer
-from matchrec.plan.types import Family, ValueType
 
 TYPES = {
     "i": ValueType(Family.INTEGER, "int", 32),

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import golden_text
+from matchrec.conditions.split import split
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sase import compile_sase, parse
 from matchrec.frontends.sase.components import Components
@@ -21,7 +22,6 @@ from matchrec.frontends.sase.parser import _grammar
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, references, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.split import split
 from matchrec.source import Source, Span
 from plan_text import show_plan, show_reference
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import golden_text
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.dialect import Dialect, DoubleQuotes
+from matchrec.frontends.lexing.dialect import Dialect, DoubleQuotes
+from matchrec.frontends.lexing.tokens import Kind, tokens
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import (
@@ -22,7 +23,6 @@ from matchrec.frontends.sql.nodes import (
     Search,
     SortKey,
 )
-from matchrec.frontends.tokens import Kind, tokens
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span

@@ -21,7 +21,7 @@ from matchrec.frontends.sql.splice import (
     rows_of,
     select_from,
 )
-from matchrec.plan.template import Template, View
+from matchrec.plan.text.template import Template, View
 
 HERE = Path(__file__).parent
 FRAMES = ("df", "users", "first")

@@ -1,0 +1,59 @@
+"""`install`: `spark.sql` itself understands the clause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matchrec.api.binding import runner_for
+from matchrec.api.signatures import ARGS, ENGINE, FRAMES, MAX_STEPS
+from matchrec.api.sql import Evaluation, dialect_of
+from matchrec.arguments import SESSION, checked
+from matchrec.frontends.sql import parse
+from matchrec.spark.execute import Options
+from matchrec.spark.sessions import installed
+from matchrec.spark.sessions.environment import check_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@checked(spark=SESSION, engine=ENGINE, max_steps=MAX_STEPS)
+def install(spark: SparkSession, engine: str = "auto", *, max_steps: int | None = None) -> None:
+    """From now on `spark.sql` understands MATCH_RECOGNIZE, in every session of this application.
+
+    An application is a SparkContext, or the server of Spark Connect. Its sessions are also those of
+    `newSession` and, in Classic, of the DataFrames in `foreachBatch`; over Connect the function of
+    `foreachBatch` runs in another process and must install by itself. engine, max_steps: as of
+    `sql`. Every other query passes through untouched. Installing again changes them.
+    """
+    check_session(spark)
+    options = Options(engine, max_steps=max_steps)
+
+    def answer(
+        session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
+    ) -> DataFrame | None:
+        return answered(session, query, (args, frames), options)
+
+    installed.put(spark, answer)
+
+
+@checked(spark=SESSION)
+def uninstall(spark: SparkSession) -> None:
+    """`spark.sql` is again what it was before `install`; nothing happens without one."""
+    installed.take_away(spark)
+
+
+def answered(
+    spark: SparkSession, query: Any, values: tuple[Any, dict[str, Any]], options: Options
+) -> DataFrame | None:
+    """The result of a query with clauses, None for any other. values: args and frames."""
+    args, frames = values
+    dialect = dialect_of(spark, query)
+    parsed = parse(query, frames, dialect) if isinstance(query, str) else None
+    if parsed is None or not parsed.sites:
+        return None
+    ARGS.check("spark.sql", "args", args)
+    for name, frame in frames.items():
+        FRAMES.check("spark.sql", name, frame)
+    check_session(spark)
+    return Evaluation(parsed, runner_for(spark, parsed, args, frames), options).dataframe()

@@ -1,0 +1,178 @@
+"""`detect` and what belongs to it: the Pattern API over DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+
+from matchrec.api.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TABLE, TRANSPORT
+from matchrec.api.sql import dialect_of, relation_of
+from matchrec.arguments import DATAFRAME, FLAG, TEXTS, OneOf, checked
+from matchrec.errors.calls import column_is_no_condition, column_refused
+from matchrec.errors.kinds import shown_in
+from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.frontends.arguments import keys, orders
+from matchrec.frontends.pattern import WORDS, AfterMatch, Asked, Pattern, lower_pattern, textual
+from matchrec.frontends.pattern.sql import to_sql
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.text.sql_text import quoted
+from matchrec.spark.counters import Counters
+from matchrec.spark.errors.diagnose import first_line
+from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.session import quiet_analysis
+from matchrec.spark.sessions.environment import check_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+EVENT_FORMS = {
+    "matches": RowsPerMatch.ONE_ROW,
+    "events": RowsPerMatch.ALL_ROWS_OMIT_EMPTY,
+}
+
+
+@checked(
+    df=DATAFRAME,
+    pattern=PATTERN,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    skip=SKIP,
+    form=OneOf(tuple(EVENT_FORMS)),
+    timeouts=FLAG,
+    engine=ENGINE,
+    transport=TRANSPORT,
+    counters=COUNTERS,
+)
+def detect(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    pattern: Pattern,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    skip: AfterMatch = AfterMatch.NO_SKIP,
+    form: str = "matches",
+    timeouts: bool = False,
+    engine: str = "auto",
+    transport: str = "auto",
+    counters: Counters | None = None,
+) -> DataFrame:
+    """The matches of a pattern over a DataFrame of events.
+
+    order_by: what the events are sorted by, the first of it is time, which windows measure.
+    partition_by: what divides them into streams. Both are SQL over one row. skip: which matches
+    leave no room for others.
+
+    form "matches": one row per match, the partition columns, `match_number`, `start_time`,
+    `end_time`, then for each stage an array of its events, empty where it has none. form "events":
+    one row per event of each match, with `match_number` and `stage`.
+
+    timeouts: matches that were begun and whose window ended come out as well, without a number;
+    `timed_out_at` is when it did, NULL for a match. Otherwise as `sql`.
+    """
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    query = PatternCall(df, pattern, *streams, skip, form, timeouts)
+    return query.executed(Options(engine, transport, counters=counters, streams=True)).dataframe
+
+
+@checked(
+    df=DATAFRAME,
+    pattern=PATTERN,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    skip=SKIP,
+    form=OneOf(tuple(EVENT_FORMS)),
+    timeouts=FLAG,
+    engine=ENGINE,
+)
+def explain_pattern(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    pattern: Pattern,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    skip: AfterMatch = AfterMatch.NO_SKIP,
+    form: str = "matches",
+    timeouts: bool = False,
+    engine: str = "auto",
+) -> Explanation:
+    """What a pattern compiles to and which engine runs it; arguments as of `detect`."""
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    query = PatternCall(df, pattern, *streams, skip, form, timeouts)
+    executed = query.executed(Options(engine, streams=True))
+    return Explanation((ExplainedClause(executed.plan, executed.executable),))
+
+
+@checked(pattern=PATTERN, table=TABLE, order_by=TEXTS, partition_by=TEXTS)
+def pattern_sql(
+    pattern: Pattern,
+    table: str,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+) -> str:
+    """A query for `sql` with a row for each match that `detect` finds without skipping.
+
+    table: its name, or `{hole}`. Raises MatchRecognizeUnsupportedError for what MATCH_RECOGNIZE,
+    with one event selection for the whole row pattern, cannot say.
+    """
+    return to_sql(Asked(pattern, orders(order_by), keys(partition_by), ("*",)), table)
+
+
+@dataclass(frozen=True)
+class PatternCall:
+    """What `detect` is asked, apart from how it is run."""
+
+    df: DataFrame
+    pattern: Pattern
+    order_by: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    skip: AfterMatch
+    form: str
+    timeouts: bool
+
+    def executed(self, options: Options) -> Executed:
+        """The result, and what explains it."""
+        check_session(self.df.sparkSession)
+        stages, columns = textual(self.pattern.stages)
+        columns_of_events = tuple(quoted(name) for name in self.df.columns)
+        frame = with_conditions(self.df, columns)
+        asked = Asked(
+            Pattern(stages),
+            self.order_by,
+            self.partition_by,
+            columns_of_events,
+            self.skip,
+            EVENT_FORMS[self.form],
+            self.timeouts,
+            dialect_of(self.df.sparkSession, stages),
+        )
+        plan, source = lower_pattern(asked)
+        with shown_in(source, WORDS):
+            executed = execute(plan, relation_of(frame), None, options)
+        return replace(executed, dataframe=executed.dataframe.drop(*columns))
+
+
+def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
+    """The events with further columns, each a condition that was given as a Column.
+
+    Raises MatchRecognizePlanError for one that Spark refuses, or that is no condition.
+    """
+    for name, column in columns.items():
+        type_name = type_of(df, column.alias(name), str(column))
+        if type_name not in ("boolean", "void"):
+            raise column_is_no_condition(str(column), type_name)
+    return df.select("*", *(column.alias(name) for name, column in columns.items()))
+
+
+def type_of(df: DataFrame, column: Any, written: str) -> str:
+    """The type of a column over the events."""
+    with quiet_analysis():
+        try:
+            return df.select("*", column).schema.fields[-1].dataType.simpleString()
+        except AnalysisException as error:
+            raise column_refused(written, first_line(error)) from None

@@ -1,0 +1,88 @@
+"""What each argument of the public functions may be; a name means the same in all of them."""
+
+from __future__ import annotations
+
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
+
+from matchrec.arguments import (
+    Kind,
+    OneOf,
+    all_of,
+    instance_of,
+    is_column,
+    is_dataframe,
+    is_whole,
+)
+from matchrec.engine.choose import ENGINES
+from matchrec.engine.interface import Optimisations
+from matchrec.frontends.pattern import AfterMatch, Pattern
+from matchrec.spark.before.slices import MOST_SLICES
+from matchrec.spark.counters import Counters
+from matchrec.spark.transport import TRANSPORTS
+
+VALUES = (bool, int, float, str, bytes, bytearray, Decimal, date, time, timedelta, Enum, list)
+VALUE_MODULES = ("numpy", "pandas", "pyspark")
+TEXT_VALUES = (bool, int, float, str, Decimal)
+
+
+def is_value(given: object) -> bool:
+    """Whether Spark may make a literal of it; a Column is taken as it is."""
+    known = type(given).__module__.split(".")[0] in VALUE_MODULES
+    return given is None or isinstance(given, VALUES) or known or is_column(given)
+
+
+def are_values(given: object) -> bool:
+    """The values of `:name` by name, or those of each `?`."""
+    if isinstance(given, dict):
+        return all_of(instance_of(str), given) and all_of(is_value, given.values())
+    return given is None or (isinstance(given, list) and all_of(is_value, given))
+
+
+def fills_hole(given: object) -> bool:
+    """Whether `{name}` may stand for it: what Spark's `sql` writes into the text as SQL."""
+    if isinstance(given, list | tuple):
+        return bool(given) and all(isinstance(one, TEXT_VALUES) for one in given)
+    return isinstance(given, TEXT_VALUES) or is_dataframe(given) or is_column(given)
+
+
+ARGS = Kind(
+    "a dict of values by the names of their markers, or a list with a value for each ?",
+    are_values,
+    'write args={"name": value} for :name, or args=[value] for ?; for a DataFrame, df=df and {df}',
+)
+FRAMES = Kind(
+    "a DataFrame, for {name} in the query, or a literal",
+    fills_hole,
+    "pass {argument}=df; for other values write :{argument} in the query and pass args",
+)
+ENGINE = OneOf(("auto", *ENGINES))
+TRANSPORT = OneOf(TRANSPORTS)
+MAX_STEPS = Kind(
+    "a whole number of 1 or more, how often a condition on the run may be asked, or None",
+    lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),
+    "write max_steps=1_000_000_000, or leave it out for no limit",
+)
+SLICES = Kind(
+    f"a whole number from 1 to {MOST_SLICES}, into how many slices a partition is cut",
+    lambda given: is_whole(given) and 1 <= given <= MOST_SLICES,
+    "write two to four times the number of cores, or leave it out",
+)
+COUNTERS = Kind(
+    "new Counters, or None",
+    lambda given: given is None or isinstance(given, Counters),
+    "write counters = matchrec.Counters(), and pass counters=counters",
+)
+OPTIMISATIONS = Kind(
+    "Optimisations",
+    instance_of(Optimisations),
+    "write optimisations=matchrec.Optimisations(merge_runs=False), or leave it out",
+)
+TABLE = Kind(
+    "the name of a table, or {hole}",
+    lambda given: isinstance(given, str) and bool(given.strip()),
+    'write table="name"',
+)
+PATTERN = Kind("a Pattern", instance_of(Pattern), 'write matchrec.Pattern.begin("a")...')
+SKIP = Kind("an AfterMatch", instance_of(AfterMatch), "write skip=matchrec.AfterMatch.SKIP_TO_NEXT")

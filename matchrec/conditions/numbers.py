@@ -1,0 +1,176 @@
+"""Arithmetic of typed values: integers, floats, decimals, dates, timestamps and intervals.
+
+A decimal is held as its digits, an int64, and its type says where the point is. Results have the
+type that Spark gives them; a number that does not fit an int64 ends the query with an error that
+says so, which is earlier than Spark would for a decimal of more than 18 digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from matchrec.conditions.run_condition import (
+    Arithmetic,
+    ArithmeticOperator,
+    Constant,
+    Glue,
+    Kind,
+    Widen,
+)
+from matchrec.conditions.types import BIGINT, DOUBLE, INTERVAL, Family, ValueType, decimal
+
+MICROSECONDS_A_DAY = 86_400_000_000
+DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """Glue and the type of its value."""
+
+    glue: Glue
+    type: ValueType
+
+
+def as_decimal(type_: ValueType) -> ValueType:
+    """A decimal as it is, an integer as the decimal that holds it."""
+    if type_.family is Family.INTEGER:
+        return decimal(DIGITS[type_.bits], 0)
+    assert type_.family is Family.DECIMAL
+    return type_
+
+
+def meet(one: ValueType, other: ValueType) -> ValueType | None:
+    """The type in which Spark compares two numbers, or None where there is none."""
+    families = {one.family, other.family}
+    if Family.FLOATING in families:
+        return DOUBLE
+    if families == {Family.INTEGER}:
+        return one if one.bits >= other.bits else other
+    left, right = as_decimal(one), as_decimal(other)
+    scale = max(left.scale, right.scale)
+    digits = max(left.precision - left.scale, right.precision - right.scale) + scale
+    return decimal(digits, scale) if digits <= 38 else None
+
+
+def widened(typed: Typed, type_: ValueType) -> Typed:
+    """A number as a wider type: an integer or decimal as a float, or with more decimal places."""
+    if typed.type == type_:
+        return typed
+    scale = typed.type.scale
+    if type_.family is Family.FLOATING:
+        if typed.type.family is Family.FLOATING:
+            return Typed(typed.glue, type_)
+        glue: Glue = Widen(typed.glue)
+        if scale:
+            power = Constant(float(10**scale), Kind.FLOATING)
+            glue = Arithmetic(ArithmeticOperator.DIVIDE, glue, power, Kind.FLOATING)
+        return Typed(glue, type_)
+    shift = type_.scale - scale
+    if not shift:
+        return Typed(typed.glue, type_)
+    power = Constant(10**shift, Kind.INTEGER)
+    return Typed(whole(ArithmeticOperator.MULTIPLY, typed.glue, power), type_)
+
+
+def whole(operator: ArithmeticOperator, left: Glue, right: Glue) -> Glue:
+    """64-bit integer arithmetic in which overflow is an error."""
+    return Arithmetic(operator, left, right, Kind.INTEGER)
+
+
+def computed(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool) -> Typed | None:
+    """Arithmetic on two numbers of one family, or None where the engine has none."""
+    if Family.DECIMAL in (left.type.family, right.type.family):
+        return on_decimals(operator, left, right)
+    kind = Kind.FLOATING if left.type.family is Family.FLOATING else Kind.INTEGER
+    type_ = left.type if left.type.bits >= right.type.bits else right.type
+    glue = Arithmetic(operator, left.glue, right.glue, kind, type_.bits, ansi)
+    return Typed(glue, type_)
+
+
+def on_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
+    """+ and - of one scale, * of any two; the quotient is Spark's alone."""
+    glue = whole(operator, left.glue, right.glue)
+    one, other = as_decimal(left.type), as_decimal(right.type)
+    match operator:
+        case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
+            return Typed(glue, decimal(min(38, max(one.precision, other.precision) + 1), one.scale))
+        case ArithmeticOperator.MULTIPLY:
+            digits = min(38, one.precision + other.precision + 1)
+            return Typed(glue, decimal(digits, one.scale + other.scale))
+        case _:
+            return None
+
+
+def negative(value: Typed, ansi: bool) -> Typed:
+    """`-x` of a number or an interval."""
+    zero = Constant(0, Kind.INTEGER)
+    if value.type.family is Family.FLOATING:
+        minus_one = Constant(-1.0, Kind.FLOATING)
+        glue = Arithmetic(ArithmeticOperator.MULTIPLY, minus_one, value.glue, Kind.FLOATING)
+        return Typed(glue, value.type)
+    if value.type.family is Family.INTEGER:
+        bits = value.type.bits
+        subtract = ArithmeticOperator.SUBTRACT
+        return Typed(Arithmetic(subtract, zero, value.glue, Kind.INTEGER, bits, ansi), value.type)
+    return Typed(whole(ArithmeticOperator.SUBTRACT, zero, value.glue), value.type)
+
+
+def sum_type(type_: ValueType) -> ValueType:
+    """The type of Spark's sum over a number."""
+    if type_.family is Family.DECIMAL:
+        return decimal(min(38, type_.precision + 10), type_.scale)
+    return DOUBLE if type_.family is Family.FLOATING else BIGINT
+
+
+def decimal_average(total: Glue, count: Glue, type_: ValueType) -> Typed:
+    """Spark's avg(decimal(p,s)): the sum over the count with four more places, rounded half up."""
+    more = whole(ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER))
+    glue = whole(ArithmeticOperator.DIVIDE, more, count)
+    return Typed(glue, decimal(min(38, type_.precision + 4), type_.scale + 4))
+
+
+TimeRule = Callable[[Glue, ValueType, ValueType], Typed]
+
+
+def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
+    """Arithmetic of dates, timestamps and day-time intervals, or None where there is none."""
+    rule = TIME_RULES.get((left.type.family, operator.value, right.type.family))
+    if rule is None:
+        return None
+    return rule(whole(operator, left.glue, right.glue), left.type, right.type)
+
+
+def _as_left(glue: Glue, left: ValueType, _right: ValueType) -> Typed:
+    return Typed(glue, left)
+
+
+def _as_right(glue: Glue, _left: ValueType, right: ValueType) -> Typed:
+    return Typed(glue, right)
+
+
+def _as_interval(glue: Glue, _left: ValueType, _right: ValueType) -> Typed:
+    return Typed(glue, INTERVAL)
+
+
+def _days_as_interval(glue: Glue, _left: ValueType, _right: ValueType) -> Typed:
+    day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
+    return Typed(whole(ArithmeticOperator.MULTIPLY, glue, day), INTERVAL)
+
+
+TIME_RULES: Mapping[tuple[Family, str, Family], TimeRule] = {
+    (Family.DATE, "-", Family.DATE): _days_as_interval,
+    (Family.DATE, "-", Family.INTEGER): _as_left,
+    (Family.DATE, "+", Family.INTEGER): _as_left,
+    (Family.INTEGER, "+", Family.DATE): _as_right,
+    (Family.TIMESTAMP, "-", Family.TIMESTAMP): _as_interval,
+    (Family.TIMESTAMP_NTZ, "-", Family.TIMESTAMP_NTZ): _as_interval,
+    (Family.TIMESTAMP, "-", Family.INTERVAL): _as_left,
+    (Family.TIMESTAMP, "+", Family.INTERVAL): _as_left,
+    (Family.TIMESTAMP_NTZ, "-", Family.INTERVAL): _as_left,
+    (Family.TIMESTAMP_NTZ, "+", Family.INTERVAL): _as_left,
+    (Family.INTERVAL, "+", Family.TIMESTAMP): _as_right,
+    (Family.INTERVAL, "+", Family.TIMESTAMP_NTZ): _as_right,
+    (Family.INTERVAL, "+", Family.INTERVAL): _as_left,
+    (Family.INTERVAL, "-", Family.INTERVAL): _as_left,
+}

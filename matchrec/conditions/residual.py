@@ -1,0 +1,78 @@
+"""Steps: what of a condition is left for the engine, before its types are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matchrec.conditions.row_column import RowColumn
+from matchrec.plan.expression import Navigation
+from matchrec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A column read on the row that `navigation` finds; None is the current row.
+
+    missing: what takes its place, on the current row, where there is no such row; None is NULL.
+    """
+
+    column: RowColumn
+    navigation: Navigation | None
+    missing: RowColumn | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """An aggregate that grows with the run; column None counts rows.
+
+    so_far: the current row is left out.
+    """
+
+    function: str
+    variable: str | None
+    column: RowColumn | None
+    so_far: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class VariableAt:
+    """A truth value that depends only on the classifier of the row that `navigation` finds.
+
+    by_variable: for every primary variable, by id, the condition with its name; the last is for
+    no row. Constant columns: they look at no row at all.
+    """
+
+    navigation: Navigation
+    by_variable: tuple[RowColumn, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """An operation on values of the run."""
+
+    operator: str
+    operands: tuple[Step, ...]
+    span: Span
+
+
+Step = Value | Grown | VariableAt | Combined
+
+
+@dataclass(frozen=True, slots=True)
+class SplitCondition:
+    """One variable's condition; an absent part is true."""
+
+    variable: str
+    before: RowColumn | None
+    during: Step | None
+    span: Span | None
+
+
+COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
+ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "NEG"})
+LOGIC = frozenset({"AND", "OR", "NOT"})
+BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}
+NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | {"NOT", "ABS", "LIKE", "||"}

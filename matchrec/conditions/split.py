@@ -1,0 +1,226 @@
+"""Who computes what of a DEFINE condition: Spark before the match, or the engine during it.
+
+A conjunct that looks only at the row itself and at rows a fixed distance away is Spark's, and is
+one bit by the time a row reaches the engine. In every other conjunct, the largest parts that look
+at one position of the run are columns that Spark computes for every row and the engine reads there;
+what combines them is the engine's, and is a tree of `Step`s.
+
+    price < PREV(price) AND price > 2 * LAST(A.price) AND count(A.*) < 9
+      before:  price < lag(price)
+      during:  AND(> (price, `2 * price` at LAST(A)), < (count(A), 9))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from matchrec.conditions.aggregates import basic
+from matchrec.conditions.residual import (
+    BASIC,
+    NULL_IN_NULL_OUT,
+    Combined,
+    Grown,
+    SplitCondition,
+    Step,
+    Value,
+    VariableAt,
+)
+from matchrec.conditions.rewrite import REWRITINGS
+from matchrec.conditions.row_column import RowColumn, Shifted, conjunction, row_column
+from matchrec.errors.conditions import aggregate_not_grown, not_known_during_the_match
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    Navigation,
+    Operation,
+    Reference,
+    Scalar,
+    argument_of,
+    references,
+    render,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.show import show_scalar
+from matchrec.plan.text.sql_text import as_operand, string_literal
+from matchrec.source import Span
+
+Write = Callable[[Reference], str]
+
+TRUTH_VALUED = frozenset(
+    {"=", "<>", "<", "<=", ">", ">=", "<=>", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "RLIKE"}
+)
+
+
+def split(plan: MatchPlan) -> tuple[SplitCondition, ...]:
+    """The conditions of all variables that have one, in the order of DEFINE."""
+    return tuple(
+        ConditionSplitter(plan, definition.variable).condition(definition.condition)
+        for definition in plan.definitions
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionSplitter:
+    """Splits the condition of one variable."""
+
+    plan: MatchPlan
+    variable: str
+
+    def condition(self, scalar: Scalar) -> SplitCondition:
+        """Conjuncts at a fixed distance go before the match, the others during it."""
+        before: list[RowColumn] = []
+        during: list[Step] = []
+        for part in conjuncts(scalar):
+            if self.is_fixed(part):
+                before.append(self.fixed_column(part))
+            else:
+                during.append(self.step(part))
+        return SplitCondition(
+            self.variable,
+            conjunction(tuple(before)) if before else None,
+            all_of(during, scalar.span) if during else None,
+            scalar.span,
+        )
+
+    def is_fixed(self, scalar: Scalar) -> bool:
+        """Whether it reads only rows a fixed distance from the current one."""
+        return all(self.distance(reference) is not None for reference in references(scalar))
+
+    def distance(self, reference: Reference) -> int | None:
+        """How far from the current row the reference reads, or None where the run decides."""
+        if isinstance(reference, ColumnReference | Classifier):
+            navigation = reference.navigation
+            here = self.plan.ids[self.variable] in self.plan.members(navigation.variable)
+            at_current = here and navigation.end is End.LAST and navigation.logical_offset == 0
+            unmoved = navigation.physical_offset == 0 or isinstance(reference, ColumnReference)
+            return navigation.physical_offset if at_current and unmoved else None
+        return None
+
+    def fixed_column(self, scalar: Scalar) -> RowColumn:
+        """The column of an expression that reads rows at a fixed distance."""
+        write = writing(scalar)
+        column = RowColumn(tuple(self.fixed_piece(piece, write) for piece in scalar.pieces))
+        return row_column(column.text) if column.looks_at_one_row else column
+
+    def fixed_piece(self, piece: str | Reference, write: Write) -> str | Shifted:
+        match piece:
+            case ColumnReference(argument=argument):
+                distance = self.distance(piece) or 0
+                return Shifted(argument if distance else write(piece), distance)
+            case Classifier():
+                return string_literal(self.variable)
+            case str():
+                return piece
+            case _:
+                raise AssertionError(piece)
+
+    def step(self, scalar: Scalar) -> Step:
+        """What the engine computes for `scalar`."""
+        if self.is_fixed(scalar):
+            return Value(self.fixed_column(scalar), None, None, scalar.span)
+        found = references(scalar)
+        if is_bare(scalar) and isinstance(found[0], Aggregate):
+            return self.grown(found[0], scalar.span)
+        position = one_position(found)
+        if position is not None and isinstance(found[0], ColumnReference):
+            return self.moved_inside(scalar, position)
+        if position is not None and isinstance(found[0], Classifier) and is_truth(scalar):
+            return self.by_classifier(scalar, position)
+        if isinstance(scalar, Operation) and scalar.operator in (BASIC | REWRITINGS.keys()):
+            operands = tuple(self.step(part) for part in scalar.operands)
+            return Combined(scalar.operator, operands, scalar.span)
+        raise not_known_during_the_match(named(scalar), scalar.span)
+
+    def moved_inside(self, scalar: Scalar, position: Navigation) -> Value:
+        """f(LAST(A.x)) as the column f(x) read at LAST(A); f(NULL) where there is no such row."""
+        column = row_column(render(scalar, writing(scalar)))
+        missing = None
+        if not is_null_on_null(scalar):
+            missing = row_column(render(scalar, null_of_the_same_type))
+        return Value(column, position, missing, scalar.span)
+
+    def by_classifier(self, scalar: Scalar, position: Navigation) -> VariableAt:
+        """The condition for each variable that the row may be mapped to, then for none."""
+        names = [string_literal(name) for name in self.plan.variables]
+        texts = [render(scalar, lambda _, name=name: name) for name in names]  # type: ignore[misc]
+        texts.append(render(scalar, lambda _: "CAST(NULL AS STRING)"))
+        return VariableAt(position, tuple(row_column(text) for text in texts), scalar.span)
+
+    def grown(self, aggregate: Aggregate, span: Span) -> Grown:
+        """An aggregate reference as one that the engine grows."""
+        form = basic(aggregate)
+        if form is None:
+            raise aggregate_not_grown(aggregate.function, span)
+        return Grown(form.function, form.variable, form.column, form.so_far, span)
+
+
+def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
+    """The parts that must all be true."""
+    if isinstance(scalar, Operation) and scalar.operator == "AND":
+        return tuple(part for operand in scalar.operands for part in conjuncts(operand))
+    return (scalar,)
+
+
+def all_of(steps: list[Step], span: Span) -> Step:
+    """True where every step is."""
+    return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)
+
+
+def one_position(found: tuple[Reference, ...]) -> Navigation | None:
+    """The position that all references read, if it is one and they are of one sort."""
+    if not all(isinstance(reference, ColumnReference) for reference in found) and not all(
+        isinstance(reference, Classifier) for reference in found
+    ):
+        return None
+    positions = {
+        reference.navigation
+        for reference in found
+        if isinstance(reference, ColumnReference | Classifier)
+    }
+    return positions.pop() if len(positions) == 1 else None
+
+
+def is_truth(scalar: Scalar) -> bool:
+    """Whether the value is a truth value, by its form."""
+    return isinstance(scalar, Operation) and (
+        scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
+    )
+
+
+def is_bare(scalar: Scalar) -> bool:
+    """Whether the expression is nothing but one reference, perhaps in parentheses."""
+    return len(references(scalar)) == 1 and all(
+        not piece.strip(" \t\r\n()") for piece in scalar.pieces if isinstance(piece, str)
+    )
+
+
+def is_null_on_null(scalar: Scalar) -> bool:
+    """Whether the value is NULL wherever any reference in it is; False where that is not known."""
+    if isinstance(scalar, Operation):
+        return scalar.operator in NULL_IN_NULL_OUT and any(
+            references(operand) and is_null_on_null(operand) for operand in scalar.operands
+        )
+    return is_bare(scalar)
+
+
+def writing(scalar: Scalar) -> Write:
+    """How to write what the column references of an expression read, in their places."""
+
+    def as_part(reference: Reference) -> str:
+        return as_operand(argument_of(reference))
+
+    return argument_of if is_bare(scalar) else as_part
+
+
+def null_of_the_same_type(reference: Reference) -> str:
+    return f"IF(FALSE, {argument_of(reference)}, NULL)"
+
+
+def named(scalar: Scalar) -> str:
+    """What to call an expression in a message."""
+    if isinstance(scalar, Operation):
+        return scalar.operator
+    return show_scalar(scalar)

@@ -1,0 +1,337 @@
+"""Steps of a condition → glue: every value gets a type, and the columns it reads get their place.
+
+Types follow Spark. Where two types meet, numbers are brought to one kind (see `conditions.numbers`), any
+other two must be one type. What Spark would coerce in a way that the engine cannot repeat is an
+error that says which CAST to write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from typing_extensions import assert_never
+
+from matchrec.conditions.numbers import (
+    Typed,
+    computed,
+    decimal_average,
+    meet,
+    negative,
+    on_times,
+    sum_type,
+    whole,
+    widened,
+)
+from matchrec.conditions.residual import (
+    COMPARISONS,
+    LOGIC,
+    Combined,
+    Grown,
+    Step,
+    Value,
+    VariableAt,
+)
+from matchrec.conditions.rewrite import rewritten
+from matchrec.conditions.row_column import RowColumn, cast, row_column
+from matchrec.conditions.run_condition import (
+    And,
+    ArithmeticOperator,
+    Choose,
+    Compare,
+    Comparison,
+    Constant,
+    Glue,
+    IsNull,
+    Kind,
+    Not,
+    Or,
+    Read,
+    ReadClassifier,
+    Reduce,
+    Reduction,
+)
+from matchrec.conditions.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    NUMBERS,
+    VOID,
+    Family,
+    ValueType,
+)
+from matchrec.errors.conditions import (
+    cannot_combine,
+    days_of_computed_value,
+    not_a_number,
+    not_boolean,
+)
+from matchrec.plan.expression import Navigation
+
+TRUE_COLUMN = row_column("TRUE")
+RANKED = frozenset({Family.STRING, Family.BINARY})
+MOST_DIGITS = 18  # of a decimal that is held as an int64
+
+
+@dataclass(slots=True)
+class GlueColumns:
+    """The columns that glue reads, in the order in which the engine holds them.
+
+    integers, floats: each with its index. ranked: columns whose values are replaced by their rank
+    among all values of these columns.
+    """
+
+    integers: dict[RowColumn, int] = field(default_factory=dict)
+    floats: dict[RowColumn, int] = field(default_factory=dict)
+    ranked: set[RowColumn] = field(default_factory=set)
+
+    def place(self, column: RowColumn, kind: Kind) -> int:
+        """The index of a column among those of its kind; it is added on first use."""
+        columns = self.integers if kind is Kind.INTEGER else self.floats
+        return columns.setdefault(column, len(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Typer:
+    """Types the steps of one query's conditions.
+
+    types: of every column that the steps read. ansi: whether overflow is an error. known: the types
+    of steps that were asked for.
+    """
+
+    types: Mapping[RowColumn, ValueType]
+    ansi: bool
+    columns: GlueColumns = field(default_factory=GlueColumns)
+    known: dict[Step, ValueType] = field(default_factory=dict)
+
+    def condition(self, step: Step) -> Glue:
+        """The glue of a whole condition."""
+        typed = self.typed(step)
+        if typed.type.family is not Family.BOOLEAN:
+            raise not_boolean(typed.type.name, step.span)
+        return typed.glue
+
+    def typed(self, step: Step) -> Typed:
+        match step:
+            case Value():
+                return self.value(step)
+            case Grown():
+                return self.grown(step)
+            case VariableAt():
+                return self.by_variable(step)
+            case Combined():
+                return self.combined(step)
+            case _:
+                assert_never(step)
+
+    def type_of(self, step: Step) -> ValueType:
+        """The type of a step, before it is known whether its columns will be read as they are."""
+        if step not in self.known:
+            self.known[step] = Typer(self.types, self.ansi, known=self.known).typed(step).type
+        return self.known[step]
+
+    def value(self, step: Value) -> Typed:
+        literal = step.column.text.strip("() ") if step.column.looks_at_one_row else ""
+        if step.navigation is None and re.fullmatch(r"[0-9]{1,9}", literal):
+            return Typed(Constant(int(literal), Kind.INTEGER), INT)
+        return Typed(self.read_value(step, self.types[step.column]), self.types[step.column])
+
+    def read_value(self, step: Value, type_: ValueType) -> Glue:
+        """The column at its row, or what takes its place where there is no such row."""
+        there = self.read(step.column, type_, step.navigation)
+        if step.missing is None:
+            return there
+        found = Not(IsNull(self.read(TRUE_COLUMN, BOOLEAN, step.navigation)))
+        return Choose(found, there, self.read(step.missing, type_, None))
+
+    def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> Read:
+        if type_.family in RANKED or is_wide_decimal(type_):
+            self.columns.ranked.add(column)
+        kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
+        return Read(self.columns.place(column, kind), kind, navigation)
+
+    def grown(self, step: Grown) -> Typed:
+        """An aggregate; SUM of integers is bigint, AVG is double, as in Spark."""
+        function = Reduction(step.function)
+        if function is Reduction.COUNT:
+            return Typed(self.count(step), BIGINT)
+        assert step.column is not None
+        type_ = self.types[step.column]
+        if function in (Reduction.MIN, Reduction.MAX):
+            if type_.family is Family.OTHER:
+                raise not_a_number(step.function, type_.name, step.span)
+            return Typed(self.reduced(function, step, step.column, type_), type_)
+        if type_.family not in NUMBERS or is_wide_decimal(type_):
+            raise not_a_number(step.function, type_.name, step.span)
+        if function is Reduction.SUM:
+            return Typed(self.reduced(function, step, step.column, type_), sum_type(type_))
+        if type_.family is Family.DECIMAL:
+            total = self.reduced(Reduction.SUM, step, step.column, type_)
+            return decimal_average(total, self.count(step), type_)
+        column = step.column if type_.family is Family.FLOATING else cast(step.column, "DOUBLE")
+        return Typed(self.reduced(function, step, column, DOUBLE), DOUBLE)
+
+    def reduced(
+        self, function: Reduction, step: Grown, column: RowColumn, type_: ValueType
+    ) -> Reduce:
+        read = self.read(column, type_, None)
+        return Reduce(function, step.variable, read.column, read.kind, step.so_far)
+
+    def count(self, step: Grown) -> Glue:
+        if step.column is None:
+            return Reduce(Reduction.COUNT, step.variable, None, Kind.INTEGER, step.so_far)
+        column, type_ = step.column, self.types[step.column]
+        if type_.family not in NUMBERS or is_wide_decimal(type_):
+            column = row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
+            type_ = INT
+        return self.reduced(Reduction.COUNT, step, column, type_)
+
+    def by_variable(self, step: VariableAt) -> Typed:
+        """The condition that belongs to the row's variable, NULL and all."""
+        here = ReadClassifier(step.navigation)
+        *known, absent = (self.read(column, BOOLEAN, None) for column in step.by_variable)
+        glue: Glue = absent
+        for variable, condition in enumerate(known):
+            glue = Choose(is_variable(here, variable), condition, glue)
+        return Typed(glue, BOOLEAN)
+
+    def combined(self, step: Combined) -> Typed:
+        basic = rewritten(step)
+        if basic is not step:
+            return self.combined(basic)
+        operator = step.operator
+        if operator in LOGIC:
+            return self.logic(step)
+        if operator == "IS NULL":
+            return Typed(IsNull(self.typed(step.operands[0]).glue), BOOLEAN)
+        if operator == "IF":
+            return self.choice(step)
+        if operator in COMPARISONS:
+            left, right = self.alike(step, step.operands[0], step.operands[1])
+            return Typed(Compare(Comparison(operator), left.glue, right.glue), BOOLEAN)
+        return self.arithmetic(step)
+
+    def logic(self, step: Combined) -> Typed:
+        parts = tuple(self.condition(part) for part in step.operands)
+        match step.operator:
+            case "AND":
+                return Typed(And(parts), BOOLEAN)
+            case "OR":
+                return Typed(Or(parts), BOOLEAN)
+            case _:
+                return Typed(Not(parts[0]), BOOLEAN)
+
+    def choice(self, step: Combined) -> Typed:
+        """IF(condition, then, otherwise); without a last operand it is NULL."""
+        condition = self.condition(step.operands[0])
+        if len(step.operands) == 2:
+            then = self.typed(step.operands[1])
+            return Typed(Choose(condition, then.glue, null(then.type).glue), then.type)
+        then, otherwise = self.alike(step, step.operands[1], step.operands[2])
+        return Typed(Choose(condition, then.glue, otherwise.glue), then.type)
+
+    def alike(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
+        """Both values as one type, as Spark would bring them together."""
+        one, other = self.type_of(left), self.type_of(right)
+        if one.family in NUMBERS and other.family in NUMBERS:
+            return self.numbers(step, left, right)
+        if one == VOID:
+            return null(other), self.typed(right)
+        if other == VOID:
+            return self.typed(left), null(one)
+        if one.family is not other.family or one.family is Family.OTHER:
+            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        return self.typed(left), self.typed(right)
+
+    def numbers(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
+        """Two numbers as one type.
+
+        Decimals too wide for an int64 are cast by Spark, and ranked, where both are columns; where
+        the engine computed one of them, it fits an int64.
+        """
+        one, other = self.type_of(left), self.type_of(right)
+        common = meet(one, other)
+        if common is None:
+            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        columns = isinstance(left, Value) and isinstance(right, Value)
+        if is_wide_decimal(common) and columns:
+            return self.cast_column(left, common), self.cast_column(right, common)
+        return self.as_number(step, left, common), self.as_number(step, right, common)
+
+    def as_number(self, step: Combined, part: Step, type_: ValueType) -> Typed:
+        """A number as another type; Spark casts a decimal column to double, the engine the rest."""
+        own = self.type_of(part)
+        if is_wide_decimal(own) and isinstance(part, Value):
+            raise cannot_combine(step.operator, own.name, type_.name, step.span)
+        to_double = own.family is Family.DECIMAL and type_.family is Family.FLOATING
+        if to_double and isinstance(part, Value):
+            return self.cast_column(part, type_)
+        return widened(self.typed(part), type_)
+
+    def cast_column(self, step: Step, type_: ValueType) -> Typed:
+        """A column as another type, cast by Spark before the match."""
+        assert isinstance(step, Value), step
+        if self.type_of(step) == type_:
+            return self.typed(step)
+        missing = step.missing and cast(step.missing, type_.name)
+        recast = Value(cast(step.column, type_.name), step.navigation, missing, step.span)
+        return Typed(self.read_value(recast, type_), type_)
+
+    def arithmetic(self, step: Combined) -> Typed:
+        if step.operator == "NEG":
+            value = self.typed(step.operands[0])
+            if value.type.family not in NUMBERS | {Family.INTERVAL}:
+                raise not_a_number("-", value.type.name, step.span)
+            return negative(value, self.ansi)
+        if step.operator == "DATEDIFF":
+            return self.days_between(step)
+        left, right = step.operands
+        one, other = self.type_of(left), self.type_of(right)
+        if one.family in NUMBERS and other.family in NUMBERS:
+            return self.on_numbers(step, left, right)
+        found = on_times(ArithmeticOperator(step.operator), self.typed(left), self.typed(right))
+        if found is None:
+            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        return found
+
+    def on_numbers(self, step: Combined, left: Step, right: Step) -> Typed:
+        one, other = self.type_of(left), self.type_of(right)
+        operator = ArithmeticOperator(step.operator)
+        families = {one.family, other.family}
+        quotient = operator is ArithmeticOperator.DIVIDE and Family.DECIMAL not in families
+        if quotient or Family.FLOATING in families:
+            values = self.as_number(step, left, DOUBLE), self.as_number(step, right, DOUBLE)
+        elif operator is ArithmeticOperator.MULTIPLY:
+            values = self.as_number(step, left, one), self.as_number(step, right, other)
+        else:
+            common = meet(one, other) or one
+            values = self.as_number(step, left, common), self.as_number(step, right, common)
+        found = computed(operator, values[0], values[1], self.ansi)
+        if found is None:
+            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        return found
+
+    def days_between(self, step: Combined) -> Typed:
+        """DATEDIFF(end, start), whole days; timestamps are cast to dates by Spark."""
+        if not all(isinstance(part, Value) for part in step.operands):
+            raise days_of_computed_value(step.span)
+        left, right = (self.cast_column(part, DATE) for part in step.operands)
+        return Typed(whole(ArithmeticOperator.SUBTRACT, left.glue, right.glue), INT)
+
+
+def null(type_: ValueType) -> Typed:
+    """NULL as a value of a type."""
+    kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
+    return Typed(Constant(None, kind), type_)
+
+
+def is_wide_decimal(type_: ValueType) -> bool:
+    """Whether a decimal has more digits than an int64 surely holds."""
+    return type_.family is Family.DECIMAL and type_.precision > MOST_DIGITS
+
+
+def is_variable(here: ReadClassifier, variable: int) -> Glue:
+    return Compare(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))

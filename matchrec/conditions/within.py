@@ -1,0 +1,32 @@
+"""WITHIN: the columns that say where the window of each row ends; the engine keeps to it.
+
+Rows are sorted ascending by the first ORDER BY column, so windows end in the order of their first
+rows, and the last row of a match bounds all of them.
+"""
+
+from __future__ import annotations
+
+from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.errors.conditions import within_needs_ascending_order
+from matchrec.plan.match_plan import MatchPlan
+
+
+def check_order(plan: MatchPlan) -> None:
+    """Raises where the rows are not sorted as a window needs it."""
+    if plan.within is not None and (not plan.order_by or plan.order_by[0].descending):
+        raise within_needs_ascending_order(plan.within.interval.span)
+
+
+def near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """Where the windows between neighbours end that begin with a row, the smallest first."""
+    return () if plan.staging is None else tuple(row_column(one) for one in plan.staging.ends)
+
+
+def window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """The key along which a window is measured, and where the window of a row ends; or none."""
+    if plan.within is None:
+        return ()
+    order, interval = plan.order_by[0].expression.text, plan.within.interval.text.strip()
+    if interval.isdigit():
+        interval += "L"  # so that the end of the last window of an int fits
+    return row_column(order), row_column(f"({order}) + ({interval})")

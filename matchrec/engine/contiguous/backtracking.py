@@ -1,0 +1,87 @@
+"""The backtracking engine: one run at a time, in preferment order, with remembered failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from matchrec.engine.contiguous.chained import ChainedSearch, unchained
+from matchrec.engine.contiguous.kernels import backtracking as kernel
+from matchrec.engine.contiguous.plain import PlainSearch
+from matchrec.engine.contiguous.search import Room, larger, run
+from matchrec.engine.contiguous.windowed import WindowedSearch
+from matchrec.engine.interface import Task
+from matchrec.engine.kernels import layout
+from matchrec.engine.matches import Matches
+from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.selection import backtracking as selection_backtracking
+from matchrec.plan.clauses import MatchOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Backtracking:
+    """Depth-first search. Linear in the rows where conditions look only at the data."""
+
+    room: Room = Room()
+    name: str = field(default="backtracking", init=False)
+
+    def supports(self, task: Task) -> str | None:
+        """Why a task cannot be searched depth-first, or None."""
+        if task.output is MatchOutput.GRAPH:
+            return "the compressed form is the shared buffer of the breadth-first engine"
+        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
+            return "negation is tested on all matches, not on the preferred ones"
+        return None
+
+    def search(
+        self, task: Task, partitions: Partitions, counters: IntArray | None = None
+    ) -> Iterator[Matches]:
+        """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
+        if task.selects:
+            return selection_backtracking.search(task, partitions, self.room, counters)
+        if partitions.window_end is not None and task.looks_only_at_data:
+            return run(
+                WindowedSearch(task, partitions, self.room.memory), task, partitions, self.room
+            )
+        if task.shares_rows and partitions.window_end is None:
+            found = run(
+                ChainedSearch(task, partitions, self.room.memory), task, partitions, self.room
+            )
+            return found if task.chained else unchained(found, self.room.rows)
+        return run(
+            _BacktrackingSearch(task, partitions, self.room.memory), task, partitions, self.room
+        )
+
+
+class _BacktrackingSearch(PlainSearch):
+    """The path of the one run, its computation state at each row, the failures remembered."""
+
+    def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
+        super().__init__(task, partitions)
+        self.work = layout.PathWork(
+            self.progress,
+            np.empty(memory, np.int32),
+            np.zeros((memory, self.memo_bytes), np.uint8),
+            self.new_registers(memory + 1, 0),
+            self.new_stack(),
+        )
+
+    def advance(self, output: layout.Found) -> int:
+        return int(kernel.search(self.rules, self.rows, self.work, output))
+
+    def grow(self, status: int) -> None:
+        """At least double what is full; the search of the starting row begins again.
+
+        A larger ring begins empty: what must be found out again is no more than what fitted.
+        """
+        if status == layout.MEMO_FULL:
+            memo = larger(self.work.memo, int(self.progress[layout.NEEDED]))
+            self.work = self.work._replace(memo=memo)
+            self.progress[layout.MEMO_TO] = self.progress[layout.START]
+            return
+        assert status == layout.PATH_FULL
+        rows = 2 * len(self.work.path)
+        path, registers = np.empty(rows, np.int32), self.new_registers(rows + 1, 0)
+        self.work = self.work._replace(path=path, registers=registers)

@@ -1,0 +1,137 @@
+"""Depth-first search in preferment order: the first way that reaches acceptance is the match.
+
+`path` holds the choice taken at each row and is the only stack: going back a row, the search tries
+the choices after the one in the path. registers[d] is the computation state after d rows, so going
+back restores it. A pair of state and row whose choices are all exhausted has failed for every
+starting row, unless what comes depends on the registers; where it can be reached again, that is
+remembered, with windows for the starting rows whose windows end together. Where there are windows
+and conditions look only at the data, `windowed` takes the place of this kernel.
+
+Cost: rows x choices where conditions look only at the data; exponential at worst where they depend
+on the run. Source: SASE+, "Backtracking algorithm"; failures are remembered as in RE2's BitState.
+"""
+
+import numpy as np
+
+from matchrec.engine.contiguous.kernels.starts import (
+    edge_of,
+    end_of_window,
+    is_anchored,
+    next_partition,
+    write_path,
+)
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Found, PathWork, Rows, Rules, RunArray
+from matchrec.engine.kernels.mapping import is_asked_too_often, map_row
+from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.jit.decorators import inlined, kernel
+
+NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
+
+
+@kernel
+def search(rules: Rules, rows: Rows, work: PathWork, output: Found) -> int:
+    """Search from `progress` on until all is done or something is full; return the status."""
+    progress = work.progress
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        lower = rows.starts[progress[layout.PARTITION]]
+        upper = rows.starts[progress[layout.PARTITION] + 1]
+        edge = edge_of(rows.starts, progress)
+        while progress[layout.START] < rows.searched[1, progress[layout.PARTITION]]:
+            start = progress[layout.START]
+            bound = end_of_window(rows.window_end, start, upper)
+            if bound != progress[layout.MEMO_WINDOW]:  # what failed was in another one
+                progress[layout.MEMO_FROM] = start
+                progress[layout.MEMO_TO] = start
+                progress[layout.MEMO_WINDOW] = bound
+            length = find_match(bound, edge, lower, upper, rules, rows, work, work.registers)
+            if length == NO_MATCH:
+                progress[layout.START] = start + 1
+                continue
+            if length < NO_MATCH:
+                return NO_MATCH - length
+            status = write_path(length, rules, work, output)
+            if status != layout.DONE:
+                return status
+        status = next_partition(edge, rows.searched, progress)
+        if status != layout.DONE:
+            return status
+    return layout.DONE
+
+
+@inlined
+def find_match(
+    bound: int,
+    edge: int,
+    lower: int,
+    upper: int,
+    rules: Rules,
+    rows: Rows,
+    work: PathWork,
+    registers: RunArray,
+) -> int:
+    """Length of the preferred match at progress[START], NO_MATCH, or NO_MATCH - status.
+
+    One loop over choices, forward and back, so that all of it stays in machine registers.
+    """
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, memo, progress = work.path, work.memo, work.progress
+    start = progress[layout.START]
+    if start >= edge:
+        return NO_MATCH - layout.MORE_ROWS
+    row = start
+    state = np.int64(0)
+    choice = first[0]
+    tried_further = False  # whether the search has been beyond this pair of state and row
+    while True:
+        last = first[state + 1]
+        while choice < last:
+            guard = program[choice, layout.GUARD]
+            if guard == 0 or is_anchored(guard, row, lower, upper):
+                if program[choice, layout.TARGET] == layout.ACCEPT:
+                    return int(row - start)
+                mask = program[choice, layout.MASK]
+                if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                    bit = program[choice, layout.MEMO]
+                    if bit < 0 or not has_failed(memo, progress, bit, row + 1):
+                        if registers is None:
+                            break
+                        depth = row - start
+                        if depth == path.shape[0]:
+                            return NO_MATCH - layout.PATH_FULL
+                        if is_asked_too_often(progress):
+                            return NO_MATCH - layout.TOO_MANY_STEPS
+                        answer = map_row(
+                            choice, depth, depth + 1, row, lower, upper, rules, rows, work
+                        )
+                        if answer == HOLDS:
+                            break
+                        if answer != HOLDS_NOT:
+                            progress[layout.ROW] = row
+                            progress[layout.CHOICE] = choice
+                            progress[layout.FAILED_START] = start
+                            return NO_MATCH - (layout.CONDITION_FAILED + answer)
+            choice += 1
+        if choice < last:
+            if row - start == path.shape[0]:
+                return NO_MATCH - layout.PATH_FULL
+            path[row - start] = choice
+            row += 1
+            if row == edge:
+                return NO_MATCH - layout.MORE_ROWS
+            state = program[choice, layout.TARGET]
+            choice = first[state]
+            tried_further = False
+            continue
+        if row == start:
+            return NO_MATCH
+        row -= 1
+        choice = path[row - start]
+        bit = program[choice, layout.MEMO]
+        if tried_further and bit >= 0 and not remember_failure(memo, progress, bit, row + 1):
+            progress[layout.NEEDED] = row + 2 - start
+            return NO_MATCH - layout.MEMO_FULL
+        state = program[choice, layout.SOURCE]
+        choice += 1
+        tried_further = True

@@ -1,0 +1,155 @@
+"""All runs at once, row by row: one pass over the rows for all starting rows.
+
+Runs are kept in preferment order, and those of earlier starting rows come first, so the first one
+that accepts beats all behind it, and the match is final when no run before it lives. Until a run
+has accepted, each row starts a run of its own, the least preferred one.
+
+What was reached behind the best match and died has failed; that is remembered, because the next
+search comes there again. A failing condition ends the search only when all runs before it died:
+depth-first search would not have met it earlier. With windows, whose ends never go back, a run that
+began later lives longer: runs merge where their windows end together, and nothing is remembered.
+
+Cost: rows x choices where conditions look only at the data, in windows times the rows of a window,
+else rows x runs; runs of equal computation states merge. Sources: SASE+, "Basic algorithm" and
+"Merging equivalent runs"; with nothing that depends on the run, it is the machine of Pike and
+Thompson.
+"""
+
+import numpy as np
+
+from matchrec.engine.contiguous.kernels.expansion import GOES_ON, Run, expand
+from matchrec.engine.contiguous.kernels.starts import (
+    edge_of,
+    finish_match,
+    has_room,
+    next_partition,
+)
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.buffer import compact, unwind
+from matchrec.engine.kernels.layout import Found, Rows, Rules, RunArray, RunsWork
+from matchrec.jit.decorators import inlined, inner, kernel
+
+
+@kernel
+def search(rules: Rules, rows: Rows, work: RunsWork, output: Found) -> int:
+    """Search from `progress` on until all is done or something is full; return the status."""
+    progress = work.progress
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        lower = rows.starts[progress[layout.PARTITION]]
+        upper = rows.starts[progress[layout.PARTITION] + 1]
+        edge = edge_of(rows.starts, progress)
+        until = rows.searched[1, progress[layout.PARTITION]]
+        while progress[layout.START] < until:
+            status = find_match(edge, lower, upper, until, rules, rows, work, work.registers)
+            if status == layout.DONE and progress[layout.BEST_START] < 0:
+                break
+            if status == layout.DONE:
+                status = write_best(rules, work, output)
+            if status != layout.DONE:
+                return status
+        status = next_partition(edge, rows.searched, progress)
+        if status != layout.DONE:
+            return status
+    return layout.DONE
+
+
+@inner
+def write_best(rules: Rules, work: RunsWork, output: Found) -> int:
+    """Write out the best match, as `finish_match`: DONE, OUTPUT_FULL or a failure."""
+    progress = work.progress
+    start = progress[layout.BEST_START]
+    length = progress[layout.BEST_END] - start
+    found, taken = output.found, output.taken
+    if not has_room(found, taken, progress, length):
+        progress[layout.START] = start
+        progress[layout.NEEDED] = length
+        return layout.OUTPUT_FULL
+    node, mapped = progress[layout.BEST_NODE], progress[layout.MAPPED]
+    unwind(work.nodes, node, taken, mapped, length)
+    return finish_match(rules.program, rules.skip_to, found, taken, progress, start, length)
+
+
+@inlined
+def find_match(
+    edge: int,
+    lower: int,
+    upper: int,
+    until: int,
+    rules: Rules,
+    rows: Rows,
+    work: RunsWork,
+    registers: RunArray,
+) -> int:
+    """Find the first match from progress[START] on that begins before `until`. DONE or a status.
+
+    It is progress[BEST_...].
+    """
+    runs, progress = work.runs, work.progress
+    row = progress[layout.START]
+    bank = np.int64(0)
+    count = np.int64(0)
+    progress[layout.BEST_START] = -1
+    progress[layout.NODES] = 0
+    while True:
+        status = make_room(row, edge, bank, count, work)
+        if status != layout.DONE:
+            return forget(bank, count, row, status, work)
+        if row >= until and count == 0 and progress[layout.BEST_START] < 0:
+            progress[layout.START] = row
+            return layout.DONE
+        progress[layout.STAMP] += 1
+        progress[layout.RUNS] = 0
+        answer = np.int64(GOES_ON)
+        begins = int(progress[layout.BEST_START] < 0 and row < until)
+        for index in range(count + begins):
+            run = Run(np.int64(0), np.int64(-1), row, 2 * runs.shape[1])
+            if index < count:
+                run = Run(
+                    runs[bank, index, layout.RUN_STATE],
+                    runs[bank, index, layout.RUN_NODE],
+                    runs[bank, index, layout.RUN_START],
+                    bank * runs.shape[1] + index,
+                )
+            answer = expand(run, 1 - bank, row, lower, upper, rules, rows, work, registers)
+            if answer != GOES_ON:
+                progress[layout.FAILED_START] = run.start
+                break
+        if answer > GOES_ON:
+            return forget(bank, count, row, answer, work)
+        bank = 1 - bank
+        count = progress[layout.RUNS]
+        if count == 0 and progress[layout.BEST_START] >= 0:
+            return layout.DONE
+        row += 1
+
+
+@inlined
+def make_room(row: int, edge: int, bank: int, count: int, work: RunsWork) -> int:
+    """Make sure that a row may be looked at, and that there are nodes for it: DONE or a status."""
+    progress = work.progress
+    if row >= edge:
+        return layout.MORE_ROWS
+    if count == 0 and progress[layout.BEST_START] < 0:
+        progress[layout.NODES] = 0
+    elif 2 * progress[layout.NODES] > work.nodes.shape[0]:
+        compact(bank, count, work)
+        if 4 * progress[layout.NODES] > work.nodes.shape[0]:
+            return layout.NODES_FULL
+    return layout.DONE
+
+
+@inner
+def forget(bank: int, count: int, row: int, status: int, work: RunsWork) -> int:
+    """The status of a search that must begin again, from the first starting row that lives.
+
+    What it has remembered of runs that still live is no failure yet.
+    """
+    progress = work.progress
+    if count > 0:
+        row = work.runs[bank, 0, layout.RUN_START]
+    elif progress[layout.BEST_START] >= 0:
+        row = progress[layout.BEST_START]
+    progress[layout.START] = row
+    progress[layout.MEMO_FROM] = row
+    progress[layout.MEMO_TO] = row
+    return status

@@ -1,0 +1,204 @@
+"""Overlapping matches that end alike, where conditions look only at the data.
+
+How a run goes on from a state and row does not depend on how it came there. So a search ends where
+it comes to a state and row from which a match is known: its rows are chained to those that follow
+there, and no pair of state and row is searched, or written out, twice.
+
+`known` says of states that can be reached twice how a run in them goes on from a row. What is known
+leads into the output, so it is forgotten with it.
+
+Cost: rows x choices, however long the matches are.
+
+known: int32[r, s], r a power of two; row position p stands at known[p & (r - 1)].
+path: int32[r], the choice that is tried at each row from the starting row on.
+nodes: int32[5, n], the output: mapped rows, rows of the table as below; a node stands behind the
+one that follows it in the match.
+found: int64[5, m + 1], with a row more than `layout` says.
+"""
+
+import numpy as np
+
+from matchrec.engine.contiguous.kernels.starts import edge_of, finish, is_anchored, next_partition
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import ChainWork, ChoiceArray, Found, Rows, Rules
+from matchrec.engine.partitions import IntArray
+from matchrec.jit.decorators import inlined, inner, kernel
+
+# Rows of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
+# how many rows the match has from here on, and how many rows further on it skips to, or -1.
+CHAIN_CHOICE = 0
+CHAIN_ROW = 1
+CHAIN_NEXT = 2
+CHAIN_LENGTH = 3
+CHAIN_SKIP = 4
+CHAIN_SIZE = 5
+NO_NODE = -1
+
+FOUND_FIRST = 4  # of `found`: the node of the first row, NO_NODE of an empty match
+FOUND_SIZE = 5
+
+# What is known of a state and row; the match goes on with node k - FIRST_NODE.
+UNKNOWN = 0
+FAILED = 1
+ENDS = 2
+FIRST_NODE = 3
+
+NO_MATCH = -1  # `follow` returns how many rows it has gone, this, or less: NO_MATCH - status
+
+
+@kernel
+def search(rules: Rules, rows: Rows, work: ChainWork, output: Found) -> int:
+    """Search from `progress` on until all is done or something is full; return the status."""
+    progress = work.progress
+    progress[layout.MEMO_TO] = progress[layout.START]
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        lower = rows.starts[progress[layout.PARTITION]]
+        upper = rows.starts[progress[layout.PARTITION] + 1]
+        edge = edge_of(rows.starts, progress)
+        while progress[layout.START] < rows.searched[1, progress[layout.PARTITION]]:
+            length = follow(edge, lower, upper, rules, rows, work)
+            if length == NO_MATCH:
+                progress[layout.START] += 1
+                continue
+            if length < NO_MATCH:
+                return NO_MATCH - length
+            status = write_chain(length, rules, work, output)
+            if status != layout.DONE:
+                return status
+        status = next_partition(edge, rows.searched, progress)
+        if status != layout.DONE:
+            return status
+    return layout.DONE
+
+
+@inlined
+def write_chain(length: int, rules: Rules, work: ChainWork, output: Found) -> int:
+    """Write out the match that begins with the rows that `follow` has gone, and skip to the next.
+
+    DONE, OUTPUT_FULL or a failure.
+    """
+    found, nodes, progress = output.found, output.taken, work.progress
+    has_room = progress[layout.MATCHES] < found.shape[1] - 1
+    if not has_room or progress[layout.MAPPED] + length > nodes.shape[1]:
+        progress[layout.NEEDED] = length
+        return layout.OUTPUT_FULL
+    node = chain(length, rules, work, nodes)
+    found[FOUND_FIRST, progress[layout.MATCHES]] = node
+    whole, target = np.int64(0), np.int64(0)
+    if node != NO_NODE:
+        whole, target = np.int64(nodes[CHAIN_LENGTH, node]), np.int64(nodes[CHAIN_SKIP, node])
+    return finish(rules.skip_to, found, progress, progress[layout.START], whole, target)
+
+
+@inlined
+def follow(edge: int, lower: int, upper: int, rules: Rules, rows: Rows, work: ChainWork) -> int:
+    """Go the preferred way from progress[START] on until it is known how it goes on.
+
+    How many rows, whose choices are in `path`; then progress[BEST_NODE] is what is known there.
+    """
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    known, path, progress = work.known, work.path, work.progress
+    start = progress[layout.START]
+    if start >= edge:
+        return NO_MATCH - layout.MORE_ROWS
+    row = start
+    state = 0
+    choice = first[0]
+    tried_further = False  # whether the search has been beyond this pair of state and row
+    while True:
+        last = first[state + 1]
+        beyond = UNKNOWN
+        while choice < last:
+            guard = program[choice, layout.GUARD]
+            if guard == 0 or is_anchored(guard, row, lower, upper):
+                if program[choice, layout.TARGET] == layout.ACCEPT:
+                    progress[layout.BEST_NODE] = ENDS
+                    return int(row - start)
+                mask = program[choice, layout.MASK]
+                if row < upper and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                    bit = program[choice, layout.MEMO]
+                    beyond = UNKNOWN
+                    if bit >= 0 and row + 1 < progress[layout.MEMO_TO]:
+                        beyond = known[(row + 1) & (known.shape[0] - 1), bit]
+                    if beyond != FAILED:
+                        break
+            choice += 1
+        if choice < last:
+            if row + 1 - start == path.shape[0]:
+                progress[layout.NEEDED] = row + 2 - start
+                return NO_MATCH - layout.MEMO_FULL
+            path[row - start] = choice
+            row += 1
+            if beyond != UNKNOWN:
+                progress[layout.BEST_NODE] = beyond
+                return int(row - start)
+            if row == edge:
+                return NO_MATCH - layout.MORE_ROWS
+            state = program[choice, layout.TARGET]
+            choice = first[state]
+            tried_further = False
+            continue
+        if row == start:
+            return NO_MATCH
+        row -= 1
+        choice = path[row - start]
+        if tried_further:
+            learn(known, progress, program[choice, layout.MEMO], row + 1, FAILED)
+        state = program[choice, layout.SOURCE]
+        choice += 1
+        tried_further = True
+
+
+@inner
+def chain(length: int, rules: Rules, work: ChainWork, nodes: ChoiceArray) -> int:
+    """Write out the rows that `follow` has gone, from the last one on; the first one's node."""
+    program, known, path, progress = rules.program, work.known, work.path, work.progress
+    start = progress[layout.START]
+    beyond = progress[layout.BEST_NODE]
+    for index in range(length - 1, -1, -1):
+        choice = path[index]
+        learn(known, progress, program[choice, layout.MEMO], start + index + 1, beyond)
+        node = progress[layout.MAPPED]
+        following = beyond - FIRST_NODE
+        rest = 0
+        target = -1
+        if beyond >= FIRST_NODE:
+            rest = nodes[CHAIN_LENGTH, following]
+            target = nodes[CHAIN_SKIP, following]
+        if target >= 0:
+            target += 1
+        is_target = program[choice, layout.SKIP_HERE] != 0
+        if is_target and (rules.skip_to == layout.TO_FIRST or target < 0):
+            target = 0
+        nodes[CHAIN_CHOICE, node] = choice
+        nodes[CHAIN_ROW, node] = start + index
+        nodes[CHAIN_NEXT, node] = following
+        nodes[CHAIN_LENGTH, node] = rest + 1
+        nodes[CHAIN_SKIP, node] = target
+        progress[layout.MAPPED] = node + 1
+        beyond = FIRST_NODE + node
+    return int(beyond - FIRST_NODE)
+
+
+@inner
+def learn(known: ChoiceArray, progress: IntArray, bit: int, row: int, what: int) -> None:
+    """Note how a run goes on from a row in the state with memo number `bit`, if it has one."""
+    size, width = known.shape
+    if bit < 0:
+        return
+    if row >= progress[layout.MEMO_TO]:
+        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
+            for other in range(width):
+                known[new & (size - 1), other] = UNKNOWN
+        progress[layout.MEMO_TO] = row + 1
+    known[row & (size - 1), bit] = what
+
+
+@kernel
+def unchain(first: IntArray, following: ChoiceArray, offsets: IntArray, nodes: ChoiceArray) -> None:
+    """Write the nodes of every match to `nodes`, match after match."""
+    for match in range(first.shape[0]):
+        node = first[match]
+        for index in range(offsets[match], offsets[match + 1]):
+            nodes[index] = node
+            node = following[node]

@@ -1,0 +1,133 @@
+"""One row of one run: the choices that are open to it become runs at the next row.
+
+A condition that fails (overflow, division by zero) does not end the search at once: what is
+preferred to it may still match, and depth-first search would then never have asked it. It waits in
+the place of its run.
+"""
+
+from typing import NamedTuple
+
+from matchrec.engine.contiguous.kernels.starts import end_of_window, is_anchored
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Rows, Rules, RunArray, RunsWork
+from matchrec.engine.kernels.mapping import is_asked_too_often, map_row
+from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.kernels.merging import NONE, find_twin
+from matchrec.engine.partitions import IntArray
+from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.jit.decorators import inlined, inner
+
+# What `expand` answers, beside the statuses of `layout`.
+GOES_ON = 0
+CUTS_OFF = -1  # no less preferred run matters any more
+
+
+class Run(NamedTuple):
+    """A run: a row of `runs`, and the place of its registers."""
+
+    state: int
+    node: int
+    start: int
+    place: int
+
+
+@inlined
+def expand(
+    run: Run,
+    bank: int,
+    row: int,
+    lower: int,
+    upper: int,
+    rules: Rules,
+    rows: Rows,
+    work: RunsWork,
+    registers: RunArray,
+) -> int:
+    """Add what follows from a run at `row` to the runs in `bank`; GOES_ON, CUTS_OFF or a status."""
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    runs, nodes, memo, progress = work.runs, work.nodes, work.memo, work.progress
+    if run.state < 0:
+        return wait(run.state, run.node, run.start, bank, runs, progress)
+    bound = end_of_window(rows.window_end, run.start, upper)
+    for choice in range(first[run.state], first[run.state + 1]):
+        guard = program[choice, layout.GUARD]
+        if guard != 0 and not is_anchored(guard, row, lower, upper):
+            continue
+        target = program[choice, layout.TARGET]
+        if target == layout.ACCEPT:
+            progress[layout.BEST_START] = run.start
+            progress[layout.BEST_END] = row
+            progress[layout.BEST_NODE] = run.node
+            progress[layout.MEMO_FROM] = max(progress[layout.MEMO_FROM], row + 1)
+            return CUTS_OFF
+        mask = program[choice, layout.MASK]
+        if row >= bound or satisfied[row, program[choice, layout.WORD]] & mask != mask:
+            continue
+        bit = program[choice, layout.MEMO]
+        if rows.window_end.shape[0] > 0:
+            bit = layout.NOT_REMEMBERED
+        if bit >= 0 and has_failed(memo, progress, bit, row + 1):
+            continue
+        place = progress[layout.RUNS]
+        if place == runs.shape[1]:
+            return layout.RUNS_FULL
+        runs[bank, place, layout.RUN_STATE] = target
+        runs[bank, place, layout.RUN_START] = run.start
+        if registers is None:
+            if rules.merge_runs and is_seen(target, bound, work):
+                continue
+        else:
+            if is_asked_too_often(progress):
+                return layout.TOO_MANY_STEPS
+            after = bank * runs.shape[1] + place
+            answer = map_row(choice, run.place, after, row, lower, upper, rules, rows, work)
+            if answer == HOLDS_NOT:
+                continue
+            if answer != HOLDS:
+                progress[layout.ROW] = row
+                failed = -(layout.CONDITION_FAILED + answer)
+                return wait(failed, choice, run.start, bank, runs, progress)
+            if rules.merge_runs and find_twin(bank, place, rules, work, rows.window_end) != NONE:
+                continue
+        if progress[layout.NODES] == nodes.shape[0]:
+            return layout.NODES_FULL
+        remembered = bit < 0 or progress[layout.BEST_START] < 0
+        if not remembered and not remember_failure(memo, progress, bit, row + 1):
+            progress[layout.NEEDED] = row + 2 - progress[layout.START]
+            return layout.MEMO_FULL
+        nodes[progress[layout.NODES], layout.NODE_CHOICE] = choice
+        nodes[progress[layout.NODES], layout.NODE_PREDECESSOR] = run.node
+        runs[bank, place, layout.RUN_NODE] = progress[layout.NODES]
+        progress[layout.NODES] += 1
+        progress[layout.RUNS] += 1
+    return GOES_ON
+
+
+@inlined
+def is_seen(state: int, bound: int, work: RunsWork) -> bool:
+    """Whether a run has come to a state at this row, with a window that ends there; now one has."""
+    seen, stamp = work.seen, work.progress[layout.STAMP]
+    if seen[state, layout.SEEN_AT] == stamp and seen[state, layout.SEEN_WINDOW] == bound:
+        return True
+    seen[state, layout.SEEN_AT] = stamp
+    seen[state, layout.SEEN_WINDOW] = bound
+    return False
+
+
+@inner
+def wait(state: int, choice: int, start: int, bank: int, runs: IntArray, progress: IntArray) -> int:
+    """Keep a run whose condition has failed behind the runs before it, or fail with the last.
+
+    It cuts all behind it off, so only one is ever kept; progress[ROW] says where it has failed.
+    """
+    run = progress[layout.RUNS]
+    if run == 0:
+        progress[layout.CHOICE] = choice
+        return -state
+    if run == runs.shape[1]:
+        return layout.RUNS_FULL
+    runs[bank, run, layout.RUN_STATE] = state
+    runs[bank, run, layout.RUN_NODE] = choice
+    runs[bank, run, layout.RUN_START] = start
+    progress[layout.RUNS] += 1
+    return CUTS_OFF

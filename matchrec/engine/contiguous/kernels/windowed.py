@@ -1,0 +1,226 @@
+"""Preferred matches inside windows, where conditions look only at the data.
+
+`nearest` is how many rows a run in a state is away from the nearest acceptance, from a row on. A
+run leads to a match inside its window if that is no further than the window's end, so the search
+steps to the first choice that does, row by row, and never goes back.
+
+A value holds for every starting row. It is found out when it is asked for, and no further than to a
+horizon behind the window's end: a window that ends behind the horizon sets a new one, twice as far,
+and then only what was too far is asked again. So each pair of state and row is looked at a few
+times, however long the windows are.
+
+Cost: rows x choices, and the rows of the matches.
+
+nearest: int32[r, s], r a power of two; row position p stands at nearest[p & (r - 1)].
+path: int32[r] and least: int32[r], the choice that is tried at each row from the starting row on,
+and the best of those before it.
+"""
+
+import numpy as np
+
+from matchrec.engine.contiguous.kernels.starts import (
+    edge_of,
+    is_anchored,
+    next_partition,
+    write_path,
+)
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Found, Rows, Rules, WindowWork
+from matchrec.engine.partitions import IntArray
+from matchrec.jit.decorators import inlined, kernel
+
+NEVER = 2**31 - 1  # no acceptance can be reached
+TOO_FAR = NEVER - 1  # none up to the horizon
+UNKNOWN = -1
+NO_ROOM = -2  # the arrays are too small; of what is kept, NO_ROOM - k: none up to k rows on
+
+NO_MATCH = -1  # `walk` returns a length, this, NO_ROOM, or UNDECIDED
+UNDECIDED = -3
+
+
+@kernel
+def search(rules: Rules, rows: Rows, work: WindowWork, output: Found) -> int:
+    """Search from `progress` on until all is done or something is full; return the status."""
+    progress = work.progress
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        lower = rows.starts[progress[layout.PARTITION]]
+        upper = rows.starts[progress[layout.PARTITION] + 1]
+        edge = edge_of(rows.starts, progress)
+        while progress[layout.START] < rows.searched[1, progress[layout.PARTITION]]:
+            start = progress[layout.START]
+            bound = rows.window_end[start]
+            if bound > progress[layout.HORIZON]:
+                end = min(upper, edge)
+                progress[layout.HORIZON] = min(end, 2 * bound - start + 16)
+            length = walk(bound, edge, lower, upper, rules, rows, work)
+            if length == NO_MATCH:
+                progress[layout.START] = start + 1
+                continue
+            if length == NO_ROOM:
+                return layout.MEMO_FULL
+            if length == UNDECIDED:
+                return layout.MORE_ROWS
+            status = write_path(length, rules, work, output)
+            if status != layout.DONE:
+                return status
+        status = next_partition(edge, rows.searched, progress)
+        if status != layout.DONE:
+            return status
+    return layout.DONE
+
+
+@inlined
+def walk(
+    bound: int, edge: int, lower: int, upper: int, rules: Rules, rows: Rows, work: WindowWork
+) -> int:
+    """Length of the preferred match at progress[START] that ends at `bound` or before it.
+
+    Its choices are in `path`. NO_MATCH where there is none; NO_ROOM; UNDECIDED where rows behind
+    `edge` decide.
+    """
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, progress = work.path, work.progress
+    start = progress[layout.START]
+    row = start
+    state = np.int64(0)
+    while True:
+        if row >= edge:
+            return UNDECIDED
+        chosen = -1
+        for choice in range(first[state], first[state + 1]):
+            guard = program[choice, layout.GUARD]
+            if guard != 0 and not is_anchored(guard, row, lower, upper):
+                continue
+            target = program[choice, layout.TARGET]
+            if target == layout.ACCEPT:
+                return int(row - start)
+            mask = program[choice, layout.MASK]
+            if row >= bound or satisfied[row, program[choice, layout.WORD]] & mask != mask:
+                continue
+            away = look(target, row + 1, edge, lower, upper, rules, work)
+            if away == UNKNOWN:
+                away = explore(target, row + 1, edge, lower, upper, rules, rows, work)
+                if away == NO_ROOM:
+                    return NO_ROOM
+            if away == TOO_FAR and bound >= edge:
+                return UNDECIDED
+            if row + 1 + away <= bound:
+                chosen = choice
+                break
+        if chosen < 0:
+            return NO_MATCH
+        if row - start == path.shape[0]:
+            return no_room(progress)
+        path[row - start] = chosen
+        row += 1
+        state = program[chosen, layout.TARGET]
+
+
+@inlined
+def explore(
+    state: int,
+    row: int,
+    edge: int,
+    lower: int,
+    upper: int,
+    rules: Rules,
+    rows: Rows,
+    work: WindowWork,
+) -> int:
+    """How many rows a run in `state` at `row` is away from the nearest acceptance, or NO_ROOM.
+
+    Depth first, so that what comes later is known when a pair of state and row is left.
+    """
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, least, progress = work.path, work.least, work.progress
+    start = progress[layout.START]
+    begin = row
+    choice = first[state]
+    best = np.int64(NEVER)
+    if row - start >= path.shape[0]:
+        return no_room(progress)
+    while True:
+        while choice < first[state + 1]:
+            mask = program[choice, layout.MASK]
+            guard = program[choice, layout.GUARD]
+            if (
+                program[choice, layout.TARGET] != layout.ACCEPT
+                and satisfied[row, program[choice, layout.WORD]] & mask == mask
+                and (guard == 0 or is_anchored(guard, row, lower, upper))
+            ):
+                target = program[choice, layout.TARGET]
+                away = look(target, row + 1, edge, lower, upper, rules, work)
+                if away == UNKNOWN:
+                    break
+                best = min(best, one_more(away))
+            choice += 1
+        if choice < first[state + 1]:
+            path[row - start] = choice
+            least[row - start] = best
+            row += 1
+            if row - start == path.shape[0]:
+                return no_room(progress)
+            state = program[choice, layout.TARGET]
+            choice = first[state]
+            best = NEVER
+            continue
+        keep(state, row, best, work)
+        if row == begin:
+            return int(best)
+        row -= 1
+        choice = path[row - start]
+        state = program[choice, layout.SOURCE]
+        best = min(least[row - start], one_more(best))
+        choice += 1
+
+
+@inlined
+def no_room(progress: IntArray) -> int:
+    """Say how many rows the arrays must hold."""
+    progress[layout.NEEDED] = progress[layout.HORIZON] + 1 - progress[layout.START]
+    return NO_ROOM
+
+
+@inlined
+def one_more(away: int) -> int:
+    """The distance from one row before."""
+    return away if away >= TOO_FAR else away + 1
+
+
+@inlined
+def look(
+    state: int, row: int, edge: int, lower: int, upper: int, rules: Rules, work: WindowWork
+) -> int:
+    """What is known of a state and row: a distance, NEVER, TOO_FAR or UNKNOWN."""
+    first, program = rules.first, rules.program
+    nearest, progress = work.nearest, work.progress
+    if row < progress[layout.MEMO_TO]:
+        away = nearest[row & (nearest.shape[0] - 1), state]
+        if away >= 0:
+            return int(away)
+        if row - away + NO_ROOM == progress[layout.HORIZON]:
+            return TOO_FAR
+    if row >= edge:
+        return TOO_FAR
+    for choice in range(first[state], first[state + 1]):
+        if program[choice, layout.TARGET] == layout.ACCEPT:
+            guard = program[choice, layout.GUARD]
+            if guard == 0 or is_anchored(guard, row, lower, upper):
+                return 0
+    if row == progress[layout.HORIZON]:
+        return NEVER if row == upper else TOO_FAR
+    return UNKNOWN
+
+
+@inlined
+def keep(state: int, row: int, away: int, work: WindowWork) -> None:
+    """Note what has been found out; rows that are new are unknown but for that."""
+    nearest, progress = work.nearest, work.progress
+    size, states = nearest.shape
+    if row >= progress[layout.MEMO_TO]:
+        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
+            for other in range(states):
+                nearest[new & (size - 1), other] = UNKNOWN
+        progress[layout.MEMO_TO] = row + 1
+    kept = away if away != TOO_FAR else NO_ROOM - (progress[layout.HORIZON] - row)
+    nearest[row & (size - 1), state] = kept

@@ -1,0 +1,81 @@
+"""What a search keeps between two calls, as plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from matchrec.engine.kernels import layout
+from matchrec.engine.matches import Matches, no_matches
+from matchrec.engine.partitions import IntArray
+from matchrec.engine.selection.kernels import layout as own
+from matchrec.engine.selection.live_runs import Alive
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchState:
+    """A partition's search between two calls; rows are positions among those that are kept.
+
+    done: how many rows have been searched. numbered: the last match number. numbers: int64[k], of
+    the rows that are kept, as they came, from 0. bars: int64[b, 2], the number of the row at which
+    a match has come out, and of the first row that is left for others. held: matches that wait for
+    runs that began earlier; they are complete at the numbers of rows.
+    """
+
+    done: int
+    numbered: int
+    numbers: IntArray
+    alive: Alive
+    bars: IntArray
+    held: Matches
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing has been begun that is not at its end."""
+        return not len(self.alive.runs) and not self.held.count
+
+
+def new_state(registers: int) -> SearchState:
+    """Of a partition without rows."""
+    alive = Alive(
+        np.empty((0, layout.RUN_SIZE), np.int64),
+        np.empty((0, registers), np.int64),
+        np.empty((0, own.NODE_SIZE), np.int64),
+    )
+    none = np.zeros(0, np.int64)
+    return SearchState(0, 0, none, alive, np.zeros((0, 2), np.int64), no_matches())
+
+
+HELD = tuple(one.name for one in fields(Matches) if getattr(no_matches(), one.name) is not None)
+
+
+def arrays_of(state: SearchState) -> dict[str, Array]:
+    """The state as arrays by name."""
+    arrays: dict[str, Array] = {
+        "counts": np.array([state.done, state.numbered], np.int64),
+        "numbers": state.numbers,
+        "runs": state.alive.runs,
+        "registers": state.alive.registers,
+        "nodes": state.alive.nodes,
+        "bars": state.bars,
+    }
+    if state.held.count:
+        arrays |= {f"held.{name}": getattr(state.held, name) for name in HELD}
+    return arrays
+
+
+def state_of(arrays: Mapping[str, Array]) -> SearchState:
+    """The state that `arrays_of` has taken apart."""
+    held = no_matches()
+    if "held.start" in arrays:
+        kept: dict[str, Any] = {name: arrays[f"held.{name}"] for name in HELD}
+        held = replace(held, **kept)
+    done, numbered = arrays["counts"].tolist()
+    alive = Alive(arrays["runs"], arrays["registers"], arrays["nodes"])
+    return SearchState(done, numbered, arrays["numbers"], alive, arrays["bars"], held)

@@ -1,0 +1,135 @@
+"""Matches: what an engine answers, in flat arrays; and the failure that only the rows can show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.engine.selection.graph import Pointers
+from matchrec.nfa.places import A_MATCH
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """How matches share mapped rows: each match is a chain of them, and chains may join.
+
+    first: int64[m], index of each match's first mapped row, -1 of an empty match. following:
+    int32[k], index of the mapped row behind each one, which is less than its own; -1 at the end.
+    """
+
+    first: IntArray
+    following: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Matches of some partitions, in the order in which they were found; k rows are mapped in all.
+
+    partition: int64[m], index of each match's partition.
+    number: int64[m], match number in its partition, from 1, empty matches counted.
+    start: int64[m], row position of the starting row.
+    offsets: int64[m + 1]; match i has offsets[i + 1] - offsets[i] rows, from start[i] on.
+    classifiers: int16[k], variable id of each mapped row, match after match.
+    excluded: bool[k], true for rows matched inside an exclusion.
+    rows: int64[k], position of each mapped row; None where every match is its first row and those
+    that follow it. pointers: of the graph of all matches, in which each pointer stands as a match
+    of one row. completed: int64[m], with event selection the row at which each match is complete.
+    kind: int64[m], whether it is one, or a run whose window has ended: see `nfa.places`.
+    chains: where matches share mapped rows, which then come in no order, and offsets only say how
+    long matches are; only a task that asks for it gets such.
+    """
+
+    partition: IntArray
+    number: IntArray
+    start: IntArray
+    offsets: IntArray
+    classifiers: npt.NDArray[np.int16]
+    excluded: BoolArray
+    rows: IntArray | None = None
+    pointers: Pointers | None = None
+    completed: IntArray | None = None
+    kind: IntArray | None = None
+    chains: Chains | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of matches m."""
+        return len(self.start)
+
+
+def no_matches() -> Matches:
+    """Matches of event selection, none of them."""
+    none = np.zeros(0, np.int64)
+    return Matches(
+        none,
+        none,
+        none,
+        np.zeros(1, np.int64),
+        np.zeros(0, np.int16),
+        np.zeros(0, np.bool_),
+        rows=none,
+        completed=none,
+        kind=none,
+    )
+
+
+class Numbering:
+    """Counts the matches of a partition over several chunks.
+
+    last: how many matches of the first partition there were before.
+    """
+
+    def __init__(self, last: int = 0) -> None:
+        self.partition = 0
+        self.last = last
+
+    def numbered(self, matches: Matches) -> Matches:
+        """The matches with their numbers; they come in order of partition.
+
+        What is no match, but a run whose window has ended, has number -1.
+        """
+        if not matches.count:
+            return matches
+        is_match = np.ones(matches.count, np.bool_)
+        if matches.kind is not None:
+            is_match = matches.kind == A_MATCH
+        first = np.searchsorted(matches.partition, matches.partition, side="left")
+        counted = is_match.astype(np.int64)
+        before: IntArray = np.cumsum(counted) - counted
+        number: IntArray = before + counted - before[first]
+        number[matches.partition == self.partition] += self.last
+        self.partition, self.last = int(matches.partition[-1]), int(number[-1])
+        return replace(matches, number=np.where(is_match, number, -1))
+
+
+class FailureKind(Enum):
+    """Why a search cannot go on."""
+
+    SKIP_TO_NO_ROW = "AFTER MATCH SKIP TO a variable that has no row in the match"
+    SKIP_TO_FIRST_ROW = "AFTER MATCH SKIP TO the first row of the match"
+    STAGE_MISSED = "a match has no event of the stage that is skipped to"
+    STAGE_IS_FIRST = "a match begins with the event that is skipped to"
+    OVERFLOW = "a number in a condition is too large for its type"
+    DIVISION_BY_ZERO = "a condition divides by zero"
+    UNKNOWN_START = "which row of a slice begins a match depends on rows too far before it"
+    TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
+
+
+class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtime words that one
+    """A search ended by its rows.
+
+    partition: index of the partition. row: row position, of the match's starting row for SKIP, of
+    the candidate row for a condition. detail: the variable to skip to, or the variable defined, or
+    how many steps there may be.
+    """
+
+    def __init__(self, kind: FailureKind, partition: int, row: int, detail: str) -> None:
+        super().__init__(kind, partition, row, detail)
+        self.kind = kind
+        self.partition = partition
+        self.row = row
+        self.detail = detail

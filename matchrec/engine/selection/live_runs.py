@@ -1,0 +1,73 @@
+"""Runs of event selection that a search leaves alive at its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from matchrec.engine.kernels import layout
+from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.engine.selection.kernels import layout as own
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """Runs that may go on, each with its registers, and the nodes that they lead to.
+
+    runs: int64[r, RUN_SIZE]. registers: int64[r, q]. nodes: int64[n, NODE_SIZE]: see `Work`.
+    """
+
+    runs: IntArray
+    registers: IntArray
+    nodes: IntArray
+
+    def some(self, kept: BoolArray) -> Alive:
+        """Some of the runs; all nodes stay."""
+        return Alive(self.runs[kept], self.registers[kept], self.nodes)
+
+    @property
+    def starts(self) -> IntArray:
+        """int64[r], the latest first row of what each run stands for."""
+        return self.runs[:, layout.RUN_START]
+
+    @property
+    def last_rows(self) -> IntArray:
+        """int64[r], the row that each run has mapped last: of merged ones the same."""
+        node = self.runs[:, layout.RUN_NODE].copy()
+        while (joins := self.joins[node]).any():
+            node[joins] = self.nodes[node[joins], own.NODE_BEFORE]
+        return np.asarray(self.nodes[node, own.NODE_ROW], np.int64)
+
+    @property
+    def joins(self) -> BoolArray:
+        """bool[n], which of the nodes are no rows."""
+        return np.asarray(self.nodes[:, own.NODE_CHOICE] == own.JOIN)
+
+    @property
+    def first_rows(self) -> IntArray:
+        """The rows with which the runs begin, unsorted."""
+        first = (self.nodes[:, own.NODE_BEFORE] < 0) & ~self.joins
+        return np.asarray(self.nodes[first, own.NODE_ROW], np.int64)
+
+    def rows(self, positions: IntArray) -> IntArray:
+        """Every row that is needed. positions: the registers that hold some, negative for none."""
+        held = self.registers[:, positions].ravel()
+        return np.concatenate(
+            [
+                self.runs[:, layout.RUN_START],
+                self.nodes[~self.joins, own.NODE_ROW],
+                self.nodes[:, own.NODE_START],
+                held[held >= 0],
+            ]
+        )
+
+    def moved(self, places: IntArray, positions: IntArray) -> Alive:
+        """The same over other rows: row i has become row places[i]."""
+        runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
+        runs[:, layout.RUN_START] = places[runs[:, layout.RUN_START]]
+        nodes[~self.joins, own.NODE_ROW] = places[nodes[~self.joins, own.NODE_ROW]]
+        nodes[:, own.NODE_START] = places[nodes[:, own.NODE_START]]
+        held = registers[:, positions]
+        registers[:, positions] = np.where(held >= 0, places[np.maximum(held, 0)], held)
+        return Alive(runs, registers, nodes)

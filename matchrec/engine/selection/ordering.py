@@ -1,0 +1,71 @@
+"""The order of matches: sorted, each once, numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from matchrec.engine.matches import Matches, Numbering
+from matchrec.engine.partitions import IntArray
+from matchrec.engine.selection.kernels.order import settle_ties
+
+
+def in_order(matches: Matches, *, by_start: bool = False) -> Matches:
+    """Matches by partition, kind, completing row, first row, positions and variables, once each.
+
+    by_start: first row before completing row.
+    """
+    assert matches.rows is not None
+    assert matches.completed is not None
+    if matches.count < 2:
+        return matches
+    assert matches.kind is not None
+    times = [matches.completed, matches.start]
+    keys = np.stack([matches.partition, matches.kind, *(times[::-1] if by_start else times)])
+    order = np.lexsort(keys[::-1]).astype(np.int64)
+    keys = keys[:, order]
+    new = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
+    groups = np.concatenate([[0], new, [matches.count]]).astype(np.int64)
+    if len(groups) <= matches.count:
+        spare, again = np.empty_like(order), np.zeros(matches.count, np.bool_)
+        settle_ties(groups, order, spare, again, matches.offsets, matches.rows, matches.classifiers)
+        order = order[~again]
+    return picked(matches, order)
+
+
+def picked(matches: Matches, order: IntArray) -> Matches:
+    """Some of the matches in a given order; chains keep the rows of all."""
+    if len(order) == matches.count and bool(np.all(order[1:] > order[:-1])):
+        return matches
+    lengths = np.diff(matches.offsets)[order]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    if matches.chains is not None:
+        return replace(
+            matches,
+            partition=matches.partition[order],
+            number=matches.number[order],
+            start=matches.start[order],
+            offsets=offsets,
+            chains=replace(matches.chains, first=matches.chains.first[order]),
+        )
+    places = np.arange(offsets[-1]) + np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
+    return Matches(
+        matches.partition[order],
+        matches.number[order],
+        matches.start[order],
+        offsets,
+        matches.classifiers[places],
+        matches.excluded[places],
+        None if matches.rows is None else matches.rows[places],
+        completed=None if matches.completed is None else matches.completed[order],
+        kind=None if matches.kind is None else matches.kind[order],
+    )
+
+
+def numbered_chunks(ordered: Iterator[Matches]) -> Iterator[Matches]:
+    """Chunks of ordered matches with their numbers."""
+    numbering = Numbering()
+    for matches in ordered:
+        yield numbering.numbered(matches)

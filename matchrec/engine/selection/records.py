@@ -1,0 +1,275 @@
+"""What both engines share where rows may be skipped or all matches are asked for.
+
+Matches are handed on in the order in which they are complete: by partition, last row, first row,
+then row positions, then variables; equal ones once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from matchrec.engine.compiled import (
+    CompiledTask,
+    columns_of,
+    compile_task,
+    plain,
+    satisfied_of,
+    word_and_mask,
+)
+from matchrec.engine.interface import Absent, Task
+from matchrec.engine.kernels import layout
+from matchrec.engine.matches import Matches
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.selection.kernels import layout as own
+from matchrec.engine.selection.kernels.matches import look_up
+from matchrec.engine.selection.ordering import in_order, numbered_chunks
+from matchrec.engine.selection.skip import coming_out
+from matchrec.nfa.closure import GUARD_END
+from matchrec.nfa.places import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.nfa.tables import ProgramTables
+from matchrec.plan.clauses import MatchOutput
+
+OUTPUTS = {
+    MatchOutput.PREFERRED: own.PREFERRED,
+    MatchOutput.ALL: own.ALL,
+    MatchOutput.NON_OVERLAPPING: own.NON_OVERLAPPING,
+    MatchOutput.GRAPH: own.GRAPH,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A task over some partitions, as its kernels read them."""
+
+    compiled: CompiledTask
+    rules: own.Rules
+    rows: own.Rows
+    ends: IntArray | None
+
+
+def given(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> Given:
+    """The arrays of a task and its partitions."""
+    compiled = compile_task(task, len(partitions.integers))
+    rules, rows = rules_of(task, compiled, merge_runs), rows_of(task, partitions)
+    return Given(compiled, rules, rows, partitions.ends)
+
+
+def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
+    """The query as its kernels read it."""
+    linked, tables = compiled.linked, compiled.tables
+    states = len(tables.first) - 1
+    absent = [absent_row(one, compiled) for one in task.absent]
+    flushes = bool(compiled.ends.any())
+    return own.Rules(
+        first=tables.first,
+        program=compiled.program,
+        output=OUTPUTS[task.output],
+        skip_to=compiled.skip_to,
+        merge_runs=merge_runs and task.optimisations.merge_runs and not flushes,
+        starts=compiled.folding.starts,
+        asks_first=task.stages is not None,
+        accepts=accepting_guards(compiled),
+        goes_on=is_waited_in(tables, states),
+        waits=compiled.waits,
+        ends=compiled.ends,
+        flushes=flushes,
+        absent=np.array(absent, np.int64).reshape(-1, own.ABSENT_SIZE),
+        members=membership(task),
+        closing=closing_row(task, compiled),
+        instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
+        live_first=linked.live_first if linked else np.zeros(states + 1, np.int64),
+        live=linked.live_registers if linked else np.empty(0, np.int64),
+    )
+
+
+def rows_of(task: Task, partitions: Partitions) -> own.Rows:
+    """The partitions as the kernels read them."""
+    satisfied = satisfied_of(partitions)
+    starts = plain(partitions.starts, np.int64)
+    columns, valid = columns_of(partitions)
+    window_end = partitions.window_end
+    partition_end = np.repeat(starts[1:], np.diff(starts))
+    window_end = partition_end if window_end is None else plain(window_end, np.int64)
+    return own.Rows(
+        starts,
+        satisfied,
+        window_end,
+        window_end if task.optimisations.push_window else partition_end,
+        following_rows(task, satisfied),
+        columns,
+        valid,
+    )
+
+
+def is_waited_in(tables: ProgramTables, states: int) -> IntArray:
+    """int64[s], whether a run in a state looks at further rows: all but those that only accept."""
+    looking = tables.source[tables.target != layout.ACCEPT]
+    return np.isin(np.arange(states), looking).astype(np.int64)
+
+
+def first_work(task: Task, given: Given, memory: int) -> own.Work:
+    """What a search works in, each part as small as it can be."""
+    linked = given.compiled.linked
+    registers = np.empty((1, len(linked.initial) if linked else 0), np.int64)
+    return own.Work(
+        progress=new_progress(given.rows.starts),
+        counters=np.zeros((2, own.COUNTERS), np.int64),
+        registers=registers,
+        stack=np.zeros((2, linked.depth if linked else 1), np.int64),
+        path=np.empty((own.PATH_SIZE, memory), np.int64),
+        memo=np.zeros((1, 0), np.uint8),
+        runs=np.empty((2, 1, layout.RUN_SIZE), np.int64),
+        table=np.zeros((1, 2), np.int64),
+        nodes=np.empty((1, own.NODE_SIZE), np.int64),
+        moved=np.empty(1, np.int64),
+        ways=np.empty((memory, 2), np.int64),
+        alive=np.full(given.rows.starts[-1] if matters_when(task) else 0, -1, np.int64),
+    )
+
+
+def matters_when(task: Task) -> bool:
+    """Whether it matters when a match comes out: runs that end before it come out too."""
+    return task.stages is not None and task.stages.timeouts and task.stages.skip is not None
+
+
+def absent_row(absent: Absent, compiled: CompiledTask) -> list[int]:
+    """One row of `absent`."""
+    kind = own.IN_THE_MIDDLE
+    if absent.after is None:
+        kind = own.AT_THE_BEGINNING
+    elif absent.before is None:
+        kind = own.AT_THE_END
+    return [kind, *code_of(absent.variable, compiled)]
+
+
+def closing_row(task: Task, compiled: CompiledTask) -> IntArray:
+    """The condition of the match as a whole, or no row."""
+    rows = []
+    if task.closing is not None:
+        row_condition = word_and_mask(task.conditions[task.closing])
+        rows.append([*row_condition, *code_of(task.closing, compiled)])
+    return np.array(rows, np.int64).reshape(-1, own.CLOSING_SIZE)
+
+
+def code_of(variable: int, compiled: CompiledTask) -> tuple[int, int]:
+    """Where the code of a variable's condition is."""
+    return compiled.linked.code[variable] if compiled.linked else (0, 0)
+
+
+def membership(task: Task) -> BoolArray:
+    """bool[a, 2, v]: which variables stand in front of an absence, and which behind it."""
+    members = np.zeros((len(task.absent), 2, len(task.variables)), np.bool_)
+    for place, absent in enumerate(task.absent):
+        for side, ids in enumerate((absent.after, absent.before)):
+            members[place, side, list(ids or ())] = True
+    return members
+
+
+def following_rows(task: Task, satisfied: IntArray) -> IntArray:
+    """int64[a, n + 1]: from each row on the next one that satisfies the row condition, or n."""
+    rows = len(satisfied)
+    following = np.full((len(task.absent), rows + 1), rows, np.int64)
+    for place, absent in enumerate(task.absent):
+        word, mask = word_and_mask(task.conditions[absent.variable])
+        here = np.where(satisfied[:, word] & mask == mask, np.arange(rows), rows)
+        following[place, :rows] = np.minimum.accumulate(here[::-1])[::-1]
+    return following
+
+
+def new_output(matches: int, rows: int) -> own.Found:
+    """Room for so many matches and mapped rows."""
+    found = np.empty((own.FOUND_SIZE, matches + 1), np.int64)
+    found[layout.FOUND_OFFSET, 0] = 0
+    return own.Found(found, np.empty(rows, np.int32), np.empty(rows, np.int64))
+
+
+def larger_output(output: own.Found, progress: IntArray) -> own.Found:
+    """At least twice the room, with the matches so far."""
+    matches, mapped = progress[[layout.MATCHES, layout.MAPPED]]
+    rows = max(2 * len(output.rows), int(progress[layout.NEEDED]))
+    grown = new_output(2 * output.found.shape[1], rows)
+    grown.found[:, : matches + 1] = output.found[:, : matches + 1]
+    grown.taken[:mapped] = output.taken[:mapped]
+    grown.rows[:mapped] = output.rows[:mapped]
+    return grown
+
+
+def matches_of(output: own.Found, progress: IntArray, given: Given) -> Matches:
+    """What has been found, as it was found; numbers are still to be given."""
+    compiled = given.compiled
+    count, mapped = progress[[layout.MATCHES, layout.MAPPED]]
+    choices = output.taken[:mapped]
+    classifiers, excluded = np.empty(mapped, np.int16), np.zeros(mapped, np.bool_)
+    look_up(choices, compiled.tables.variable, classifiers)
+    if compiled.tables.excluded.any():
+        look_up(choices, compiled.tables.excluded, excluded)
+    found = Matches(
+        partition=output.found[layout.FOUND_PARTITION, :count],
+        number=np.zeros(count, np.int64),
+        start=output.found[layout.FOUND_START, :count],
+        offsets=output.found[layout.FOUND_OFFSET, : count + 1],
+        classifiers=classifiers,
+        excluded=excluded,
+        rows=output.rows[:mapped],
+        completed=output.found[own.FOUND_COMPLETED, :count],
+        kind=output.found[own.FOUND_KIND, :count],
+    )
+    return found if given.ends is None else by_first_end(found, given.ends)
+
+
+def by_first_end(matches: Matches, ends: IntArray) -> Matches:
+    """The same, each run that timed out by the first window of those that end at that time.
+
+    So that a run which waited in several places is the same where it timed out at the same time.
+    """
+    assert matches.kind is not None
+    assert matches.rows is not None
+    timed_out = np.flatnonzero(matches.kind >= FIRST_NEAR)
+    last = matches.rows[matches.offsets[timed_out + 1] - 1]
+    near = ends[1:, last]
+    time = near[matches.kind[timed_out] - FIRST_NEAR, np.arange(len(timed_out))]
+    kind = matches.kind.copy()
+    whole = ends[0, matches.start[timed_out]] <= time
+    kind[timed_out] = np.where(whole, TIMED_OUT, FIRST_NEAR + (near == time).argmax(axis=0))
+    return replace(matches, kind=kind)
+
+
+def new_progress(starts: IntArray) -> IntArray:
+    """The progress of a search that has not begun."""
+    progress = np.zeros(own.PROGRESS_SIZE, np.int64)
+    progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = starts[0]
+    progress[[layout.BEST_START, own.WINDOW, own.STOP]] = -1
+    progress[own.MATCH_KIND] = A_MATCH
+    return progress
+
+
+def accepting_guards(compiled: CompiledTask) -> IntArray:
+    """int64[s]: the weakest guard under which a run that arrives in a state accepts, or -1."""
+    guards = np.full(len(compiled.tables.first) - 1, -1, np.int64)
+    accepting = compiled.tables.target == layout.ACCEPT
+    for state, guard in zip(
+        compiled.tables.source[accepting], compiled.tables.guard[accepting], strict=True
+    ):
+        if guard in (0, GUARD_END):
+            guards[state] = guard if guards[state] < 0 else min(guards[state], guard)
+    return guards
+
+
+def add_counters(counters: IntArray | None, work: own.Work) -> None:
+    """Add what a search has counted to `counters`, if anyone asks; of most alive the maximum."""
+    if counters is not None:
+        most = max(counters[own.MOST_ALIVE], work.counters[0, own.MOST_ALIVE])
+        counters += work.counters[0]
+        counters[own.MOST_ALIVE] = most
+
+
+def chunks(task: Task, found: Iterator[Matches], given: Given, work: own.Work) -> Iterator[Matches]:
+    """Numbered chunks of matches, each in order. Raises RunFailure."""
+    if task.output is MatchOutput.PREFERRED:
+        return numbered_chunks(found)
+    if task.stages is not None and task.stages.skip is not None:
+        return numbered_chunks(coming_out(task, found, given.rows.starts, work.alive))
+    return numbered_chunks(in_order(matches) for matches in found)

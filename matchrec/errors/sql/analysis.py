@@ -1,0 +1,139 @@
+"""Errors that Spark's own analysis of a part of the query brings up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
+from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments
+from matchrec.source import Span
+
+BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
+_CALLS = ("MATCH_NUMBER", "CLASSIFIER")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What an expression could have meant: the input's columns, variables of PATTERN, measures."""
+
+    columns: tuple[str, ...]
+    variables: tuple[str, ...]
+    measures: tuple[str, ...]
+
+
+def unknown_column(
+    name: str, clause: str, known: Names, span: Span | None
+) -> MatchRecognizePlanError:
+    """A name that is neither a column of the input nor qualified by a pattern variable."""
+    qualifier, _, column = name.rpartition(".")
+    if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
+        return _variable_before_the_match(qualifier, column, clause, span)
+    if qualifier and column in known.columns:
+        return _unknown_qualifier(qualifier, column, clause, known, span)
+    near = nearest(column, known.columns)
+    notes: tuple[str, ...] = ()
+    hint = f"write {near}" if near else "write one of these"
+    if name.upper() in _CALLS:
+        hint = f"write {name}()"
+    elif name.upper() in known.variables:
+        notes = (f"`{name}` is a variable of PATTERN, which stands for rows",)
+        hint = f"write a column of its row: {name}.{next(iter(known.columns), 'x')}"
+    elif name in known.measures:
+        notes = (f"`{name}` is a measure; measures cannot read one another",)
+        hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
+    return MatchRecognizePlanError(
+        f"unknown column `{name}` in {clause}",
+        span,
+        notes=(*notes, f"the input has: {listed(known.columns)}"),
+        hint=hint,
+    ).under(name)
+
+
+def unknown_type_column(name: str, columns: Iterable[str]) -> MatchRecognizePlanError:
+    """type_column= is no column of the DataFrame."""
+    columns = tuple(columns)
+    near = nearest(name, columns)
+    return MatchRecognizePlanError(
+        f"unknown column `{name}` in type_column",
+        notes=(f"the input has: {listed(columns)}",),
+        hint=f"write type_column={near!r}" if near else "write one of these",
+    )
+
+
+def _variable_before_the_match(
+    qualifier: str, column: str, clause: str, span: Span | None
+) -> MatchRecognizePlanError:
+    return MatchRecognizePlanError(
+        f"pattern variable `{qualifier}` cannot stand in {clause}",
+        span,
+        notes=(f"{clause} is evaluated before the match, on each row by itself",),
+        hint=f"write {column}",
+    ).under(qualifier)
+
+
+def _unknown_qualifier(
+    qualifier: str, column: str, clause: str, known: Names, span: Span | None
+) -> MatchRecognizePlanError:
+    near = nearest(qualifier, known.variables)
+    return MatchRecognizePlanError(
+        f"unknown pattern variable `{qualifier}` in {clause}",
+        span,
+        notes=(f"PATTERN has: {listed(known.variables)}",),
+        hint=f"write {near}.{column}" if near else f"write {column}, or add {qualifier} to PATTERN",
+    ).under(qualifier)
+
+
+def ambiguous_column(name: str, clause: str, span: Span | None) -> MatchRecognizePlanError:
+    """A name that several columns of the input have."""
+    return MatchRecognizePlanError(
+        f"column `{name}` in {clause} is ambiguous",
+        span,
+        notes=("several columns of the input have this name",),
+        hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
+    ).under(name)
+
+
+def unknown_function(
+    name: str, clause: str, known: Iterable[str], span: Span | None
+) -> MatchRecognizePlanError:
+    """A call of what is neither a function of Spark's nor a registered one."""
+    near = nearest(name, (one for one in known if _similar(name, one)))
+    own = f"if {name} is a function of your own, register it with spark.udf.register"
+    return MatchRecognizePlanError(
+        f"unknown function `{name}` in {clause}",
+        span,
+        hint=cure_of(name) or (f"write {near}" if near else own),
+    ).under(name)
+
+
+def _similar(name: str, function: str) -> bool:
+    """Whether a function may be meant: a short name is like too many to have a wrong letter."""
+    swapped = sorted(name.upper()) == sorted(function.upper())
+    longer = len(function) - len(name)
+    return -2 <= longer <= 2 and (len(name) > 4 or swapped or longer == 1)
+
+
+def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecognizePlanError:
+    """A key of a type that has no order."""
+    sortable = "CAST(x AS STRING)" if type_name == "interval" else "to_json(x)"
+    return MatchRecognizePlanError(
+        f"{clause} has a key of type {type_name}, which Spark cannot sort",
+        span,
+        notes=("rows are sorted by both, PARTITION BY and ORDER BY",),
+        hint=f"write an expression of another type, such as {sortable}",
+    )
+
+
+def refused_by_spark(
+    clause: str, sentence: str, span: Span | None, function: str = ""
+) -> MatchRecognizePlanError:
+    """An expression that Spark's analyzer does not accept, in its own words.
+
+    function: what it says it about, where that is the call of a function.
+    """
+    return MatchRecognizePlanError(
+        f"Spark refuses an expression in {clause}: {sentence}",
+        span,
+        hint=cure_of_arguments(function),
+    )

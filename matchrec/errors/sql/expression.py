@@ -1,0 +1,317 @@
+"""Errors in what MEASURES and DEFINE say about the rows of a match.
+
+`clause` is the clause in which the expression stands, e.g. MEASURES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from matchrec.errors.kinds import (
+    MatchRecognizeParseError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+    listed,
+    nearest,
+)
+from matchrec.errors.sql.syntax import IN_DOUBLE_QUOTES
+from matchrec.source import Span
+
+
+def unknown_variable(
+    name: str,
+    primary: Iterable[str],
+    clause: str,
+    span: Span | None,
+    unions: Iterable[str] = (),
+) -> MatchRecognizePlanError:
+    """A pattern variable that neither PATTERN nor SUBSET has."""
+    primary, unions = list(primary), list(unions)
+    meant = nearest(name, primary + unions)
+    subset = (f"SUBSET has: {listed(unions)}",) if unions else ()
+    return MatchRecognizePlanError(
+        f"unknown pattern variable `{name}` in {clause}",
+        span,
+        notes=(f"PATTERN has: {listed(primary)}", *subset),
+        hint=f"write {meant}, or add {name} to PATTERN" if meant else f"add {name} to PATTERN",
+    )
+
+
+def two_variables(
+    function: str, clause: str, names: tuple[str, str], spans: tuple[Span, Span]
+) -> MatchRecognizePlanError:
+    """Columns of two variables where all must be of one; no name is the universal variable."""
+    first, second = (f"`{name}`" if name else "all variables" for name in names)
+    return MatchRecognizePlanError(
+        f"{function} in {clause} looks at rows of {first} and of {second}",
+        *spans,
+        notes=("every column in it must belong to one variable; x alone belongs to all of them",),
+        hint=f"write the variable before each column, or one {function} for each variable",
+    )
+
+
+def no_column(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
+    """A navigation that reads nothing from the row it finds."""
+    return MatchRecognizePlanError(
+        f"{function} in {clause} reads no column",
+        span,
+        hint=f"write {function}(A.x) or {function}(CLASSIFIER())",
+    )
+
+
+def wrong_nesting(
+    outer: str, inner: str, clause: str, spans: tuple[Span, Span]
+) -> MatchRecognizePlanError:
+    """Navigation in navigation, other than FIRST or LAST directly in PREV or NEXT."""
+    return MatchRecognizePlanError(
+        f"{inner} cannot stand in {outer} in {clause}",
+        *spans,
+        notes=("only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else",),
+        hint="write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one",
+    )
+
+
+def aggregate_in(
+    outer: str, aggregate: str, clause: str, spans: tuple[Span, Span]
+) -> MatchRecognizePlanError:
+    """An aggregate in a navigation or in another aggregate."""
+    return MatchRecognizePlanError(
+        f"aggregate {aggregate} cannot stand in {outer} in {clause}",
+        *spans,
+        hint="write the two side by side, each over columns only",
+    )
+
+
+def navigation_in_aggregate(
+    aggregate: str, navigation: str, clause: str, spans: tuple[Span, Span]
+) -> MatchRecognizePlanError:
+    """PREV, NEXT, FIRST or LAST in an aggregate."""
+    return MatchRecognizePlanError(
+        f"{navigation} cannot stand in aggregate {aggregate} in {clause}",
+        *spans,
+        notes=("an aggregate is over columns of the rows that are mapped to one variable",),
+        hint="compute the value as a column of the input, e.g. with LAG, and aggregate that",
+    )
+
+
+def bad_offset(
+    function: str, written: str, clause: str, default: int, span: Span
+) -> MatchRecognizePlanError:
+    """An offset that is no whole number, or not known before the match."""
+    return MatchRecognizePlanError(
+        f"offset of {function} in {clause} is `{written}`, not a constant whole number of rows",
+        span,
+        hint=f"write a number from 0 on; left out, it is {default}",
+    )
+
+
+def offset_too_large(
+    function: str, clause: str, limit: int, span: Span
+) -> MatchRecognizeUnsupportedError:
+    """PREV(x, 9223372036854775807)."""
+    return MatchRecognizeUnsupportedError(
+        f"offset of {function} in {clause} is over {limit:,}",
+        span,
+        hint="write a number of rows that a partition can have",
+    )
+
+
+def negative_offset(
+    function: str, written: str, clause: str, span: Span
+) -> MatchRecognizePlanError:
+    """An offset below 0."""
+    opposite = {"PREV": "NEXT", "NEXT": "PREV", "FIRST": "LAST", "LAST": "FIRST"}[function]
+    return MatchRecognizePlanError(
+        f"offset of {function} in {clause} is `{written}`; the least offset is 0",
+        span,
+        hint=f"write {opposite}(x, {written.lstrip('- ')}) to go the other way",
+    )
+
+
+def wrong_number_of_arguments(
+    function: str, expected: str, given: int, clause: str, span: Span
+) -> MatchRecognizePlanError:
+    """Too many arguments, or too few."""
+    return MatchRecognizePlanError(
+        f"{function} in {clause} takes {expected}, {given} given", span, hint=_USAGE.get(function)
+    )
+
+
+_USAGE = {
+    "PREV": "write PREV(A.x) or PREV(A.x, 2)",
+    "NEXT": "write NEXT(A.x) or NEXT(A.x, 2)",
+    "FIRST": "write FIRST(A.x) or FIRST(A.x, 2)",
+    "LAST": "write LAST(A.x) or LAST(A.x, 2)",
+    "CLASSIFIER": "write CLASSIFIER() or CLASSIFIER(A)",
+    "MATCH_NUMBER": "write MATCH_NUMBER()",
+    "count": "write count(*) for all rows, count(A.*) for the rows of A",
+}
+
+
+def classifier_of_expression(clause: str, span: Span) -> MatchRecognizePlanError:
+    """CLASSIFIER(A.x)."""
+    return MatchRecognizePlanError(
+        f"CLASSIFIER in {clause} takes a pattern variable, not an expression",
+        span,
+        hint="write CLASSIFIER() or CLASSIFIER(A)",
+    )
+
+
+def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
+    """ORDER BY 1, PARTITION BY "sym"."""
+    notes: tuple[str, ...] = ()
+    hint = f"name a column, or leave {clause} out"
+    if text.startswith('"'):
+        name = text[1:-1].replace("`", "``")
+        notes, hint = IN_DOUBLE_QUOTES, f"write `{name}` in backticks"
+    elif text.isdigit():
+        notes = ("a number is no position of a column there",)
+    return MatchRecognizePlanError(
+        f"`{text}` in {clause} is the same for every row", span, notes=notes, hint=hint
+    )
+
+
+def column_in_double_quotes(text: str, clause: str, span: Span) -> MatchRecognizeParseError:
+    """A."x", where Spark reads a string."""
+    name = text[1:-1].replace("`", "``")
+    return MatchRecognizeParseError(
+        f"column in double quotes in {clause}",
+        span,
+        notes=IN_DOUBLE_QUOTES,
+        hint=f"write `{name}` in backticks",
+    )
+
+
+def semantics_before(
+    word: str, function: str | None, clause: str, span: Span
+) -> MatchRecognizePlanError:
+    """RUNNING or FINAL before what has no such semantics; function None: before no function."""
+    before = function or "a column"
+    return MatchRecognizePlanError(
+        f"{word} cannot stand before {before} in {clause}",
+        span,
+        notes=(f"{word} stands before FIRST, LAST, CLASSIFIER and aggregates",),
+        hint=f"remove {word}" if function else f"write {word} LAST(A.x)",
+    )
+
+
+def final_in_define(function: str, span: Span) -> MatchRecognizePlanError:
+    """FINAL in a condition, when the rest of the match is not known yet."""
+    return MatchRecognizePlanError(
+        f"FINAL cannot stand before {function} in DEFINE",
+        span,
+        notes=("while rows are being matched only the rows so far are known",),
+        hint="leave FINAL out: everything in DEFINE is RUNNING",
+    )
+
+
+def match_number_in_define(span: Span) -> MatchRecognizePlanError:
+    """MATCH_NUMBER() in a condition."""
+    return MatchRecognizePlanError(
+        "MATCH_NUMBER() cannot stand in DEFINE",
+        span,
+        notes=("matches are numbered after they are found",),
+        hint="use MATCH_NUMBER() in MEASURES, and filter the result by it",
+    )
+
+
+def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
+    """rand() and its like in a condition."""
+    return MatchRecognizePlanError(
+        f"{function}() in DEFINE gives another value at every evaluation",
+        span,
+        notes=("a condition may be evaluated for a row never, once or several times",),
+        hint="compute it as a column of the input, in a subquery before the clause",
+    ).named("MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE")
+
+
+def window_function(
+    function: str | None, clause: str, instead: str | None, span: Span
+) -> MatchRecognizePlanError:
+    """OVER, or a function that needs it."""
+    return MatchRecognizePlanError(
+        f"window function {function} in {clause}" if function else f"OVER in {clause}",
+        span,
+        notes=("the rows of the match take the place of a window",),
+        hint=(
+            f"write {instead}"
+            if instead
+            else "write PREV, NEXT or an aggregate, or compute it as a column of the input"
+        ),
+    ).named("MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION")
+
+
+def correlated_subquery(name: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """A subquery that looks at a row of the match."""
+    return MatchRecognizeUnsupportedError(
+        f"subquery in {clause} that refers to pattern variable `{name}` is not supported",
+        span,
+        hint="join the input with the subquery's table first",
+    )
+
+
+def classifier_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """CLASSIFIER() in an aggregate in DEFINE."""
+    return MatchRecognizeUnsupportedError(
+        f"CLASSIFIER in the argument of {function} in {clause} is not supported",
+        span,
+        hint=f"CLASSIFIER may stand in PREV, NEXT, FIRST and LAST, and in {function} in MEASURES",
+    )
+
+
+def match_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """MATCH_NUMBER() in an aggregate in DEFINE, or in a navigation."""
+    return MatchRecognizeUnsupportedError(
+        f"MATCH_NUMBER() in the argument of {function} in {clause} is not supported",
+        span,
+        hint=f"write MATCH_NUMBER() outside {function}: it is the same on every row of a match",
+    )
+
+
+def reads_rows_of_a_match(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
+    """Navigation, an aggregate or a window function in PARTITION BY, ORDER BY or WITHIN."""
+    return MatchRecognizePlanError(
+        f"{function} cannot stand in {clause}",
+        span,
+        notes=(f"{clause} is evaluated before the match, on each row by itself",),
+        hint="compute it as a column of the input, in a subquery before the clause",
+    )
+
+
+def star_outside_count(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
+    """`*` where one value is wanted."""
+    return MatchRecognizePlanError(
+        f"`*` cannot stand in {function} in {clause}",
+        span,
+        hint="write count(*) or count(A.*), or name the columns",
+    )
+
+
+def bare_star(clause: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """`struct(A.*)` outside any navigation."""
+    return MatchRecognizeUnsupportedError(
+        f"all columns of a row, `*`, outside a navigation are not supported in {clause}",
+        span,
+        hint="write LAST(struct(A.*)), or name the columns",
+    )
+
+
+def modifier_of_navigation(
+    function: str, modifier: str, clause: str, span: Span
+) -> MatchRecognizeParseError:
+    """DISTINCT, FILTER, IGNORE NULLS with a navigation."""
+    modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
+    return MatchRecognizeParseError(
+        f"{modifier} with {function} in {clause}",
+        span,
+        notes=(f"{function} reads one row of the match and takes an offset only",),
+        hint=_MODIFIED.get((function, modifier), f"remove {modifier}"),
+    )
+
+
+_MODIFIED = {
+    ("FIRST", "FILTER"): "test the row in DEFINE, or write min_by(A.x, order) FILTER (WHERE ...)",
+    ("LAST", "FILTER"): "test the row in DEFINE, or write max_by(A.x, order) FILTER (WHERE ...)",
+    ("FIRST", "IGNORE NULLS"): "write min_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
+    ("LAST", "IGNORE NULLS"): "write max_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
+}

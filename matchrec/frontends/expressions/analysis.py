@@ -1,0 +1,262 @@
+"""An expression's tokens and columns side by side, and the text of any part of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import syntax as syntax_errors
+from matchrec.frontends.expressions.function_names import AGGREGATES, OF_THE_MATCH, words
+from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
+from matchrec.frontends.lexing.sqlglot_columns import ColumnPlace, columns
+from matchrec.frontends.lexing.tokens import (
+    CLOSING,
+    OPENING,
+    Kind,
+    Token,
+    closings,
+    innermost,
+    own_tokens,
+    stock_tokens,
+)
+from matchrec.plan.text.parameters import parameter_name
+from matchrec.plan.text.sql_text import quoted, run_together
+from matchrec.source import Span
+
+
+class Clause(Enum):
+    """Where an expression stands."""
+
+    PARTITION_BY = "PARTITION BY"
+    ORDER_BY = "ORDER BY"
+    MEASURES = "MEASURES"
+    WITHIN = "WITHIN"
+    DEFINE = "DEFINE"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an expression may refer to: variables of PATTERN and union variables, normalized.
+
+    dialect: in which it is written.
+    """
+
+    clause: Clause
+    primary: tuple[str, ...] = ()
+    unions: tuple[str, ...] = ()
+    dialect: Dialect = SPARK
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """Primary and union variables."""
+        return frozenset((*self.primary, *self.unions))
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One expression. Indices count its tokens; spans are places in the whole query.
+
+    pairs: closing bracket of each opening one. around: of each token, the innermost opening bracket
+    that it stands behind and whose pair it stands before, -1 for none. columns: by the index of
+    their first token. index_at: of the token that starts at a place. respelt: what Spark is given
+    for some tokens, in order: a named parameter for each `?`, backticks for double quotes.
+    """
+
+    text: str
+    offset: int
+    scope: Scope
+    tokens: tuple[Token, ...]
+    pairs: dict[int, int]
+    around: tuple[int, ...]
+    columns: dict[int, ColumnPlace]
+    index_at: dict[int, int]
+    respelt: tuple[tuple[Span, str], ...]
+
+    @property
+    def clause(self) -> str:
+        """The name of the clause, for messages."""
+        return self.scope.clause.value
+
+    def key(self, index: int) -> str:
+        """The key of a token; nothing before the first and after the last."""
+        return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
+
+    def span(self, start: int, end: int) -> Span:
+        """The characters of tokens `start .. end`."""
+        return self.tokens[start].span.to(self.tokens[end - 1].span)
+
+    def after(self, index: int, span: Span) -> int:
+        """The first token from `index` on that starts behind `span`."""
+        while index < len(self.tokens) and self.tokens[index].span.start < span.end:
+            index += 1
+        return index
+
+    def is_call(self, index: int) -> bool:
+        """Whether an unqualified function's name and its parenthesis stand at `index`."""
+        return (
+            0 <= index < len(self.tokens)
+            and self.tokens[index].kind is Kind.WORD
+            and self.key(index + 1) == "("
+            and self.key(index - 1) != "."
+        )
+
+    def is_subquery(self, index: int) -> bool:
+        """Whether the parenthesis at `index` holds a query."""
+        return self.key(index) == "(" and self.key(index + 1) in _QUERY_WORDS
+
+    def variable(self, column: ColumnPlace) -> str | None:
+        """The pattern variable of a column; None is the universal one."""
+        name = self.tokens[self.index_at[column.parts[0].start]].variable
+        qualified = len(column.parts) > 1
+        return name if qualified and name in self.scope.variables else None
+
+    def columns_in(self, start: int, end: int) -> tuple[ColumnPlace, ...]:
+        """The columns of the row, so not those of subqueries, among tokens `start .. end`."""
+        found = (self.columns[i] for i in range(start, end) if i in self.columns)
+        return tuple(place for place in found if not place.in_query)
+
+    def written(self, span: Span) -> str:
+        """The user's text, with a named parameter for each `?`, and backticks for all quotes."""
+        return self._edited(span, ())
+
+    def row_text(self, start: int, end: int) -> str:
+        """SQL over one row: tokens `start .. end` without the variables before their columns."""
+        qualifiers = (
+            Span(place.parts[0].start, place.parts[1].start)
+            for place in self.columns_in(start, end)
+            if self.variable(place) is not None
+        )
+        return self._edited(self.span(start, end), qualifiers)
+
+    def _edited(self, span: Span, removed: Iterable[Span]) -> str:
+        edits = [(gone, "") for gone in removed]
+        edits += self._respelt_in(span)
+        text = ""
+        position = span.start
+        for gone, replacement in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
+            if gone.start < position:  # a quoted variable before a column
+                continue
+            for piece in (self._slice(position, gone.start), replacement):
+                text += f" {piece}" if run_together(text, piece) else piece
+            position = gone.end
+        rest = self._slice(position, span.end)
+        return f"{text} {rest}" if run_together(text, rest) else text + rest
+
+    def text_at(self, span: Span) -> str:
+        """The user's text as it is."""
+        return self._slice(span.start, span.end)
+
+    def _respelt_in(self, span: Span) -> tuple[tuple[Span, str], ...]:
+        first, end = (
+            bisect_left(self.respelt, place, key=lambda edit: edit[0].start)
+            for place in (span.start, span.end)
+        )
+        return self.respelt[first:end]
+
+    def _slice(self, start: int, end: int) -> str:
+        return self.text[start - self.offset : end - self.offset]
+
+
+_QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"})
+_SEMANTICS = frozenset({"RUNNING", "FINAL"})
+_NOT_A_FUNCTION = words(
+    """
+    AND AS ASC AT BETWEEN COLLATE DESC DISTINCT DIV ELSE END ESCAPE FROM ILIKE IN IS LIKE NOT NULLS
+    OR REGEXP RLIKE THEN WHEN XOR
+    """
+)
+
+
+def is_semantics(analysis: Analysis, index: int) -> bool:
+    """Whether RUNNING or FINAL stands at `index` before a function, and is no column."""
+    return (
+        analysis.key(index) in _SEMANTICS
+        and analysis.key(index - 1) != "."
+        and analysis.key(index + 1) not in _NOT_A_FUNCTION
+        and analysis.is_call(index + 1)
+    )
+
+
+def unknown_variable(analysis: Analysis, name: Token) -> MatchRecognizeError:
+    """The error of a name that must be a pattern variable and is none."""
+    scope = analysis.scope
+    return errors.unknown_variable(
+        name.variable, scope.primary, analysis.clause, name.span, scope.unions
+    )
+
+
+def analyse(text: str, offset: int, scope: Scope) -> Analysis:
+    """Tokens and columns of the expression `text`, which starts at `offset` of the query."""
+    where = scope.clause.value
+    stock = stock_tokens(text, offset, scope.dialect)
+    found = own_tokens(stock, text, offset)
+    if not found:
+        raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
+    index_at = {token.span.start: i for i, token in enumerate(found)}
+    respelt = tuple(_respelt(found, text, offset))
+    pairs = closings(found)
+    around = innermost(pairs, len(found))
+    bare = Analysis(text, offset, scope, found, pairs, around, {}, index_at, respelt)
+    _refuse_malformed(bare)
+    prefixes = frozenset(i for i in range(len(found)) if is_semantics(bare, i))
+    _refuse_misplaced_semantics(bare, prefixes)
+    left_out = frozenset(found[i].span.start - offset for i in prefixes)
+    places = columns(text, offset, stock, left_out, where)
+    return replace(bare, columns={index_at[place.span.start]: place for place in places})
+
+
+def _respelt(tokens: tuple[Token, ...], text: str, offset: int) -> Iterator[tuple[Span, str]]:
+    for token in tokens:
+        if token.key == "?":
+            yield token.span, f":{parameter_name(token.span)}"
+        elif token.kind is Kind.QUOTED and text[token.span.start - offset] == '"':
+            yield token.span, quoted(token.text)
+
+
+def _refuse_malformed(analysis: Analysis) -> None:
+    closed = {*analysis.pairs, *analysis.pairs.values()}
+    for index, token in enumerate(analysis.tokens):
+        if token.key in CLOSING and index not in closed:
+            raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
+        if token.key == "->" and not _is_in_call(analysis, index):
+            raise syntax_errors.unexpected_token(token.text, analysis.clause, token.span)
+        _refuse_double_quotes(analysis, index)
+    for index, token in enumerate(analysis.tokens):
+        if token.key in OPENING and index not in closed:
+            raise syntax_errors.unclosed_bracket(token.text, analysis.clause, token.span)
+
+
+def _refuse_double_quotes(analysis: Analysis, index: int) -> None:
+    """A column, or a qualifier that is no variable, which the dialect reads as a string."""
+    token = analysis.tokens[index]
+    written = analysis.text_at(token.span)
+    if not written.startswith('"') or analysis.scope.dialect.double_quotes is DoubleQuotes.NAME:
+        return
+    qualifies = analysis.key(index + 1) == "." and token.variable not in analysis.scope.variables
+    if qualifies or analysis.key(index - 1) == ".":
+        raise errors.column_in_double_quotes(written, analysis.clause, token.span)
+
+
+def _is_in_call(analysis: Analysis, index: int) -> bool:
+    """Whether the innermost bracket around a token is that of a function over one row."""
+    name = analysis.around[index] - 1
+    return analysis.is_call(name) and analysis.key(name) not in OF_THE_MATCH | AGGREGATES
+
+
+def _refuse_misplaced_semantics(analysis: Analysis, prefixes: frozenset[int]) -> None:
+    for index, token in enumerate(analysis.tokens[:-1]):
+        following = analysis.tokens[index + 1]
+        if (
+            index not in prefixes
+            and token.key in _SEMANTICS
+            and analysis.key(index - 1) not in (".", "AS")
+            and following.is_name
+            and following.key not in _NOT_A_FUNCTION
+        ):
+            span = token.span.to(following.span)
+            raise errors.semantics_before(token.key, None, analysis.clause, span)

@@ -1,0 +1,242 @@
+"""The PATTERN grammar: text of a row pattern → its tree, with the place of every node.
+
+    alternatives := parts ('|' parts)*            parts := quantified*
+    quantified   := primary (('*' | '+' | '?' | '{n}' | '{n,}' | '{,m}' | '{n,m}') '?'?)?
+    primary      := name | '^' | '$' | '()' | '(' alternatives ')' | '{-' alternatives '-}'
+                  | PERMUTE '(' alternatives (',' alternatives)* ')'
+
+White space and comments may stand between any two symbols. A name without quotes folds to upper
+case and is no reserved word; one in backticks or double quotes keeps its case. An alternative of no
+rows is written `()`; only all of the pattern may be left out.
+Source: ISO/IEC 19075-5, row pattern syntax.
+"""
+
+from __future__ import annotations
+
+from matchrec.errors.sql import pattern as errors
+from matchrec.frontends.lexing.numbers import MOST, whole_number
+from matchrec.frontends.row_pattern.lexer import Kind, PatternToken, tokens
+from matchrec.plan.pattern import (
+    Empty,
+    Exclusion,
+    PartitionEnd,
+    PartitionStart,
+    Quantified,
+    RowPattern,
+    Variable,
+    alternation,
+    concatenation,
+    permutation,
+)
+from matchrec.plan.text.reserved import is_reserved
+from matchrec.source import Span
+
+DEEPEST = 100
+"""Groups in groups; more would exceed the interpreter's stack in some later pass."""
+
+_ENDS = ("|", ",", ")", "-}", "")
+_PAIRS = {")": "( )", "-}": "{- -}"}
+_SIMPLE_QUANTIFIERS: dict[str, tuple[int, int | None]] = {
+    "*": (0, None),
+    "+": (1, None),
+    "?": (0, 1),
+}
+
+
+def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
+    """The tree of the row pattern that stands at `span` of `text` (default: all of it).
+
+    >>> from matchrec.plan.pattern import show
+    >>> show(parse_row_pattern("(a|b) {- c -}*? |()| `d`{2,}"))
+    '(A | B) {- C -}*? | () | `d`{2,}'
+    """
+    return _Parser(text, tokens(text, span or Span(0, len(text)))).pattern()
+
+
+class _Parser:
+    """Reads tokens from left to right, one method per rule of the grammar."""
+
+    def __init__(self, text: str, tokens: tuple[PatternToken, ...]) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.position = 0
+        self.open: list[PatternToken] = []
+
+    @property
+    def token(self) -> PatternToken:
+        return self.tokens[self.position]
+
+    def advance(self) -> PatternToken:
+        token = self.token
+        self.position += 1
+        return token
+
+    def accept(self, symbol: str) -> bool:
+        found = self.token.symbol == symbol
+        self.position += found
+        return found
+
+    def span_from(self, start: int) -> Span:
+        """From the token at index `start` up to the one before the current token."""
+        here = self.tokens[start].span
+        return here.to(self.tokens[self.position - 1].span) if self.position > start else here
+
+    def pattern(self) -> RowPattern:
+        tree = self.alternatives()
+        match self.token.symbol:
+            case "":
+                return tree
+            case ",":
+                raise errors.comma_outside_permute(self.token.span)
+            case closing:
+                opening = _PAIRS[closing].split()[0]
+                raise errors.unopened_bracket(opening, closing, self.token.span)
+
+    def alternatives(self) -> RowPattern:
+        start = self.position
+        parts = [self.parts()]
+        while self.token.symbol == "|":
+            if self.position == start:
+                raise errors.empty_alternative(self.token.span)
+            bar = self.position
+            self.advance()
+            parts.append(self.parts())
+            if self.position == bar + 1:
+                raise errors.empty_alternative(self.tokens[bar].span)
+        return alternation(parts, self.span_from(start))
+
+    def parts(self) -> RowPattern:
+        start = self.position
+        parts = []
+        while self.token.symbol not in _ENDS:
+            parts.append(self.quantified())
+        if not parts:
+            return Empty(Span(self.token.span.start, self.token.span.start))
+        return concatenation(parts, self.span_from(start))
+
+    def quantified(self) -> RowPattern:
+        start = self.position
+        part = self.primary()
+        if not self.at_quantifier():
+            return part
+        quantifier = self.position
+        least, most = self.quantifier()
+        greedy = not self.accept("?")
+        if self.at_quantifier():
+            self.refuse_second_quantifier(quantifier)
+        return Quantified(part, least, most, greedy, self.span_from(start))
+
+    def at_quantifier(self) -> bool:
+        return self.token.symbol in ("*", "+", "?", "{")
+
+    def refuse_second_quantifier(self, first: int) -> None:
+        second = self.position
+        self.quantifier()
+        spans = [
+            self.tokens[start].span.to(self.tokens[end - 1].span)
+            for start, end in ((first, second), (second, self.position))
+        ]
+        texts = [self.text[span.start : span.end] for span in spans]
+        raise errors.two_quantifiers(texts[0], texts[1], spans[0].to(spans[1]))
+
+    def quantifier(self) -> tuple[int, int | None]:
+        token = self.advance()
+        if token.symbol in _SIMPLE_QUANTIFIERS:
+            return _SIMPLE_QUANTIFIERS[token.symbol]
+        least = self.bound()
+        ranged = self.accept(",")
+        most = self.bound() if ranged else least
+        if not self.accept("}") or (least is None and not ranged):
+            self.refuse_braces(token)
+        span = token.span.to(self.tokens[self.position - 1].span)
+        if most == 0:
+            raise errors.bound_is_zero(span)
+        if most is not None and (least or 0) > most:
+            raise errors.bounds_reversed(least or 0, most, span)
+        return least or 0, most
+
+    def bound(self) -> int | None:
+        if self.token.kind is not Kind.NUMBER:
+            return None
+        token = self.advance()
+        number = whole_number(token.text)
+        if number is None:
+            raise errors.bound_too_large(MOST, token.span)
+        return number
+
+    def refuse_braces(self, opening: PatternToken) -> None:
+        if self.token.symbol == ":":
+            raise errors.parameter_as_bound(self.token.span)
+        end = self.text.find("}", opening.span.start, self.tokens[-1].span.end)
+        raise errors.malformed_quantifier(
+            Span(opening.span.start, end + 1 if end >= 0 else self.token.span.end)
+        )
+
+    def primary(self) -> RowPattern:
+        if self.at_quantifier():
+            start = self.position
+            before = self.tokens[start - 1] if start else self.token
+            if self.token.symbol == "?" and before.symbol == "(":
+                raise errors.group_of_regular_expressions(before.span.to(self.token.span))
+            self.quantifier()
+            span = self.span_from(start)
+            raise errors.nothing_to_repeat(self.text[span.start : span.end], span)
+        token = self.advance()
+        match token.symbol:
+            case "(":
+                return self.group(token, ")")
+            case "{-":
+                if self.token.symbol == "-}":
+                    raise errors.empty_exclusion(token.span.to(self.token.span))
+                part = self.group(token, "-}")
+                return Exclusion(part, token.span.to(self.tokens[self.position - 1].span))
+            case "^":
+                return PartitionStart(token.span)
+            case "$":
+                return PartitionEnd(token.span)
+        if token.kind is not Kind.NAME:
+            raise errors.stray_character(token.text, token.span)
+        if token.symbol == "PERMUTE" and self.token.symbol == "(":
+            return self.permutation(token)
+        if not token.quoted and is_reserved(token.text):
+            raise errors.reserved_word(token.text, "PATTERN", token.span)
+        return Variable(token.text, token.span)
+
+    def group(self, opening: PatternToken, closing: str) -> RowPattern:
+        self.enter(opening)
+        part = self.alternatives()
+        self.leave(closing)
+        if isinstance(part, Empty):
+            return Empty(opening.span.to(self.tokens[self.position - 1].span))
+        return part
+
+    def permutation(self, word: PatternToken) -> RowPattern:
+        self.enter(self.advance())
+        parts = [self.permutation_part()]
+        while self.accept(","):
+            parts.append(self.permutation_part())
+        self.leave(")")
+        return permutation(parts, word.span.to(self.tokens[self.position - 1].span))
+
+    def permutation_part(self) -> RowPattern:
+        if self.token.symbol in (",", ")"):
+            raise errors.empty_permutation_part(self.token.span)
+        return self.alternatives()
+
+    def enter(self, opening: PatternToken) -> None:
+        self.open.append(opening)
+        if len(self.open) > DEEPEST:
+            raise errors.nested_too_deep(DEEPEST, opening.span)
+
+    def leave(self, closing: str) -> None:
+        opening = self.open.pop()
+        match self.token.symbol:
+            case found if found == closing:
+                self.advance()
+            case "":
+                raise errors.unclosed_bracket(opening.text, closing, opening.span)
+            case ",":
+                raise errors.comma_outside_permute(self.token.span)
+            case found:
+                span = self.token.span
+                raise errors.wrong_bracket(opening.span, span, _PAIRS[closing], found)

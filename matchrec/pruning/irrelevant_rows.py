@@ -1,0 +1,166 @@
+"""Which rows of the input can matter: all others need not be sorted, nor cross to the engine.
+
+A row that satisfies no condition is skipped where rows may be skipped. Where they may not, it can
+only be mapped to a *filler*, a variable without a condition; in a funnel such as `A X*? B Y*? C`
+every such row is taken by the one loop over a filler that stands behind the run's last row, and
+without it the run is where it was. So matches are the same without these rows, as long as nothing
+reads or counts them: conditions and measures may look at other variables, and at the first and the
+last row of the match, neither of which is a filler's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matchrec.conditions.residual import SplitCondition
+from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.nfa.closure import Choice, Folded, Folding, fold
+from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.facts import targets
+from matchrec.nfa.places import composed, fold_places, windows_of
+from matchrec.nfa.program import StateId, VariableId
+from matchrec.nfa.stages import compile_stages
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
+from matchrec.plan.expression import Aggregate, MatchNumber, Reference, references, terms
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.simplify import simplify
+from matchrec.plan.stages import Staging
+
+EVERYWHERE = row_column("TRUE")  # the condition of a stage without one
+NO_FILLERS: frozenset[VariableId] = frozenset()
+
+
+def relevant_rows(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> tuple[RowColumn, ...]:
+    """Conditions of which a row must satisfy one to matter; none where every row may matter.
+
+    conditions: of all variables that have one.
+    """
+    if plan.staging is not None:
+        return relevant_rows_of_stages(plan, plan.staging, conditions)
+    fillers = possible_fillers(plan, conditions)
+    if counts_rows(plan) or not all(sees_none(plan, fillers)):
+        return ()
+    tests = {one.variable: one.before for one in conditions}
+    found: dict[RowColumn, None] = {}
+    for number, variable in enumerate(plan.variables):
+        if number in fillers or variable == plan.closing:
+            continue
+        test = tests.get(variable)
+        if test is None or not test.looks_at_one_row:
+            return ()
+        found[test] = None
+    folded = fold(compile_pattern(simplify(plan.pattern), plan.variables))
+    assert folded is not None
+    return tuple(found) if can_do_without(plan, folded, fillers) else ()
+
+
+def relevant_rows_of_stages(
+    plan: MatchPlan, staging: Staging, conditions: tuple[SplitCondition, ...]
+) -> tuple[RowColumn, ...]:
+    """The same of stages: a row that satisfies no test is skipped, if every run may skip it and
+    waits as before.
+
+    It may end a window; then the next row does, or the end of the data. That changes which matches
+    are complete first if a NOT ends the pattern, and, with a skip strategy, which runs time out.
+    """
+    program = compile_stages(staging.steps, plan.variables)
+    windows = windows_of(plan, staging)
+    folding = fold_places(program, composed(staging.steps, plan.variables), windows)
+    times_out = staging.skip is not None and staging.timeouts is not None
+    if program.pending or times_out or not all(skips_alike(folding, program.final)):
+        return ()
+    tests = {one.variable: one.before for one in conditions}
+    asked = {choice.test for choices in folding.choices for choice in choices}
+    asked -= {None, *windows.near}
+    found: dict[RowColumn, None] = {}
+    for number in sorted(one for one in asked if one is not None):
+        test = tests.get(plan.variables[number])
+        if test is None or test == EVERYWHERE or not test.looks_at_one_row:
+            return ()
+        found[test] = None
+    return tuple(found)
+
+
+def skips_alike(folding: Folding, final: StateId) -> Iterator[bool]:
+    """For each place, whether a run that skips a row there waits for the same as before."""
+    for place, waits in enumerate(folding.waits):
+        choices = folding.choices[place]
+        if place >= folding.starts and folding.states[place] != final:
+            yield waits is not None and folding.choices[waits] == choices
+        yield all(choice.test is not None for choice in choices if folding.states[place] != final)
+
+
+def possible_fillers(
+    plan: MatchPlan, conditions: tuple[SplitCondition, ...]
+) -> frozenset[VariableId]:
+    """The variables that may have to take a row which satisfies no condition."""
+    if plan.selection is not EventSelection.STRICT_CONTIGUITY:
+        return NO_FILLERS
+    conditional = {one.variable for one in conditions}
+    return frozenset(i for i, name in enumerate(plan.variables) if name not in conditional)
+
+
+def counts_rows(plan: MatchPlan) -> bool:
+    """Whether the result says or depends on where in its partition a row stands."""
+    return (
+        plan.within_rows is not None
+        or plan.output is MatchOutput.GRAPH
+        or plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+    )
+
+
+def can_do_without(plan: MatchPlan, folded: Folded, fillers: frozenset[VariableId]) -> bool:
+    """Whether the matches are the same without the rows that only fillers could take."""
+    if any(choice.guard for choices in folded for choice in choices):
+        return False
+    if any(choice.target is None for choice in folded[0]):
+        return False
+    if plan.selection is not EventSelection.STRICT_CONTIGUITY:
+        return True
+    whole = plan.rows_per_match is not RowsPerMatch.ONE_ROW
+    if plan.selects or whole or plan.after_match.to in (SkipTo.FIRST, SkipTo.LAST):
+        return False
+    return takes_any_row(folded, fillers)
+
+
+def takes_any_row(folded: Folded, free: frozenset[VariableId]) -> bool:
+    """Whether a run takes a row that only `free` variables can take, and is where it was.
+
+    Nor may a match begin with one, or end where it could go on: then it would be another match.
+    """
+    if any(choice.variable in free for choice in folded[0]):
+        return False
+    waiting = {state for source in range(len(folded)) for state in targets(folded, source)}
+    for choices in (folded[state] for state in waiting):
+        onward = [choice for choice in choices if choice.target is not None]
+        taken = [choice.target for choice in onward if choice.variable in free]
+        if onward and (len(onward) < len(choices) or len(taken) != 1):
+            return False
+        if any(ways(folded[target]) != ways(choices) for target in taken if target is not None):
+            return False
+    return True
+
+
+def ways(choices: tuple[Choice, ...]) -> list[tuple[VariableId | None, int | None]]:
+    return [(choice.variable, choice.target) for choice in choices]
+
+
+def sees_none(plan: MatchPlan, fillers: frozenset[VariableId]) -> Iterator[bool]:
+    """For each condition and measure, whether it reads and counts no row of a filler."""
+    scalars = [one.condition for one in plan.definitions] + [one.value for one in plan.measures]
+    for scalar in scalars:
+        yield all(sees_no_row(plan, one, fillers) for one in references(scalar))
+
+
+def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[VariableId]) -> bool:
+    if isinstance(reference, MatchNumber):
+        return True
+    if isinstance(reference, Aggregate):
+        inner = (one for term in terms(reference) for one in references(term))
+        others = not plan.members(reference.variable) & fillers
+        return others and all(sees_no_row(plan, one, fillers) for one in inner)
+    navigation = reference.navigation
+    if navigation.physical_offset:
+        return False
+    at_an_end = navigation.variable is None and navigation.logical_offset == 0
+    return at_an_end or not plan.members(navigation.variable) & fillers

@@ -1,0 +1,154 @@
+"""Rows that no match contains, told by their neighbours: Spark leaves them out behind the sort.
+
+A row of a match satisfies the condition of some variable, and the rows beside it those of variables
+that may stand beside that one. Spark knows all conditions on rows before the match, so for two more
+columns over the window that it has anyway, `lag` and `lead` of the packed bits, most rows of a scan
+for something rare need not cross to Python. What is left of a partition are stretches of rows that
+stand side by side; a match lies in one stretch.
+
+It pays where few rows are left. That depends on the data, which nobody has looked at; `estimate`
+guesses from the form of the conditions, as databases do without statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from matchrec.conditions.residual import Combined, SplitCondition, Step, Value, VariableAt
+from matchrec.conditions.row_column import Neighbours, RowColumn
+from matchrec.nfa.closure import Folded, fold
+from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.program import VariableId
+from matchrec.plan.expression import Navigation, Operation, Scalar, references
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.simplify import simplify
+from matchrec.pruning.irrelevant_rows import NO_FILLERS, counts_rows, sees_no_row
+
+MOST_CONDITIONS = 61  # packed in one column, beside the mark of a partition's first row
+PAYS_BELOW = 0.3  # of all rows; leaving rows out costs about a tenth of sending all of them
+SHARES = {"=": 0.1, "<=>": 0.1, "IN": 0.2, "BETWEEN": 0.25, "LIKE": 0.1, "RLIKE": 0.1} | {
+    "<": 1 / 3,
+    "<=": 1 / 3,
+    ">": 1 / 3,
+    ">=": 1 / 3,
+    "IS NULL": 0.1,
+}
+UNKNOWN = 0.5
+
+
+def neighbours(
+    plan: MatchPlan, conditions: tuple[SplitCondition, ...], bits: tuple[RowColumn, ...]
+) -> tuple[Neighbours, ...]:
+    """One test for each variable; none where rows need not or must not be left out.
+
+    bits: the conditions that Spark packs.
+    """
+    tests = {one.variable: one.before for one in conditions if one.before is not None}
+    if plan.selects or set(plan.variables) - tests.keys() or len(bits) > MOST_CONDITIONS:
+        return ()
+    if counts_rows(plan) or not all(sees_own_rows_only(plan, conditions)):
+        return ()
+    folded = fold(compile_pattern(simplify(plan.pattern), plan.variables))
+    assert folded is not None
+    if any(choice.guard for choices in folded for choice in choices):
+        return ()
+    beside = Beside.of(folded)
+    if 0 in beside.accepting or estimate(plan, beside) > PAYS_BELOW:
+        return ()
+    places = {column: place for place, column in enumerate(bits)}
+    bit = {number: places[tests[name]] for number, name in enumerate(plan.variables)}
+    return tuple(
+        Neighbours(
+            bit[number],
+            None if number in beside.first else frozenset(bit[v] for v in beside.before(number)),
+            None if number in beside.last else frozenset(bit[v] for v in beside.behind(number)),
+        )
+        for number in range(len(plan.variables))
+    )
+
+
+def sees_own_rows_only(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> Iterator[bool]:
+    """For each measure and each condition on the run, whether it reads rows of the match only."""
+    for measure in plan.measures:
+        yield all(sees_no_row(plan, one, NO_FILLERS) for one in references(measure.value))
+    for condition in conditions:
+        yield condition.during is None or not goes_beside(condition.during)
+
+
+def goes_beside(step: Step) -> bool:
+    """Whether a step reads a row a fixed distance from one of the match."""
+    match step:
+        case Value(navigation=Navigation() as found) | VariableAt(navigation=found):
+            return found.physical_offset != 0
+        case Combined(operands=operands):
+            return any(goes_beside(operand) for operand in operands)
+        case _:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Which variables may stand beside each other in a match. pairs: one behind the other."""
+
+    first: frozenset[VariableId]
+    last: frozenset[VariableId]
+    pairs: frozenset[tuple[VariableId, VariableId]]
+    accepting: frozenset[int]
+
+    @classmethod
+    def of(cls, folded: Folded) -> Beside:
+        """What the folded program allows."""
+        accepting = frozenset(
+            state for state, choices in enumerate(folded) if any(c.target is None for c in choices)
+        )
+        onward = [{c.variable for c in choices if c.variable is not None} for choices in folded]
+        into = {
+            (choice.variable, choice.target)
+            for choices in folded
+            for choice in choices
+            if choice.variable is not None and choice.target is not None
+        }
+        pairs = frozenset((one, other) for one, state in into for other in onward[state])
+        last = frozenset(variable for variable, state in into if state in accepting)
+        return cls(frozenset(onward[0]), last, pairs, accepting)
+
+    def before(self, variable: VariableId) -> frozenset[VariableId]:
+        """The variables that may stand in front of one."""
+        return frozenset(one for one, other in self.pairs if other == variable)
+
+    def behind(self, variable: VariableId) -> frozenset[VariableId]:
+        """The variables that may stand behind one."""
+        return frozenset(other for one, other in self.pairs if one == variable)
+
+
+def estimate(plan: MatchPlan, beside: Beside) -> float:
+    """The share of rows that may be in a match, guessed."""
+    written = {one.variable: share(one.condition) for one in plan.definitions}
+    shares = [written[name] for name in plan.variables]
+
+    def any_of(variables: frozenset[VariableId]) -> float:
+        return min(1.0, sum(shares[one] for one in variables))
+
+    kept = 0.0
+    for number, own in enumerate(shares):
+        before = 1.0 if number in beside.first else any_of(beside.before(number))
+        behind = 1.0 if number in beside.last else any_of(beside.behind(number))
+        kept += own * before * behind
+    return kept
+
+
+def share(scalar: Scalar) -> float:
+    """The share of rows that satisfy a condition, guessed from its form."""
+    if not isinstance(scalar, Operation):
+        return UNKNOWN
+    parts = [share(operand) for operand in scalar.operands]
+    if scalar.operator == "AND":
+        return prod(parts)
+    if scalar.operator == "OR":
+        return min(1.0, sum(parts))
+    if scalar.operator == "NOT":
+        return 1 - parts[0]
+    with_constant = sum(bool(references(operand)) for operand in scalar.operands) == 1
+    return SHARES.get(scalar.operator, UNKNOWN) if with_constant else UNKNOWN

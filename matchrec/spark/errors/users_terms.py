@@ -1,0 +1,193 @@
+"""Spark's refusal of a query → the same error, short and in terms of the text the user wrote.
+
+    [UNRESOLVED_COLUMN...] ... SQLSTATE: 42703; line 1 pos 7;      [UNRESOLVED_COLUMN...] ... 42703
+    'Project ['low]                                            →     line 1, column 8
+    +- SubqueryAlias _pyspark_2717...                                    SELECT low FROM t MATCH...
+       +- (a page of plan)                                                      ^^^
+
+Spark is given the user's text with names in its holes, so a place in it is found again by what
+each name is longer than its hole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pyspark.errors import AnalysisException
+
+from matchrec.plan.text.template import Template, View
+from matchrec.source import Source, Span
+
+# The names that PySpark gives to views of its own, and the length of those over Spark Connect.
+PYSPARK_NAME = re.compile(r"_pyspark_(?:connect_temp_view_)?[0-9a-f]{32}")
+PYSPARK_LENGTH = len("_pyspark_connect_temp_view_") + 32
+
+CLAUSE = "match_recognize"
+
+_STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
+_PLAN = re.compile(r";\n(?=[!'A-Z])")
+_PLACE = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A template in the user's layout as Spark reads it. names: of the views in its holes.
+
+    A hole without a name in it is filled by PySpark.
+    """
+
+    template: Template
+    names: Mapping[str, str]
+    source: Source
+
+    @property
+    def text(self) -> str:
+        """What Spark reads; a name of PySpark's is as long as here, and another one."""
+        return "".join(map(self._filled, self.template))
+
+    def _filled(self, piece: str | View) -> str:
+        if isinstance(piece, str):
+            return piece
+        return self.names.get(piece.name, "_" * PYSPARK_LENGTH).ljust(piece.width)
+
+    def written(self, start: int, end: int) -> Span | None:
+        """The user's characters for those at `start` up to `end` of what Spark reads."""
+        span = Span(self._place(start), self._place(end))
+        return span if span.start < span.end <= len(self.source.text) else None
+
+    def _place(self, offset: int) -> int:
+        position = moved = 0
+        for piece in self.template:
+            position += len(self._filled(piece))
+            if position > offset:
+                break
+            if isinstance(piece, View):
+                moved += len(self._filled(piece)) - piece.width
+        return offset - moved
+
+    def shown(self, text: str) -> str:
+        """Text of Spark's with what the user calls each view."""
+        for hole, name in self.names.items():
+            text = text.replace(name, self._called(hole))
+        holes = {piece.name for piece in self.template if isinstance(piece, View)}
+        called = self._called(*holes) if len(holes) == 1 else CLAUSE
+        return PYSPARK_NAME.sub(called, text)
+
+    def _called(self, hole: str) -> str:
+        return CLAUSE if hole.startswith(CLAUSE) else f"{{{hole}}}"
+
+
+class InUsersTerms:
+    """What a refusal in the user's terms says otherwise than Spark's own error."""
+
+    _shown: str
+    _parameters: dict[str, str]
+    _places: list[Any]
+
+    def __str__(self) -> str:
+        return self._shown
+
+    def getMessage(self) -> str:  # noqa: N802 -- PySpark's name
+        """Spark's sentence, and the line it is about."""
+        return self._shown
+
+    def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 -- PySpark's name
+        """What the sentence was made with."""
+        return self._parameters
+
+    def getQueryContext(self) -> list[Any]:  # noqa: N802 -- PySpark's name
+        """The places that the error is about."""
+        return self._places
+
+
+@dataclass(frozen=True)
+class PlaceInText:
+    """Spark's query context for a place in the user's text."""
+
+    context: Any
+    source: Source
+    span: Span
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.context, name)
+
+    def startIndex(self) -> int:  # noqa: N802 -- PySpark's name
+        """The first character."""
+        return self.span.start
+
+    def stopIndex(self) -> int:  # noqa: N802 -- PySpark's name
+        """The last character."""
+        return self.span.end - 1
+
+    def fragment(self) -> str:
+        """The characters."""
+        return self.source.at(self.span)
+
+    def summary(self) -> str:
+        """The characters in their line."""
+        return self.source.excerpt(self.span)
+
+
+def in_users_terms(error: AnalysisException, filled: Filled) -> AnalysisException:
+    """The same error, of the same class, in terms of the user's text and without the plan."""
+    kind: Any = type(error)
+    short: Any = kind.__new__(_kind(kind))
+    short.__dict__.update(error.__dict__)
+    sentence, place = _parted(str(error))
+    contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
+    places = [_placed(context, filled) or context for context in contexts]
+    spans = [one.span for one in places if isinstance(one, PlaceInText)]
+    if place is not None and not contexts:
+        spans = [span] if (span := _word_at(place, filled)) else []
+    excerpts = [filled.source.excerpt(span) for span in spans[:1]]
+    short._shown = "\n".join([filled.shown(sentence), *excerpts])
+    parameters = error.getMessageParameters() or {}
+    short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
+    short._places = places
+    refusal: AnalysisException = short
+    return refusal
+
+
+@cache
+def _kind(kind: Any) -> Any:
+    """A class of errors under one of PySpark's, by the same name."""
+    return type(kind.__name__, (InUsersTerms, kind), {"__module__": kind.__module__})
+
+
+def _parted(text: str) -> tuple[str, tuple[int, int] | None]:
+    """Spark's sentence, without stack, plan and place; and the line, from 1, and column, from 0."""
+    sentence = _PLAN.split(_STACK.split(text.strip(), maxsplit=1)[0], maxsplit=1)[0]
+    place = _PLACE.search(sentence)
+    if place is None:
+        return sentence, None
+    numbers = [int(number) for number in place.groups() if number]
+    return sentence[: place.start()], (numbers[0], numbers[1]) if numbers else None
+
+
+def _placed(context: Any, filled: Filled) -> PlaceInText | None:
+    """Where the user wrote what Spark's context is about; None where that is in no text of ours."""
+    if context.contextType().name != "SQL":
+        return None
+    start, end = context.startIndex(), context.stopIndex() + 1
+    if _masked(filled.text[start:end]) != _masked(context.fragment()):
+        return None
+    span = filled.written(start, end)
+    return PlaceInText(context, filled.source, span) if span else None
+
+
+def _word_at(place: tuple[int, int], filled: Filled) -> Span | None:
+    """The user's word at a line and column of what Spark reads."""
+    line, column = place
+    text = filled.text
+    start = sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + column
+    word = re.compile(r"\w+|.?").match(text, start)
+    return filled.written(start, max(word.end(), start + 1)) if word else None
+
+
+def _masked(text: str) -> str:
+    """The text without the letters of PySpark's names, which Spark alone knows."""
+    return PYSPARK_NAME.sub(lambda name: "_" * len(name[0]), text)

@@ -1,0 +1,91 @@
+"""What a worker counts: its last row carries it, in a column that is empty in every other row.
+
+The column is an array of BIGINT; in the others that row is NULL, or an empty array: pandas has no
+NULL of arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.engine.matches import Matches
+from matchrec.engine.partitions import IntArray
+from matchrec.engine.selection.kernels import layout
+
+COLUMN = "__counters"
+KIND = pa.list_(pa.int64())
+
+# What comes before the counters of the kernels, in their order: those of `layout`.
+EVENTS = 0
+PARTITIONS = 1
+MATCHES = 2
+WAITING = 3  # the first of the stages, in nanoseconds: for rows from Spark
+ENCODING = 4  # Arrow columns to the arrays of the engine
+MATCHING = 5
+GATHERING = 6  # positions to Arrow columns
+OF_KERNELS = 7
+
+T = TypeVar("T")
+
+
+@dataclass
+class Tally:
+    """The counters of one task. schema: of the worker's output, with COLUMN at its end."""
+
+    schema: pa.Schema
+    numbers: list[int] = field(default_factory=lambda: [0] * OF_KERNELS)
+    of_kernels: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
+
+    @contextmanager
+    def spent_on(self, stage: int) -> Iterator[None]:
+        """Add the time that is spent inside to a stage."""
+        begin = perf_counter_ns()
+        yield
+        self.numbers[stage] += perf_counter_ns() - begin
+
+    def timed(self, stage: int, items: Iterator[T]) -> Iterator[T]:
+        """The same items; the time that each takes to come is that of a stage."""
+        while True:
+            with self.spent_on(stage):
+                found = next(items, None)
+            if found is None:
+                return
+            yield found
+
+    def counted(self, found: Iterator[Matches], rows: int, partitions: int) -> Iterator[Matches]:
+        """The matches of some partitions, counted."""
+        self.numbers[EVENTS] += rows
+        self.numbers[PARTITIONS] += partitions
+        for matches in self.timed(MATCHING, found):
+            self.numbers[MATCHES] += number_of(matches)
+            yield matches
+
+    def beside(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch of output with its empty column."""
+        columns = [*batch.columns, pa.array([[]] * batch.num_rows, KIND)]
+        return pa.RecordBatch.from_arrays(columns, [*batch.schema.names, COLUMN])
+
+    def row(self) -> pa.RecordBatch:
+        """The row of the counters."""
+        nothing = [empty(column.type) for column in self.schema][:-1]
+        counters = pa.array([[*self.numbers, *self.of_kernels.tolist()]], KIND)
+        return pa.RecordBatch.from_arrays([*nothing, counters], self.schema.names)
+
+
+def empty(kind: pa.DataType) -> pa.Array:
+    """One value of a type that says nothing."""
+    return pa.array([[]], kind) if pa.types.is_list(kind) else pa.nulls(1, kind)
+
+
+def number_of(matches: Matches) -> int:
+    """How many matches a chunk holds; in the graph of all matches, how many end."""
+    if matches.pointers is not None:
+        return int(matches.pointers.completes.sum())
+    return matches.count

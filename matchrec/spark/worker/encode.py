@@ -1,0 +1,190 @@
+"""Arrow columns → the arrays that an engine sees.
+
+Integers, booleans, dates, timestamps and intervals become int64, floats float64. Values of any
+other sortable type become their rank among all values of the columns of that type that glue reads.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from matchrec.compile.executable import Executable
+from matchrec.engine.partitions import (
+    BoolArray,
+    FloatArray,
+    Frontier,
+    IntArray,
+    Partitions,
+    WordArray,
+)
+from matchrec.engine.slices.starting_rows import Slices
+from matchrec.engine.windows import ends_after, window_ends
+from matchrec.spark.before.columns import BITS_A_COLUMN
+from matchrec.spark.before.slices import BORROWED
+
+
+def partitions_of(
+    executable: Executable, table: pa.Table, starts: IntArray, frontier: Frontier | None = None
+) -> Partitions:
+    """The engine's view of a table whose columns are those of `spark.before.columns`."""
+    ranks = ranked_columns(executable, table)
+
+    def held(indices: tuple[int, ...]) -> list[pa.Array]:
+        return [ranks.get(i, column(table, f"__c{i}")) for i in indices]
+
+    integers, floats = held(executable.integers), held(executable.floats)
+    rows = table.num_rows
+    return Partitions(
+        frontier=frontier,
+        window_end=window_end(executable, table, starts),
+        ends=ends_of(executable, table),
+        starts=starts,
+        satisfied=satisfied_words(table, len(executable.conditions)),
+        integers=stacked([as_integers(one) for one in integers], rows, np.int64),
+        floats=stacked([as_floats(one) for one in floats], rows, np.float64),
+        integers_valid=stacked([validity(one) for one in integers], rows, np.bool_),
+        floats_valid=stacked([validity(one) for one in floats], rows, np.bool_),
+    )
+
+
+def slices_of(table: pa.Table, partitions: Partitions) -> Slices:
+    """Partitions with what says of their rows that they are borrowed."""
+    first = partitions.starts[:-1]
+    passed = np.zeros(len(first), np.int64)
+    if "__n" in table.column_names:
+        passed = as_integers(column(table, "__n"))[first] - 1
+    return Slices(partitions, as_integers(column(table, BORROWED)), passed)
+
+
+def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
+    """For each row the first row that is outside of its window; None without a window."""
+    if executable.window_rows is not None:
+        return ends_after(starts, executable.window_rows)
+    if not executable.window:
+        return None
+    order, bound = (column(table, f"__c{i}") for i in executable.window)
+    if pa.types.is_floating(order.type):
+        keys, bounds = as_floats(order), as_floats(bound)
+        return window_ends(starts, keys, validity(order), bounds, validity(bound))
+    if not is_whole(order.type):
+        both = dense_ranks(pa.chunked_array([order, bound]).combine_chunks())
+        order, bound = both.slice(0, table.num_rows), both.slice(table.num_rows)
+    ends = as_integers(order), validity(order), as_integers(bound), validity(bound)
+    return window_ends(starts, *ends)
+
+
+def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
+    """When windows end that begin with a row, as far as they compare: see `Partitions`."""
+    stages = executable.task.stages
+    if not executable.ends or stages is None or not stages.timeouts:
+        return None
+    ends = [column(table, f"__c{i}") for i in executable.ends]
+    if not all(is_whole(one.type) for one in ends):
+        ranks = dense_ranks(pa.chunked_array(ends).combine_chunks())
+        ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
+    found: list[npt.NDArray[np.generic]] = [as_integers(one) for one in ends]
+    if not stages.windows.whole:
+        found.insert(0, np.full(table.num_rows, np.iinfo(np.int64).max))
+    return stacked(found, table.num_rows, np.int64)
+
+
+def is_whole(kind: pa.DataType) -> bool:
+    """Whether values of a type are held as int64 and compare alike."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_temporal(kind))
+
+
+def column(table: pa.Table, name: str) -> pa.Array:
+    """A column of a table of contiguous columns, as one array."""
+    chunked = table.column(name)
+    return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+
+
+def stacked(columns: list[npt.NDArray[np.generic]], rows: int, kind: type) -> npt.NDArray:  # type: ignore[type-arg]
+    """kind[len(columns), rows]."""
+    if not columns:
+        return np.empty((0, rows), kind)
+    return np.ascontiguousarray(np.stack(columns).astype(kind, copy=False))
+
+
+def satisfied_words(table: pa.Table, conditions: int) -> WordArray:
+    """uint64[n, w]: bit c says that condition c holds; the first packed bit is dropped."""
+    flags = conditions + 1
+    columns = range((flags + BITS_A_COLUMN - 1) // BITS_A_COLUMN)
+    packed = [as_integers(column(table, f"__bits{i}")).view(np.uint64) for i in columns]
+    if len(packed) == 1:
+        return np.asarray((packed[0] >> np.uint64(1)).reshape(-1, 1), np.uint64)
+    words = np.zeros((table.num_rows, (conditions + 63) // 64), np.uint64)
+    for condition in range(conditions):
+        source, bit = divmod(condition + 1, BITS_A_COLUMN)
+        flag = (packed[source] >> np.uint64(bit)) & np.uint64(1)
+        words[:, condition // 64] |= flag << np.uint64(condition % 64)
+    return words
+
+
+def as_integers(values: pa.Array) -> IntArray:
+    """int64[n]; 0 where NULL."""
+    kind = values.type
+    if pa.types.is_boolean(kind):
+        values = values.cast(pa.int8())
+    elif pa.types.is_decimal(kind):
+        return decimal_digits(values)
+    elif pa.types.is_date32(kind):
+        values = values.view(pa.int32())
+    elif pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
+        values = values.view(pa.int64())
+    if values.null_count:
+        values = values.fill_null(0)
+    return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
+
+
+def decimal_digits(values: pa.Array) -> IntArray:
+    """int64[n], the digits of decimals of at most 18 of them."""
+    return np.ascontiguousarray(decimal_words(values)[:, 0])
+
+
+def decimal_words(values: pa.Array) -> IntArray:
+    """int64[n, 2], low and high words of decimals; 0 where NULL. The low word is unsigned."""
+    if values.null_count:
+        values = values.fill_null(pa.scalar(Decimal(0), values.type))
+    words = np.frombuffer(values.buffers()[1], np.int64).reshape(-1, 2)
+    return words[values.offset : values.offset + len(values)]
+
+
+def as_floats(values: pa.Array) -> FloatArray:
+    """float64[n]; 0 where NULL."""
+    if values.null_count:
+        values = values.fill_null(0)
+    return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.float64, copy=False)
+
+
+def validity(values: pa.Array) -> BoolArray:
+    """bool[n], false where NULL."""
+    if not values.null_count:
+        return np.ones(len(values), np.bool_)
+    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+
+
+def ranked_columns(executable: Executable, table: pa.Table) -> dict[int, pa.Array]:
+    """For every ranked column, the dense ranks of its values; columns of one type rank together."""
+    by_type: dict[pa.DataType, list[int]] = {}
+    for index in sorted(executable.ranked):
+        by_type.setdefault(table.column(f"__c{index}").type, []).append(index)
+    ranks: dict[int, pa.Array] = {}
+    for indices in by_type.values():
+        together = pa.chunked_array([column(table, f"__c{index}") for index in indices])
+        ranked = dense_ranks(together.combine_chunks())
+        for position, index in enumerate(indices):
+            ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
+    return ranks
+
+
+def dense_ranks(values: pa.Array) -> pa.Array:
+    """int64 ranks from 1 in ascending order, equal values alike, NULL for NULL."""
+    ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense")
+    mask = None if not values.null_count else np.asarray(values.is_null())
+    return pa.array(np.asarray(ranks).astype(np.int64), mask=mask)

@@ -1,0 +1,261 @@
+"""Reads → Arrow columns: positions become values by `take`, so a value of any type passes as is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from typing_extensions import assert_never
+
+from matchrec.compile.executable import Executable
+from matchrec.engine.interface import Task
+from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
+from matchrec.output.aggregates import AggregateReader
+from matchrec.output.chains import (
+    ChainAggregates,
+    ChainReader,
+    never_overflows,
+    read_from_chains,
+)
+from matchrec.output.measures import Reader
+from matchrec.output.reads import (
+    PointerField,
+    Read,
+    ReadAt,
+    ReadAverage,
+    ReadClassifierAt,
+    ReadCollected,
+    ReadCount,
+    ReadExtreme,
+    ReadIsMatched,
+    ReadKind,
+    ReadMatchedRows,
+    ReadMatchNumber,
+    ReadNothing,
+    ReadPointer,
+    ReadPosition,
+    ReadRow,
+    ReadSum,
+)
+from matchrec.plan.expression import Semantics
+from matchrec.spark.worker.encode import (
+    as_floats,
+    as_integers,
+    column,
+    decimal_words,
+    dense_ranks,
+    validity,
+)
+
+Aggregates = AggregateReader | ChainAggregates
+
+
+def chained(executable: Executable, table: pa.Table) -> Task:
+    """The task, with matches that share their rows where all reads can be answered from those."""
+    task, reads = executable.task, executable.reads
+    if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
+        return task
+    sums = [column(table, f"__c{read.column}") for read in reads if isinstance(read, ReadSum)]
+    exact = all(sums_exactly(values, ansi=executable.ansi) for values in sums)
+    return replace(task, chained=exact)
+
+
+def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
+    """Whether sums of some of the values do not depend on the order in which they are added."""
+    if pa.types.is_decimal(values.type):
+        return True
+    if pa.types.is_floating(values.type):
+        return False
+    return not ansi or never_overflows(as_integers(values))
+
+
+@dataclass(frozen=True)
+class Gatherer:
+    """Fills the reads of an executable for some output rows over one table."""
+
+    executable: Executable
+    table: pa.Table
+    reader: Reader | ChainReader
+
+    @property
+    def whole(self) -> Reader:
+        """The reader of what chains of shared rows do not answer."""
+        assert isinstance(self.reader, Reader)
+        return self.reader
+
+    def batch(self) -> pa.RecordBatch:
+        """Columns __r0, __r1, ... of the output rows."""
+        columns = [self.column(read) for read in self.executable.reads]
+        assert columns, "a batch without columns loses its rows"
+        return pa.RecordBatch.from_arrays(columns, [f"__r{i}" for i in range(len(columns))])
+
+    def column(self, read: Read) -> pa.Array:
+        match read:
+            case ReadRow(place):
+                return self.taken(place, self.reader.rows.row)
+            case ReadAt(place, navigation):
+                return self.taken(place, self.reader.positions(navigation))
+            case ReadClassifierAt(navigation):
+                return self.named(self.reader.classifiers(navigation))
+            case ReadCollected(variable, place, semantics):
+                return self.collected(variable, place, semantics)
+            case ReadMatchedRows(places):
+                return self.matched_rows(places)
+            case ReadPointer(field):
+                return self.pointer(field)
+            case ReadPosition():
+                return pa.array(self.whole.current_positions())
+            case ReadMatchNumber():
+                numbers = self.reader.match_numbers()
+                return pa.array(numbers, mask=numbers < 0)
+            case ReadKind():
+                assert self.reader.matches.kind is not None
+                return pa.array(self.reader.matches.kind[self.reader.rows.match])
+            case ReadNothing():
+                return pa.array(np.ones(self.reader.rows.count, np.bool_))
+            case ReadIsMatched():
+                return pa.array(self.reader.rows.match >= 0)
+            case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():
+                return self.aggregate(read)
+            case _:
+                assert_never(read)
+
+    def taken(self, place: int, positions: IntArray) -> pa.Array:
+        """The values of a column at row positions, NULL at -1."""
+        values = column(self.table, f"__c{place}")
+        absent = positions < 0
+        indices = pa.array(positions, mask=absent) if absent.any() else pa.array(positions)
+        return values.take(indices)
+
+    def collected(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
+        """For each output row the array of a variable's values that are not NULL."""
+        counted = validity(column(self.table, f"__c{place}"))
+        rows, offsets = self.whole.collected(variable, counted, semantics)
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), self.taken(place, rows))
+
+    def matched_rows(self, places: tuple[int, ...]) -> pa.Array:
+        """For each output row all rows of its match, an array of structs; empty without rows."""
+        index, offsets = self.whole.rows_of_matches()
+        rows = self.whole.mapped_rows()[index]
+        fields = [self.taken(place, rows) for place in places]
+        classifiers = self.whole.matches.classifiers[index].astype(np.int64)
+        fields += [self.named(classifiers), pa.array(self.whole.positions_in_match()[index])]
+        names = [*(f"c{i}" for i in range(len(places))), "v", "p"]
+        structs = pa.StructArray.from_arrays(fields, names)
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
+
+    def pointer(self, field: PointerField) -> pa.Array:
+        """A field of the pointers, each of which is an output row."""
+        matches, starts = self.reader.matches, self.reader.partitions.starts
+        pointers, rows = matches.pointers, self.whole.mapped_rows()
+        assert pointers is not None
+        position = rows - starts[matches.partition] + 1
+        before, none = pointers.before, pointers.before < 0
+        match field:
+            case PointerField.ROW:
+                return pa.array(position)
+            case PointerField.PREVIOUS_ROW:
+                return pa.array(position[before], mask=none)
+            case PointerField.PREVIOUS_STATE:
+                states = matches.classifiers[before].astype(np.int64)
+                return self.named(np.where(none, -1, states))
+            case PointerField.COMPLETES:
+                return pa.array(pointers.completes)
+            case PointerField.VERSION:
+                offsets = pa.array(pointers.offsets, pa.int32())
+                return pa.ListArray.from_arrays(offsets, pa.array(pointers.digits))
+
+    def named(self, variables: IntArray) -> pa.Array:
+        """Names of variable ids, NULL for -1."""
+        names = pa.array(self.executable.task.variables, pa.string())
+        return names.take(pa.array(variables, mask=variables < 0))
+
+    def aggregate(self, read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> pa.Array:
+        values = None if read.column is None else column(self.table, f"__c{read.column}")
+        valid = np.ones(self.table.num_rows, np.bool_) if values is None else validity(values)
+        return Aggregation(self.aggregates(read.variable, valid), values, self.executable.ansi).of(
+            read
+        )
+
+    def aggregates(self, variable: str | None, valid: BoolArray) -> Aggregates:
+        """Aggregates of a variable's rows. valid: bool[n], whose value is not NULL."""
+        if isinstance(self.reader, ChainReader):
+            return ChainAggregates(self.reader, variable, valid)
+        return AggregateReader(self.reader, variable, valid)
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """One aggregate over one column, on all output rows."""
+
+    aggregates: Aggregates
+    values: pa.Array | None
+    ansi: bool
+
+    def of(self, read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> pa.Array:
+        counts = self.aggregates.counts(read.semantics)
+        index = self.aggregates.index(read.semantics)
+        match read:
+            case ReadCount():
+                return pa.array(counts)
+            case ReadSum():
+                return self.sums(index, counts == 0)
+            case ReadAverage():
+                return masked(at(self.float_sums(), index) / np.maximum(counts, 1), counts == 0)
+            case ReadExtreme(greatest=greatest):
+                keys = sort_keys(self.present)
+                rows = at(self.aggregates.extremes(keys, greatest=greatest), index)
+                return self.present.take(pa.array(rows, mask=(rows < 0) | (counts == 0)))
+
+    @cached_property
+    def present(self) -> pa.Array:
+        assert self.values is not None
+        return self.values
+
+    def sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
+        kind = self.present.type
+        if pa.types.is_decimal(kind):
+            words = self.aggregates.decimal_sums(decimal_words(self.present))
+            total = pa.decimal128(min(38, kind.precision + 10), kind.scale)
+            return decimals(at(words, index), absent, total)
+        if pa.types.is_floating(kind):
+            return masked(at(self.float_sums(), index), absent)
+        sums = self.aggregates.integer_sums(as_integers(self.present), ansi=self.ansi)
+        return masked(at(sums, index), absent)
+
+    def float_sums(self) -> FloatArray:
+        """By mapped row, added up in the order of the rows."""
+        assert isinstance(self.aggregates, AggregateReader)
+        return self.aggregates.float_sums(as_floats(self.present))
+
+
+def at(values: npt.NDArray, index: IntArray) -> npt.NDArray:  # type: ignore[type-arg]
+    """values[index], zero where the index is -1."""
+    if not len(values):
+        return np.zeros((len(index), *values.shape[1:]), values.dtype)
+    return np.where((index >= 0).reshape(-1, *[1] * (values.ndim - 1)), values[index], 0)
+
+
+def masked(values: IntArray | FloatArray, absent: BoolArray) -> pa.Array:
+    return pa.array(values, mask=absent, from_pandas=False)
+
+
+def sort_keys(values: pa.Array) -> IntArray | FloatArray:
+    """Numbers as they are, any other sortable type as ranks."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return as_floats(values)
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind):
+        return as_integers(values)
+    return as_integers(dense_ranks(values))
+
+
+def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
+    """Decimals of their words, NULL where `absent`. Raises ArrowInvalid when one is too large."""
+    data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
+    valid = pa.py_buffer(np.packbits(~absent, bitorder="little").tobytes())
+    widest = pa.decimal128(38, kind.scale)
+    return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)

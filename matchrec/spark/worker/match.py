@@ -1,0 +1,171 @@
+"""The function that runs inside Spark's Python workers: batches in, batches of output rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.executable import Executable
+from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
+from matchrec.engine.partitions import Partitions
+from matchrec.engine.slices.starting_rows import Reach, searched
+from matchrec.errors.run.failures import (
+    division_by_zero,
+    overflow_in_condition,
+    skip_to_first_row,
+    skip_to_no_row,
+    stage_is_first,
+    stage_missed,
+    sum_too_large,
+    too_many_steps,
+    unknown_start,
+)
+from matchrec.errors.run.place import Place
+from matchrec.output.aggregates import SumOverflow
+from matchrec.output.chains import ChainReader
+from matchrec.output.measures import Reader
+from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
+from matchrec.spark.worker.contiguous_runs import stretches_of
+from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, Tally
+from matchrec.spark.worker.encode import partitions_of, slices_of
+from matchrec.spark.worker.gather import Gatherer, chained
+
+T = TypeVar("T")
+
+WORDING = {
+    FailureKind.SKIP_TO_NO_ROW: skip_to_no_row,
+    FailureKind.SKIP_TO_FIRST_ROW: skip_to_first_row,
+    FailureKind.STAGE_MISSED: stage_missed,
+    FailureKind.STAGE_IS_FIRST: stage_is_first,
+    FailureKind.OVERFLOW: overflow_in_condition,
+    FailureKind.DIVISION_BY_ZERO: division_by_zero,
+    FailureKind.TOO_MANY_STEPS: too_many_steps,
+    FailureKind.UNKNOWN_START: unknown_start,
+}
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Runs an executable over one task's stream of batches.
+
+    tally: counts, if anyone asks. rows_a_call: see `spark.worker.batches`.
+    """
+
+    executable: Executable
+    tally: Tally | None = None
+    rows_a_call: int = ROWS_A_CALL
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Output batches, in the order of the partitions; the counters are the last one."""
+        keys = tuple(f"__c{column}" for column in self.executable.once)
+        found = pieces(batches, self.executable.sight, keys, self.rows_a_call)
+        for piece in self.timed(WAITING, found):
+            for batch in self.matched(piece):
+                yield batch if self.tally is None else self.tally.beside(batch)
+            del piece  # a table less in memory while the next one grows
+        if self.tally is not None:
+            yield self.tally.row()
+
+    def matched(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """The output rows of a piece."""
+        executable, frontier = self.executable, piece.frontier
+        with self.spent_on(ENCODING):
+            stretches = stretches_of(piece.table, piece.starts) if executable.neighbours else None
+            starts = stretches.starts if stretches else piece.starts
+            partitions = partitions_of(executable, piece.table, starts, frontier)
+        first = frontier.start
+        with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+        try:
+            if executable.sliced is not None:
+                partitions = self.searched(executable.sliced, partitions, piece)
+            found = self.found(partitions, piece)
+            for matches in stretches.numbered(found, frontier) if stretches else found:
+                if with_unmatched:
+                    piece.covered[:] |= matched_rows(matches, partitions.rows)
+                with self.spent_on(GATHERING):
+                    rows = output_rows(matches, executable.rows_per_match)
+                yield from self.gathered(piece, partitions, matches, rows)
+        except RunFailure as failure:
+            place = self.place(failure.row, piece, partitions)
+            raise WORDING[failure.kind](failure.detail, place) from failure
+        if with_unmatched:
+            yield from self.unmatched(piece, partitions, first)
+
+    def searched(self, reach: Reach, partitions: Partitions, piece: Piece) -> Partitions:
+        """The partitions, of whose rows only those of the slices begin matches."""
+        executable, slices = self.executable, slices_of(piece.table, partitions)
+        with self.spent_on(MATCHING):
+            rows = searched(executable.engine, executable.task, slices, reach)
+        return replace(partitions, searched=rows)
+
+    def found(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
+        """The matches of a piece, in chunks."""
+        engine, tally = self.executable.engine, self.tally
+        task = chained(self.executable, piece.table)
+        if tally is None:
+            return engine.search(task, partitions)
+        found = engine.search(task, partitions, tally.of_kernels)
+        return tally.counted(found, piece.fresh, piece.fresh_partitions)
+
+    def timed(self, stage: int, items: Iterator[T]) -> Iterator[T]:
+        """The same items, timed if anyone asks."""
+        return items if self.tally is None else self.tally.timed(stage, items)
+
+    def spent_on(self, stage: int) -> AbstractContextManager[None]:
+        """Times what is done inside, if anyone asks."""
+        return nullcontext() if self.tally is None else self.tally.spent_on(stage)
+
+    def unmatched(
+        self, piece: Piece, partitions: Partitions, first: int
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows that no match covers, with every measure NULL.
+
+        first: where the search has begun. Rows before it have come out, those behind its end may
+        still be matched.
+        """
+        covered = piece.covered.copy()
+        covered[:first] = True
+        if piece.goes_on:
+            covered[piece.frontier.start :] = True
+        yield from self.gathered(
+            piece, partitions, no_matches(), unmatched_rows(covered, partitions)
+        )
+
+    def gathered(
+        self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
+    ) -> Iterator[pa.RecordBatch]:
+        if not rows.count:
+            return
+        task = self.executable.task
+        kind = Reader if matches.chains is None else ChainReader
+        reader = kind(matches, rows, partitions, task.members, len(task.variables))
+        try:
+            with self.spent_on(GATHERING):
+                batch = Gatherer(self.executable, piece.table, reader).batch()
+            yield batch
+        except SumOverflow as overflow:
+            raise sum_too_large(self.place(overflow.row, piece, partitions)) from overflow
+
+    def place(self, row: int, piece: Piece, partitions: Partitions) -> Place:
+        """A row as its partition's keys and its number there."""
+        keys = {
+            name: piece.table.column(f"__c{column}")[row].as_py()
+            for name, column in self.executable.keys
+        }
+        number: int | None
+        if self.executable.sliced is not None:
+            number = None
+        elif self.executable.neighbours:
+            number = piece.table.column("__n")[row].as_py()
+        else:
+            partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
+            number = row - int(partitions.starts[partition]) + 1
+            number += piece.passed if partition == 0 else 0
+        return Place(keys, number, bool(self.executable.relevant))
