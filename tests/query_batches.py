@@ -32,9 +32,10 @@ from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.text.template import template
 from matchrec.pruning import neighbours
 from matchrec.spark.after.aggregates import grouped
-from matchrec.spark.before.columns import Preparation, Relation
+from matchrec.spark.before.columns import Preparation
 from matchrec.spark.crossing import crossing_schema, received, sent
 from matchrec.spark.execute import output_schema, projection
+from matchrec.spark.relation import Relation
 from matchrec.spark.session import Runner
 from matchrec.spark.types import value_type
 from matchrec.spark.worker.match import Worker

@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame
 from matchrec.compile.executable import Executable
 from matchrec.engine.incremental.state import SearchState
 from matchrec.engine.partitions import Frontier
-from matchrec.spark import execute
-from matchrec.spark.streaming.keyed import TIME, Keyed, ordered
+from matchrec.spark import execute, wire
+from matchrec.spark.streaming.keyed import Keyed, ordered
 from matchrec.spark.streaming.memory import restored
 from matchrec.spark.streaming.prepare import WATERMARK, Crossed
 from matchrec.spark.streaming.worker import StreamWorker
@@ -128,4 +128,4 @@ class Streamed:
 
 def times(frame: pd.DataFrame) -> list[int]:
     """Milliseconds."""
-    return [int(one) // 1000 for one in frame[TIME]]
+    return [int(one) // 1000 for one in frame[wire.MICROSECONDS]]

@@ -20,28 +20,45 @@ MAY_IMPORT = {
     "arguments": {"errors"},
     "jit": set(),
     "plan": {"source", "errors"},
+    "conditions": {"source", "errors", "plan"},
     "frontends": {"source", "errors", "arguments", "plan"},
     "nfa": {"source", "errors", "plan"},
-    "evaluate": {"source", "errors", "jit", "plan"},
-    "engine": {"source", "errors", "arguments", "jit", "plan", "nfa", "evaluate"},
-    "output": {"source", "errors", "jit", "plan", "nfa", "evaluate", "engine"},
-    "executable": {"source", "errors", "plan", "nfa", "evaluate", "engine", "output"},
-    "reach": {"plan", "nfa", "engine", "output", "executable"},
+    "pruning": {"plan", "conditions", "nfa"},
+    "evaluate": {"source", "errors", "jit", "plan", "conditions"},
+    "engine": {
+        "source",
+        "errors",
+        "arguments",
+        "jit",
+        "plan",
+        "conditions",
+        "nfa",
+        "evaluate",
+    },
+    "output": {"source", "errors", "jit", "plan", "conditions", "nfa", "evaluate", "engine"},
+    "compile": {
+        "source",
+        "errors",
+        "plan",
+        "conditions",
+        "nfa",
+        "pruning",
+        "evaluate",
+        "engine",
+        "output",
+    },
     "explanation": {
         "arguments",
         "plan",
+        "conditions",
         "nfa",
         "evaluate",
         "engine",
         "output",
-        "executable",
-        "reach",
+        "compile",
     },
-    "spark": {"source", "errors", "arguments", "plan", "engine", "output", "executable", "reach"},
-    "environment": {"errors", "spark"},
-    "binding": {"source", "errors", "arguments", "plan", "frontends", "spark"},
-    "signatures": {"arguments", "engine", "frontends", "spark"},
-    "cli": {"errors", "environment", "jit", "spark"},
+    "spark": {"source", "errors", "arguments", "plan", "conditions", "engine", "output", "compile"},
+    "cli": {"errors", "jit", "spark"},
 }
 
 THIRD_PARTIES = {
@@ -52,16 +69,7 @@ THIRD_PARTIES = {
     "numpy": {"jit", "nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},
     "pandas": {"spark", "cli"},
-    "pyspark": {
-        "spark",
-        "api",
-        "binding",
-        "detecting",
-        "installing",
-        "cli",
-        "environment",
-        "__main__",
-    },
+    "pyspark": {"spark", "api", "cli", "__main__"},
     "matplotlib": {"cli"},
     "graphviz": {"explanation"},
 }
@@ -106,7 +114,7 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
 
 
 def test_every_layer_is_known() -> None:
-    known = {*MAY_IMPORT, "api", "detecting", "installing", "__init__", "__main__"}
+    known = {*MAY_IMPORT, "api", "__init__", "__main__"}
     assert {layer(module) for module in MODULES} <= known
 
 

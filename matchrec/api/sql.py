@@ -46,10 +46,10 @@ from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.template import Template, View, template
 from matchrec.source import Source, Span
 from matchrec.spark.after.unwind import marked, unwound
-from matchrec.spark.before.columns import Relation
 from matchrec.spark.counters import Counters
 from matchrec.spark.errors.diagnose import check_type_column
 from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.relation import Relation
 from matchrec.spark.session import Runner
 from matchrec.spark.sessions.environment import check_session
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from matchrec.plan.show import step
+
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
@@ -70,3 +72,15 @@ def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
         own = (Shifted(column.text, 0),) if column.looks_at_one_row else column.pieces
         pieces += [" AND (" if index else "(", *own, ")"]
     return RowColumn(tuple(pieces))
+
+
+def show_column(column: RowColumn) -> str:
+    """A column as one would write it, with rows at a distance as PREV and NEXT."""
+    return "".join(
+        piece if isinstance(piece, str) else show_shifted(piece) for piece in column.pieces
+    )
+
+
+def show_shifted(piece: Shifted) -> str:
+    """A value of another row as PREV or NEXT."""
+    return step(piece.offset, piece.argument) if piece.offset else piece.argument

@@ -1,7 +1,7 @@
 """Steps of a condition → glue: every value gets a type, and the columns it reads get their place.
 
-Types follow Spark. Where two types meet, numbers are brought to one kind (see `conditions.numbers`), any
-other two must be one type. What Spark would coerce in a way that the engine cannot repeat is an
+Types follow Spark. Where two types meet, numbers are brought to one kind (see `numbers`), any other
+two must be one type. What Spark would coerce in a way that the engine cannot repeat is an
 error that says which CAST to write.
 """
 

@@ -11,7 +11,7 @@ from textwrap import indent
 from matchrec.arguments import Kind, all_of, can, instance_of
 from matchrec.compile.executable import Executable
 from matchrec.compile.lookaround import reach
-from matchrec.conditions.row_column import Neighbours
+from matchrec.conditions.row_column import Neighbours, show_column
 from matchrec.engine.cost import time_class
 from matchrec.engine.slices.starting_rows import Reach
 from matchrec.explanation.formulas import formulas
@@ -27,7 +27,7 @@ from matchrec.explanation.stages import test_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.show import show_column, show_scalar
+from matchrec.plan.show import show_scalar
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
+from matchrec.conditions.row_column import show_column
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 from matchrec.evaluate import instructions as op
@@ -26,7 +27,6 @@ from matchrec.evaluate.registers import (
     RecentVariable,
     Reduced,
 )
-from matchrec.plan.show import show_column
 
 
 def vector_lines(executable: Executable) -> Iterator[str]:

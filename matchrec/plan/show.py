@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing_extensions import assert_never
 
-from matchrec.conditions.row_column import RowColumn, Shifted
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -80,18 +79,6 @@ def step(offset: int, text: str) -> str:
 def qualifier(variable: str | None) -> str:
     """What stands before a column of a variable."""
     return f"{show_name(variable)}." if variable else ""
-
-
-def show_column(column: RowColumn) -> str:
-    """A column that Spark computes, with rows at a distance as PREV and NEXT."""
-    return "".join(show_piece(piece) for piece in column.pieces)
-
-
-def show_piece(piece: str | Shifted) -> str:
-    """A piece of a column."""
-    if isinstance(piece, str):
-        return piece
-    return step(piece.offset, piece.argument) if piece.offset else piece.argument
 
 
 def show_semantics(semantics: Semantics, text: str) -> str:

@@ -18,9 +18,9 @@ from pyspark.sql import types as spark_types
 from matchrec.arguments import Kind, checked, is_number
 from matchrec.engine.selection.kernels import layout
 from matchrec.errors.calls import nothing_counted
+from matchrec.spark import wire
 from matchrec.spark.session import is_connect
 from matchrec.spark.worker.count import (
-    COLUMN,
     ENCODING,
     EVENTS,
     GATHERING,
@@ -139,11 +139,12 @@ class Counters:
         name = f"matchrec_{uuid4().hex}"
         observation, expr = observing(frame, name)
         aggregates = [
-            expr(f"{one.aggregate}(get({COLUMN}, {one.place})) AS {one.name}") for one in COUNTED
+            expr(f"{one.aggregate}(get({wire.COUNTERS}, {one.place})) AS {one.name}")
+            for one in COUNTED
         ]
         seen = frame.observe(observation, *aggregates)
         self._seen.append(Seen(observation, name, selects))
-        return seen.filter(f"size({COLUMN}) = 0").drop(COLUMN)
+        return seen.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
     def run(self, result: DataFrame) -> None:
         """Run a query of SQL text for its counters only; its rows are dropped.
@@ -197,7 +198,7 @@ def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
     """The schema of a worker's output with the column of counters; any column may be NULL."""
     fields = [spark_types.StructField(field.name, field.dataType) for field in schema.fields]
     counters = spark_types.ArrayType(spark_types.LongType())
-    return spark_types.StructType([*fields, spark_types.StructField(COLUMN, counters)])
+    return spark_types.StructType([*fields, spark_types.StructField(wire.COUNTERS, counters)])
 
 
 def observing(frame: DataFrame, name: str) -> tuple[Any, Any]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pyspark
 from pyspark.sql import types as spark_types
 
+from matchrec.spark.wire import SelectItem
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -40,7 +42,7 @@ def sent(frame: DataFrame) -> DataFrame:
     fields = frame.schema.fields
     if all(crosses_as(field.dataType) == field.dataType for field in fields):
         return frame
-    return frame.selectExpr(*(f"{encoded(field)} AS {field.name}" for field in fields))
+    return frame.selectExpr(*(str(SelectItem(encoded(field), field.name)) for field in fields))
 
 
 def encoded(field: spark_types.StructField) -> str:
@@ -70,7 +72,8 @@ def received(frame: DataFrame, wanted: spark_types.StructType) -> DataFrame:
     """The columns of `frame`, which crossed, as the types that they stand for."""
     if all(crosses_as(field.dataType) == field.dataType for field in wanted.fields):
         return frame
-    return frame.selectExpr(*(f"{decoded(field)} AS {field.name}" for field in wanted.fields))
+    items = (SelectItem(decoded(field), field.name) for field in wanted.fields)
+    return frame.selectExpr(*map(str, items))
 
 
 def decoded(field: spark_types.StructField) -> str:

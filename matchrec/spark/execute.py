@@ -44,12 +44,14 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.text.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
+from matchrec.spark import wire
 from matchrec.spark.after.aggregates import grouped, named_reads
-from matchrec.spark.before.columns import Preparation, Relation, with_keys_once
+from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.before.slices import Slicing
 from matchrec.spark.counters import Counters, with_counters
 from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
 from matchrec.spark.errors.diagnose import diagnosed, mismatch_of_within
+from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis
 from matchrec.spark.streaming.execute import (
     check_executable,
@@ -60,6 +62,7 @@ from matchrec.spark.streaming.execute import (
 from matchrec.spark.streaming.prepare import Events, crossed
 from matchrec.spark.transport import mapped
 from matchrec.spark.types import sum_type, value_type
+from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -250,7 +253,7 @@ def output_schema(
     return spark_types.StructType(
         [
             spark_types.StructField(
-                f"__r{index}",
+                wire.read(index),
                 read_type(read, inputs),
                 may_be_null(read, inputs, executable.rows_per_match)
                 or (read == ReadMatchNumber() and ReadKind() in executable.reads),
@@ -315,14 +318,14 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
         matched = grouped(relation.runner, matched, executable)
     is_matched = None
     if isinstance(executable.reads[-1], ReadIsMatched):
-        is_matched = f"__r{len(executable.reads) - 1}"
+        is_matched = wire.read(len(executable.reads) - 1)
     items = [projection(output, is_matched) for output in executable.outputs]
-    return relation.runner.select(matched, items)
+    return relation.runner.select(matched, list(map(str, items)))
 
 
-def projection(output: Output, is_matched: str | None) -> str:
+def projection(output: Output, is_matched: str | None) -> SelectItem:
     """One item of the select list; on an unmatched row every measure is NULL."""
     text = named_reads(output.pieces)
     if output.is_measure and is_matched is not None:
         text = f"CASE WHEN {is_matched} THEN {text} END"
-    return f"{text} AS {quoted(output.name)}"
+    return SelectItem(text, quoted(output.name))

@@ -21,10 +21,12 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas
-from matchrec.spark.before.columns import BITS_A_COLUMN, packed
+from matchrec.spark import wire
+from matchrec.spark.before.bits import BITS_A_COLUMN, null_columns
 from matchrec.spark.crossing import microseconds
 from matchrec.spark.sessions.interpreter import able_workers
-from matchrec.spark.worker.count import COLUMN, Tally
+from matchrec.spark.wire import SelectItem
+from matchrec.spark.worker.count import Tally
 from matchrec.spark.worker.match import Worker
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def mapped(
     Where the schema ends with a column of counters, the workers count.
     """
     name = f"match_recognize[PATTERN ({executable.pattern})]"  # what Spark's own plan shows
-    counts = schema.names[-1:] == [COLUMN]
+    counts = schema.names[-1:] == [wire.COUNTERS]
     run = runner_in_worker(executable, Tally(arrow_schema(schema)) if counts else None)
     if transport != "pandas":
 
@@ -114,9 +116,8 @@ class Crossing:
     def encoded(self) -> DataFrame:
         """The columns as pandas can hold them, then the packed marks of NULLs."""
         marks = [f"{field.name} IS NULL" for field in self.fields]
-        chunks = [marks[i : i + BITS_A_COLUMN] for i in range(0, len(marks), BITS_A_COLUMN)]
-        nulls = [f"{packed(chunk)} AS __null{i}" for i, chunk in enumerate(chunks)]
-        return self.prepared.selectExpr(*(encoded_field(field) for field in self.fields), *nulls)
+        items = [*(encoded_field(field) for field in self.fields), *null_columns(marks)]
+        return self.prepared.selectExpr(*map(str, items))
 
     def function(self, run: Run) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
         """The mapped function: decodes, matches, and answers in Arrow-backed pandas columns."""
@@ -150,17 +151,22 @@ def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
             return None
 
 
-def encoded_field(field: spark_types.StructField) -> str:
-    """A column as SQL of a type that pandas holds exactly; NULL becomes zero where that matters."""
+def encoded_field(field: spark_types.StructField) -> SelectItem:
+    """A column as a type that pandas holds exactly; NULL becomes zero where that matters."""
+    return SelectItem(encoded_value(field), field.name)
+
+
+def encoded_value(field: spark_types.StructField) -> str:
+    """The same, as SQL."""
     if isinstance(field.dataType, spark_types.BooleanType):
-        return f"coalesce({field.name}, FALSE) AS {field.name}"
+        return f"coalesce({field.name}, FALSE)"
     if type(field.dataType) in NUMBERS:
         zero = f"CAST(0 AS {field.dataType.simpleString()})"
-        return f"coalesce({field.name}, {zero}) AS {field.name}"
+        return f"coalesce({field.name}, {zero})"
     if isinstance(field.dataType, spark_types.TimestampType):
-        return f"coalesce(unix_micros({field.name}), 0L) AS {field.name}"
+        return f"coalesce(unix_micros({field.name}), 0L)"
     if isinstance(field.dataType, spark_types.DayTimeIntervalType):
-        return f"coalesce({microseconds(field.name)}, 0L) AS {field.name}"
+        return f"coalesce({microseconds(field.name)}, 0L)"
     return field.name
 
 
@@ -169,7 +175,7 @@ def decoded(frame: pd.DataFrame, names: list[str], types: list[pa.DataType]) -> 
     arrays = []
     for index, (name, type_) in enumerate(zip(names, types, strict=True)):
         word, bit = divmod(index, BITS_A_COLUMN)
-        marks = frame[f"__null{word}"].to_numpy().astype(np.int64)
+        marks = frame[wire.nulls(word)].to_numpy().astype(np.int64)
         absent = (marks >> bit) & 1 == 1
         values = frame[name].to_numpy()
         in_microseconds = pa.types.is_timestamp(type_) or pa.types.is_duration(type_)

@@ -1,7 +1,7 @@
 """After-match skip strategies while a search goes on: matches come out as soon as it is decided.
 
-That is when no run is alive that began earlier and may still become a match. What `engine.selection.skip`
-decides for all matches of a partition at once is decided here for those that are ready; what was
+That is when no live run began earlier and may still become a match. `engine.selection.skip` decides
+for all matches of a partition at once; here it is decided for those that are ready, and what was
 decided before counts as bars with the rows at which they were put.
 """
 

@@ -14,6 +14,7 @@ from pyspark.sql import types
 from matchrec.compile.executable import Executable
 from matchrec.output.reads import ReadMatchedRows
 from matchrec.plan.text.template import View, template
+from matchrec.spark import wire
 from matchrec.spark.session import Runner
 
 if TYPE_CHECKING:
@@ -24,10 +25,15 @@ def grouped(runner: Runner, matched: DataFrame, executable: Executable) -> DataF
     """The reads of `matched` without the array of rows, and the aggregates __g0, __g1, ..."""
     reads = executable.reads
     rows = next(i for i, read in enumerate(reads) if isinstance(read, ReadMatchedRows))
-    kept = [f"__r{i}" for i in range(len(reads)) if i != rows]
+    kept = [wire.read(i) for i in range(len(reads)) if i != rows]
     numbered = matched.selectExpr("*", "monotonically_increasing_id() AS __id")
-    exploded = numbered.selectExpr("__id", *kept, f"explode_outer(__r{rows}) AS __e")
-    aggregates = [f"{named_reads(pieces)} AS __g{i}" for i, pieces in enumerate(executable.grouped)]
+    exploded = numbered.selectExpr(
+        "__id", *kept, f"explode_outer({wire.read(rows)}) AS {wire.MATCHED_ROW}"
+    )
+    aggregates = [
+        f"{named_reads(pieces)} AS {wire.aggregate(i)}"
+        for i, pieces in enumerate(executable.grouped)
+    ]
     keys = ["__id", *(name for name in kept if stays_not_null(matched.schema[name]))]
     others = [f"first({name}) AS {name}" for name in kept if name not in keys]
     query = template(
@@ -60,4 +66,4 @@ def stays_not_null(field: types.StructField) -> bool:
 
 def named_reads(pieces: Iterable[str | int]) -> str:
     """SQL text with each read as the column that holds it."""
-    return "".join(f"__r{piece}" if isinstance(piece, int) else piece for piece in pieces)
+    return "".join(wire.read(piece) if isinstance(piece, int) else piece for piece in pieces)

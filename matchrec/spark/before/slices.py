@@ -15,7 +15,7 @@ partition, or where two slices would lie too close. So few rows are not cut at a
 
 A row's cell is how many points lie at or before it, so it has its slice and its borrower. Where
 matches decide on which rows others begin, a slice borrows more in front, so that a worker finds out
-from where on to search (`engine.slices.starting_rows`); if windows are all that bounds matches, it is told
+from where on to search (`engine.slices`); if windows are all that bounds matches, it is told
 which of these rows may be in the window of a row that it has not.
 
 All of this is in the plan of the query and runs with it, so the input is read three times, and must
@@ -38,6 +38,7 @@ from pyspark.sql import types as spark_types
 from matchrec.engine.slices.starting_rows import LENT, LENT_EARLY, OWN, Reach
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.text.template import View, template
+from matchrec.spark import wire
 from matchrec.spark.session import Runner
 
 if TYPE_CHECKING:
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
 MOST_SLICES = 12  # with 16 HotSpot leaves what Spark generates uncompiled: four times as slow
 A_SAMPLED_ROW = 1024  # is one of so many
 SAFETY = 16  # so many times the rows needed are expected between sampled ones, over all keys
-
-BORROWED = "__borrowed"
-SLICE = "__slice"
 
 SORT_BY_THEMSELVES = (
     spark_types.NumericType,
@@ -90,12 +88,13 @@ class Cutting:
         mine, lent = f"struct({OWN}, {own})", f"struct({self.lent}, {borrower})"
         return self.sql(
             f"SELECT {', '.join(self.rows.columns)}, inline(IF(__cell % 3 = 0, array({mine}), "
-            f"array({mine}, {lent}))) AS ({BORROWED}, {SLICE}) FROM (SELECT *, {self.cell} AS "
-            "__cell FROM (SELECT *, __cuts.points AS __points FROM (SELECT *, (SELECT cuts FROM ",
+            f"array({mine}, {lent}))) AS ({wire.BORROWED}, {wire.SLICE}) FROM (SELECT *, "
+            f"{self.cell} AS __cell FROM (SELECT *, __cuts.points AS __points FROM (SELECT *, "
+            "(SELECT cuts FROM ",
             View("match_cuts"),
             ") AS __cuts FROM ",
             View("match_rows"),
-            f"))) DISTRIBUTE BY {SLICE} SORT BY {self.order} {self.item.direction}",
+            f"))) DISTRIBUTE BY {wire.SLICE} SORT BY {self.order} {self.item.direction}",
             match_cuts=self.cuts(),
         )
 

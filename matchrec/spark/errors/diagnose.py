@@ -40,7 +40,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.parameters import marker_of
 from matchrec.source import Span
-from matchrec.spark.before.columns import Relation
+from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, SUBQUERY, quiet_analysis
 
 if TYPE_CHECKING:

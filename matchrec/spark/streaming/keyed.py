@@ -27,6 +27,7 @@ from matchrec.output.aggregates import SumOverflow
 from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.output.rows import output_rows
+from matchrec.spark import wire
 from matchrec.spark.streaming.memory import Memory, restored, stored
 from matchrec.spark.worker.encode import (
     as_floats,
@@ -39,7 +40,6 @@ from matchrec.spark.worker.encode import (
 from matchrec.spark.worker.gather import Gatherer
 from matchrec.spark.worker.match import WORDING
 
-TIME = "__t"  # of an event, in microseconds
 FOREVER = np.iinfo(np.int64).max
 
 
@@ -136,7 +136,7 @@ class Keyed:
     def place(self, row: int, rows: Rows) -> Place:
         """A row as its partition's keys and its number there."""
         names = self.executable.keys
-        keys = {name: rows.known.column(f"__c{place}")[row].as_py() for name, place in names}
+        keys = {name: rows.known.column(wire.column(place))[row].as_py() for name, place in names}
         return Place(keys, int(rows.numbers[row]) + 1, bool(self.executable.relevant))
 
 
@@ -254,7 +254,7 @@ def in_time(rows: pa.Table, passed: int | None) -> pa.Table:
 
 def times(rows: pa.Table) -> IntArray:
     """Microseconds."""
-    return as_integers(column(rows, TIME)) if rows.num_rows else np.zeros(0, np.int64)
+    return as_integers(column(rows, wire.MICROSECONDS)) if rows.num_rows else np.zeros(0, np.int64)
 
 
 def ordered(rows: pa.Table, orders: tuple[str, ...]) -> IntArray:
@@ -277,7 +277,7 @@ def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
     """When the window ends that begins with a row, FOREVER without one; microseconds."""
     if not executable.window or not rows.num_rows:
         return np.full(rows.num_rows, FOREVER, np.int64)
-    return as_integers(column(rows, f"__c{executable.window[1]}"))
+    return as_integers(column(rows, wire.column(executable.window[1])))
 
 
 def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
@@ -287,4 +287,4 @@ def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
         return None
     if not rows.num_rows:
         return np.zeros((len(near), 0), np.int64)
-    return np.stack([as_integers(column(rows, f"__c{i}")) for i in near])
+    return np.stack([as_integers(column(rows, wire.column(i))) for i in near])

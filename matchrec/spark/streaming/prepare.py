@@ -18,11 +18,14 @@ from pyspark.sql import types as spark_types
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.streaming import altered_in_stream, cannot_stream, no_watermark
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.spark.before.columns import BITS_A_COLUMN, Preparation, Relation, bit_columns, packed
+from matchrec.spark import wire
+from matchrec.spark.before.bits import bit_columns, null_columns
+from matchrec.spark.before.columns import Preparation
 from matchrec.spark.crossing import sent
+from matchrec.spark.relation import Relation
 from matchrec.spark.streaming.flat import Flat, flat
-from matchrec.spark.streaming.keyed import TIME
 from matchrec.spark.transport import encoded_field
+from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -63,18 +66,18 @@ class Events:
                 "an event's neighbours may not have come yet",
                 "write it as a stage with `next`",
             )
-        names = self.preparation.inner_names(columns, conditions)
-        inner = self.preparation.relation.select(f"{text} AS {n}" for text, n in names.items())
-        first, *others = (names[item.expression.text] for item in self.plan.order_by)
-        keys = [names[key.text] for key in self.plan.keys] or ["0"]
-        items = [f"__c{i}" for i in range(len(columns))]
-        items += bit_columns([names[one.text] for one in conditions], first="FALSE")
-        items += [f"{name} AS __o{i}" for i, name in enumerate(others)]
-        items += [f"{first} AS __time", *(f"{key} AS __k{i}" for i, key in enumerate(keys))]
-        frame = inner.selectExpr(*items)
-        if WATERMARK not in frame.schema["__time"].metadata:
+        names = self.preparation.names(columns, conditions)
+        inner = self.preparation.relation.select(map(str, names.rows()))
+        first, *others = self.preparation.order_names(names)
+        keys = self.preparation.key_names(names) or ["0"]
+        items = names.crossing(columns) + bit_columns("FALSE", map(names.windowed, conditions))
+        items += [SelectItem(name, wire.further_order(i)) for i, name in enumerate(others)]
+        items += [SelectItem(first, wire.EVENT_TIME)]
+        items += [SelectItem(name, wire.key(i)) for i, name in enumerate(keys)]
+        frame = inner.selectExpr(*map(str, items))
+        if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
             raise no_watermark(self.plan.order_by[0].expression.text)
-        return frame.filter("__time IS NOT NULL")
+        return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
 
 @dataclass(frozen=True)
@@ -95,35 +98,25 @@ class Crossed:
 def crossed(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: MatchPlan) -> Crossed:
     """Raises MatchRecognizeUnsupportedError for a column that pandas would alter."""
     frame = sent(prepared)
-    keys = [name for name in prepared.columns if name.startswith("__k")]
-    names = [name for name in prepared.columns if name not in (*keys, "__time")]
-    texts = {f"__c{i}": str(column.pieces[0]) for i, column in enumerate(columns)}
-    texts |= {f"__o{i}": item.expression.text for i, item in enumerate(plan.order_by[1:])}
+    keys = [wire.key(index) for index in range(max(1, len(plan.keys)))]
+    orders = [wire.further_order(index) for index in range(len(plan.order_by) - 1)]
+    names = [name for name in prepared.columns if name not in (*keys, wire.EVENT_TIME)]
+    texts = {wire.column(i): str(column.pieces[0]) for i, column in enumerate(columns)}
+    texts |= {
+        name: item.expression.text for name, item in zip(orders, plan.order_by[1:], strict=True)
+    }
     flats = tuple(flat(name, name, frame.schema[name].dataType) for name in names)
     fields = [held(one, texts) for one in flats]
     leaves = [leaf for one in flats for leaf in one.leaves()]
-    marks = [f"{name} IS NULL" for _, name, _ in leaves]
-    time = f"{microseconds(prepared.schema['__time'])} AS {TIME}"
-    apart = frame.selectExpr(
-        *(f"{path} AS {name}" for path, name, _ in leaves), time, "__time", *keys
-    )
-    encoded = apart.selectExpr(
-        *(encoded_field(spark_types.StructField(name, kind)) for _, name, kind in leaves),
-        TIME,
-        "__time",
-        *keys,
-        *null_columns(marks),
-    )
-    orders = tuple(name for name in names if name.startswith("__o"))
-    schema = pa.schema([*fields, pa.field(TIME, pa.int64())])
-    return Crossed(encoded, flats, schema, tuple(keys), orders)
-
-
-def null_columns(marks: list[str]) -> list[str]:
-    """The packed marks of NULLs: of the leaves in their order, then of the time, which has none."""
-    marks = [*marks, "FALSE"]
-    chunks = [marks[i : i + BITS_A_COLUMN] for i in range(0, len(marks), BITS_A_COLUMN)]
-    return [f"{packed(chunk)} AS __null{i}" for i, chunk in enumerate(chunks)]
+    as_they_are = [SelectItem(name, name) for name in (wire.EVENT_TIME, *keys)]
+    time = SelectItem(microseconds(prepared.schema[wire.EVENT_TIME]), wire.MICROSECONDS)
+    apart = [*(SelectItem(path, name) for path, name, _ in leaves), time, *as_they_are]
+    encoded = [encoded_field(spark_types.StructField(name, kind)) for _, name, kind in leaves]
+    marks = [*(f"{name} IS NULL" for _, name, _ in leaves), "FALSE"]  # the time is never NULL
+    items = [*encoded, SelectItem(time.name, time.name), *as_they_are, *null_columns(marks)]
+    schema = pa.schema([*fields, pa.field(time.name, pa.int64())])
+    events = frame.selectExpr(*map(str, apart)).selectExpr(*map(str, items))
+    return Crossed(events, flats, schema, tuple(keys), tuple(orders))
 
 
 def held(column: Flat, texts: dict[str, str]) -> pa.Field:

@@ -9,8 +9,9 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
+from matchrec.spark import wire
 from matchrec.spark.streaming.flat import Flat
-from matchrec.spark.streaming.keyed import TIME, Group, Keyed
+from matchrec.spark.streaming.keyed import Group, Keyed
 from matchrec.spark.transport import arrow_type, decoded
 
 
@@ -32,7 +33,8 @@ class StreamWorker:
 
     def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
         """The events as they were before they crossed."""
-        columns = (*self.columns, Flat(TIME, TIME, spark_types.LongType()))
+        time = Flat(wire.MICROSECONDS, wire.MICROSECONDS, spark_types.LongType())
+        columns = (*self.columns, time)
         leaves = [leaf for one in columns for leaf in one.leaves()]
         kinds = [arrow_type(kind) for _, _, kind in leaves]
         flat = decoded(frame, [name for _, name, _ in leaves], [one for one in kinds if one])

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray
 from matchrec.output.sight import Sight
+from matchrec.spark import wire
 
 ROWS_A_CALL = 1 << 17
 
@@ -134,7 +135,7 @@ class Waiting:
 
     def piece(self, batches: list[pa.RecordBatch], edge: int | None) -> Piece:
         table = pa.Table.from_batches(batches).combine_chunks()
-        starts = starts_in(table.column("__bits0"))
+        starts = starts_in(table.column(wire.FIRST_BITS))
         if self.passed:
             starts = np.append(0, starts)
         covered = np.zeros(table.num_rows, np.bool_)
@@ -201,5 +202,5 @@ def starts_in(bits: pa.ChunkedArray | pa.Array) -> IntArray:
 
 def last_start(batch: pa.RecordBatch) -> int:
     """The position of the last row that starts a partition, or -1."""
-    starts = starts_in(batch.column("__bits0"))
+    starts = starts_in(batch.column(wire.FIRST_BITS))
     return int(starts[-1]) if len(starts) else -1

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from matchrec.engine.matches import Matches, Numbering
 from matchrec.engine.partitions import Frontier, IntArray
+from matchrec.spark import wire
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Stretches:
 
 def stretches_of(table: pa.Table, starts: IntArray) -> Stretches:
     """The stretches of partitions whose column __n numbers their rows before some were left out."""
-    rows = np.asarray(table.column("__n").to_numpy()).astype(np.int64)
+    rows = np.asarray(table.column(wire.ROW_NUMBER).to_numpy()).astype(np.int64)
     goes_on = np.diff(rows, prepend=rows[:1]) == 1
     goes_on[starts[:-1]] = False
     begins = np.flatnonzero(~goes_on)

@@ -18,8 +18,8 @@ import pyarrow as pa
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout
+from matchrec.spark import wire
 
-COLUMN = "__counters"
 KIND = pa.list_(pa.int64())
 
 # What comes before the counters of the kernels, in their order: those of `layout`.
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass
 class Tally:
-    """The counters of one task. schema: of the worker's output, with COLUMN at its end."""
+    """The counters of one task. schema: of the worker's output, which ends with its counters."""
 
     schema: pa.Schema
     numbers: list[int] = field(default_factory=lambda: [0] * OF_KERNELS)
@@ -70,7 +70,7 @@ class Tally:
     def beside(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """A batch of output with its empty column."""
         columns = [*batch.columns, pa.array([[]] * batch.num_rows, KIND)]
-        return pa.RecordBatch.from_arrays(columns, [*batch.schema.names, COLUMN])
+        return pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
 
     def row(self) -> pa.RecordBatch:
         """The row of the counters."""

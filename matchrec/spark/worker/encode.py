@@ -24,8 +24,8 @@ from matchrec.engine.partitions import (
 )
 from matchrec.engine.slices.starting_rows import Slices
 from matchrec.engine.windows import ends_after, window_ends
-from matchrec.spark.before.columns import BITS_A_COLUMN
-from matchrec.spark.before.slices import BORROWED
+from matchrec.spark import wire
+from matchrec.spark.before.bits import BITS_A_COLUMN
 
 
 def partitions_of(
@@ -35,7 +35,7 @@ def partitions_of(
     ranks = ranked_columns(executable, table)
 
     def held(indices: tuple[int, ...]) -> list[pa.Array]:
-        return [ranks.get(i, column(table, f"__c{i}")) for i in indices]
+        return [ranks.get(i, column(table, wire.column(i))) for i in indices]
 
     integers, floats = held(executable.integers), held(executable.floats)
     rows = table.num_rows
@@ -56,9 +56,9 @@ def slices_of(table: pa.Table, partitions: Partitions) -> Slices:
     """Partitions with what says of their rows that they are borrowed."""
     first = partitions.starts[:-1]
     passed = np.zeros(len(first), np.int64)
-    if "__n" in table.column_names:
-        passed = as_integers(column(table, "__n"))[first] - 1
-    return Slices(partitions, as_integers(column(table, BORROWED)), passed)
+    if wire.ROW_NUMBER in table.column_names:
+        passed = as_integers(column(table, wire.ROW_NUMBER))[first] - 1
+    return Slices(partitions, as_integers(column(table, wire.BORROWED)), passed)
 
 
 def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
@@ -67,7 +67,7 @@ def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> Int
         return ends_after(starts, executable.window_rows)
     if not executable.window:
         return None
-    order, bound = (column(table, f"__c{i}") for i in executable.window)
+    order, bound = (column(table, wire.column(i)) for i in executable.window)
     if pa.types.is_floating(order.type):
         keys, bounds = as_floats(order), as_floats(bound)
         return window_ends(starts, keys, validity(order), bounds, validity(bound))
@@ -83,7 +83,7 @@ def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
     stages = executable.task.stages
     if not executable.ends or stages is None or not stages.timeouts:
         return None
-    ends = [column(table, f"__c{i}") for i in executable.ends]
+    ends = [column(table, wire.column(i)) for i in executable.ends]
     if not all(is_whole(one.type) for one in ends):
         ranks = dense_ranks(pa.chunked_array(ends).combine_chunks())
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
@@ -115,7 +115,7 @@ def satisfied_words(table: pa.Table, conditions: int) -> WordArray:
     """uint64[n, w]: bit c says that condition c holds; the first packed bit is dropped."""
     flags = conditions + 1
     columns = range((flags + BITS_A_COLUMN - 1) // BITS_A_COLUMN)
-    packed = [as_integers(column(table, f"__bits{i}")).view(np.uint64) for i in columns]
+    packed = [as_integers(column(table, wire.bits(i))).view(np.uint64) for i in columns]
     if len(packed) == 1:
         return np.asarray((packed[0] >> np.uint64(1)).reshape(-1, 1), np.uint64)
     words = np.zeros((table.num_rows, (conditions + 63) // 64), np.uint64)
@@ -173,10 +173,10 @@ def ranked_columns(executable: Executable, table: pa.Table) -> dict[int, pa.Arra
     """For every ranked column, the dense ranks of its values; columns of one type rank together."""
     by_type: dict[pa.DataType, list[int]] = {}
     for index in sorted(executable.ranked):
-        by_type.setdefault(table.column(f"__c{index}").type, []).append(index)
+        by_type.setdefault(table.column(wire.column(index)).type, []).append(index)
     ranks: dict[int, pa.Array] = {}
     for indices in by_type.values():
-        together = pa.chunked_array([column(table, f"__c{index}") for index in indices])
+        together = pa.chunked_array([column(table, wire.column(index)) for index in indices])
         ranked = dense_ranks(together.combine_chunks())
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)

@@ -41,6 +41,7 @@ from matchrec.output.reads import (
     ReadSum,
 )
 from matchrec.plan.expression import Semantics
+from matchrec.spark import wire
 from matchrec.spark.worker.encode import (
     as_floats,
     as_integers,
@@ -58,7 +59,7 @@ def chained(executable: Executable, table: pa.Table) -> Task:
     task, reads = executable.task, executable.reads
     if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
         return task
-    sums = [column(table, f"__c{read.column}") for read in reads if isinstance(read, ReadSum)]
+    sums = [column(table, wire.column(read.column)) for read in reads if isinstance(read, ReadSum)]
     exact = all(sums_exactly(values, ansi=executable.ansi) for values in sums)
     return replace(task, chained=exact)
 
@@ -90,7 +91,7 @@ class Gatherer:
         """Columns __r0, __r1, ... of the output rows."""
         columns = [self.column(read) for read in self.executable.reads]
         assert columns, "a batch without columns loses its rows"
-        return pa.RecordBatch.from_arrays(columns, [f"__r{i}" for i in range(len(columns))])
+        return pa.RecordBatch.from_arrays(columns, list(map(wire.read, range(len(columns)))))
 
     def column(self, read: Read) -> pa.Array:
         match read:
@@ -125,14 +126,14 @@ class Gatherer:
 
     def taken(self, place: int, positions: IntArray) -> pa.Array:
         """The values of a column at row positions, NULL at -1."""
-        values = column(self.table, f"__c{place}")
+        values = column(self.table, wire.column(place))
         absent = positions < 0
         indices = pa.array(positions, mask=absent) if absent.any() else pa.array(positions)
         return values.take(indices)
 
     def collected(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
         """For each output row the array of a variable's values that are not NULL."""
-        counted = validity(column(self.table, f"__c{place}"))
+        counted = validity(column(self.table, wire.column(place)))
         rows, offsets = self.whole.collected(variable, counted, semantics)
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), self.taken(place, rows))
 
@@ -174,7 +175,7 @@ class Gatherer:
         return names.take(pa.array(variables, mask=variables < 0))
 
     def aggregate(self, read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> pa.Array:
-        values = None if read.column is None else column(self.table, f"__c{read.column}")
+        values = None if read.column is None else column(self.table, wire.column(read.column))
         valid = np.ones(self.table.num_rows, np.bool_) if values is None else validity(values)
         return Aggregation(self.aggregates(read.variable, valid), values, self.executable.ansi).of(
             read

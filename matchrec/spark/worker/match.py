@@ -31,6 +31,7 @@ from matchrec.output.chains import ChainReader
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
 from matchrec.plan.clauses import RowsPerMatch
+from matchrec.spark import wire
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.worker.contiguous_runs import stretches_of
 from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, Tally
@@ -64,7 +65,7 @@ class Worker:
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
-        keys = tuple(f"__c{column}" for column in self.executable.once)
+        keys = tuple(map(wire.column, self.executable.once))
         found = pieces(batches, self.executable.sight, keys, self.rows_a_call)
         for piece in self.timed(WAITING, found):
             for batch in self.matched(piece):
@@ -156,14 +157,14 @@ class Worker:
     def place(self, row: int, piece: Piece, partitions: Partitions) -> Place:
         """A row as its partition's keys and its number there."""
         keys = {
-            name: piece.table.column(f"__c{column}")[row].as_py()
+            name: piece.table.column(wire.column(column))[row].as_py()
             for name, column in self.executable.keys
         }
         number: int | None
         if self.executable.sliced is not None:
             number = None
         elif self.executable.neighbours:
-            number = piece.table.column("__n")[row].as_py()
+            number = piece.table.column(wire.ROW_NUMBER)[row].as_py()
         else:
             partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
             number = row - int(partitions.starts[partition]) + 1

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.executable import draft
+from matchrec.conditions.row_column import show_column
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
@@ -14,7 +15,6 @@ from matchrec.nfa.closure import fold
 from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, show, variable_names
-from matchrec.plan.show import show_column
 from matchrec.pruning.irrelevant_rows import takes_any_row
 from pattern_notation import Question
 from tests.pattern_tasks import drafted as drafted_pattern

@@ -1,1 +1,1 @@
-"""TODO."""
+"""The compiled loops of searches whose matches are contiguous; a module an algorithm."""

@@ -1,0 +1,61 @@
+"""The input of a clause, and queries over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql.types import DataType
+
+from matchrec.plan.text.template import Template, template
+from matchrec.spark.session import SUBQUERY, Runner
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SelectFrom = Callable[[Template], Template]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The input of a clause: how to select from it.
+
+    all_rows: the rows themselves, with a runner and a query that puts errors in the user's terms.
+    """
+
+    runner: Runner
+    select_from: SelectFrom
+    all_rows: tuple[Runner, Template] | None = None
+
+    def rows(self) -> DataFrame:
+        """The DataFrame of the input."""
+        runner, query = self.all_rows or (self.runner, self.query(["*"]))
+        return runner.sql(query)
+
+    def query(self, items: Iterable[str]) -> Template:
+        """The query of a select list over the input."""
+        return self.select_from(self.runner.written(", ".join(items)))
+
+    def select(self, items: Iterable[str]) -> DataFrame:
+        """The DataFrame of a select list over the input."""
+        return self.runner.sql(self.query(items))
+
+    def having(self, **frames: DataFrame) -> Relation:
+        """The same relation with more DataFrames, which queries over it may name."""
+        return replace(self, runner=self.runner.having(**frames))
+
+    def over(self, query: Template, items: Iterable[str], where: str = "") -> DataFrame:
+        """The DataFrame of a select list over a query; one text, which Spark analyses once."""
+        text = ", ".join(items)
+        behind = f") AS __rows WHERE {where}" if where else ")"
+        whole = template("SELECT ", self.runner.written(text), " FROM (", query, behind)
+        return self.runner.sql(self.runner.in_scope(whole) if SUBQUERY.search(text) else whole)
+
+    def type_of(self, text: str) -> DataType:
+        """The type of an expression over the input."""
+        return self.select([text]).schema[0].dataType
+
+    def name_of(self, text: str) -> str:
+        """The name that Spark gives to an expression over the input."""
+        return str(self.select([text]).columns[0])

@@ -1,0 +1,100 @@
+"""The names of our own columns, from the user's rows to the result; no other module spells one.
+
+Before the match    __c0 ...       columns that cross to the workers; a stream's keep this name
+                    __x0 ...       SQL over one row from which others are made, and which stays
+                    __s0 ...       values of rows at a fixed distance
+                    __bits0 ...    truth values: of a partition's first row, then of conditions
+                    __n            a row's number in its partition
+                    __before, __after   the bits of the rows beside it
+                    __slice, __borrowed     of slices of partitions
+Across pandas       __null0 ...    truth values: which of the other columns are NULL
+After the match     __r0 ...       what the measures read
+                    __g0 ...       aggregates that Spark computes over the rows of a match
+                    __e            one of these rows
+                    __counters     what a worker has counted
+Of streams          __o0 ...       ORDER BY columns after the first    __k0 ...    keys
+                    __time         the column with the watermark       __t         in microseconds
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+ROW_NUMBER = "__n"
+BITS_BEFORE = "__before"
+BITS_AFTER = "__after"
+SLICE = "__slice"
+BORROWED = "__borrowed"
+MATCHED_ROW = "__e"
+COUNTERS = "__counters"
+EVENT_TIME = "__time"
+MICROSECONDS = "__t"
+FIRST_BITS = "__bits0"
+
+
+class SelectItem(NamedTuple):
+    """An item of a select list: SQL, and the column's name.
+
+    >>> f"SELECT {SelectItem('a + 1', 'b')}, {SelectItem('a', 'a')}"
+    'SELECT a + 1 AS b, a'
+    """
+
+    sql: str
+    name: str
+
+    def __str__(self) -> str:
+        return self.name if self.sql == self.name else f"{self.sql} AS {self.name}"
+
+    def __format__(self, _: str) -> str:
+        return str(self)
+
+
+def select_list(items: Iterable[SelectItem]) -> str:
+    """The items as SQL."""
+    return ", ".join(map(str, items))
+
+
+def column(index: int) -> str:
+    """A column that crosses to the workers."""
+    return f"__c{index}"
+
+
+def stays(index: int) -> str:
+    """SQL over one row that other columns are made from."""
+    return f"__x{index}"
+
+
+def other_row(index: int) -> str:
+    """A value of a row at a fixed distance."""
+    return f"__s{index}"
+
+
+def bits(index: int) -> str:
+    """Packed truth values."""
+    return f"__bits{index}"
+
+
+def nulls(index: int) -> str:
+    """Packed truth values: which columns are NULL."""
+    return f"__null{index}"
+
+
+def read(index: int) -> str:
+    """What a measure reads."""
+    return f"__r{index}"
+
+
+def aggregate(index: int) -> str:
+    """An aggregate over the rows of a match that Spark computes."""
+    return f"__g{index}"
+
+
+def further_order(index: int) -> str:
+    """An ORDER BY column of a stream, behind the first one."""
+    return f"__o{index}"
+
+
+def key(index: int) -> str:
+    """What a stream's events are partitioned by."""
+    return f"__k{index}"
