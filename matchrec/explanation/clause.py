@@ -16,7 +16,6 @@ from matchrec.engine.cost import time_class
 from matchrec.engine.slices.starting_rows import Reach
 from matchrec.explanation.formulas import formulas
 from matchrec.explanation.nondeterminism import nondeterminism_lines
-from matchrec.explanation.reads import show_part
 from matchrec.explanation.selection import (
     absence_lines,
     optimisation_lines,
@@ -255,7 +254,12 @@ def show_skip(skip: AfterMatchSkip) -> str:
 def after_lines(executable: Executable) -> Iterator[str]:
     columns = [show_column(column) for column in executable.columns]
     for index, pieces in enumerate(executable.grouped):
-        yield f"__g{index} = {''.join(show_part(part, executable, columns) for part in pieces)}"
+        yield f"__g{index} = {''.join(show_piece(part, executable, columns) for part in pieces)}"
     for output in executable.outputs:
-        text = "".join(show_part(piece, executable, columns) for piece in output.pieces)
+        text = "".join(show_piece(piece, executable, columns) for piece in output.pieces)
         yield f"{output.name} = {text}"
+
+
+def show_piece(piece: str | int, executable: Executable, columns: list[str]) -> str:
+    """A piece of text, or a read as one would write it."""
+    return piece if isinstance(piece, str) else executable.reads[piece].show(columns)

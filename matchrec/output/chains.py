@@ -19,17 +19,7 @@ from matchrec.engine.matches import Chains, Matches
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, Partitions
 from matchrec.jit.decorators import allocating
 from matchrec.output.measures import members_mask, moved
-from matchrec.output.reads import (
-    Read,
-    ReadAt,
-    ReadClassifierAt,
-    ReadCount,
-    ReadExtreme,
-    ReadMatchNumber,
-    ReadNothing,
-    ReadRow,
-    ReadSum,
-)
+from matchrec.output.reads import Read
 from matchrec.output.rows import OutputRows
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
@@ -39,21 +29,7 @@ Following = npt.NDArray[np.int32]
 
 def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
     """Whether matches that share their rows are enough to answer reads, if sums are exact."""
-    if rows_per_match is not RowsPerMatch.ONE_ROW:
-        return False
-    for read in reads:
-        match read:
-            case ReadRow() | ReadMatchNumber() | ReadNothing():
-                continue
-            case ReadCount() | ReadSum() | ReadExtreme():
-                continue
-            case ReadAt(navigation=navigation) if not navigation.logical_offset:
-                continue
-            case ReadClassifierAt(Navigation(logical_offset=0, physical_offset=0)):
-                continue
-            case _:
-                return False
-    return True
+    return rows_per_match is RowsPerMatch.ONE_ROW and all(read.is_chained for read in reads)
 
 
 def never_overflows(values: IntArray) -> bool:

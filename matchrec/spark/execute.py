@@ -19,37 +19,19 @@ from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.streaming import clause_over_stream
-from matchrec.output.reads import (
-    PointerField,
-    Read,
-    ReadAt,
-    ReadAverage,
-    ReadClassifierAt,
-    ReadCollected,
-    ReadCount,
-    ReadExtreme,
-    ReadIsMatched,
-    ReadKind,
-    ReadMatchedRows,
-    ReadMatchNumber,
-    ReadNothing,
-    ReadPointer,
-    ReadPosition,
-    ReadRow,
-    ReadSum,
-)
+from matchrec.output.reads import ReadIsMatched
 from matchrec.output.schema import OutputColumn, output_columns
-from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.text.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import grouped, named_reads
+from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.before.slices import Slicing
 from matchrec.spark.counters import Counters, with_counters
-from matchrec.spark.crossing import crosses_as, crossing_schema, received, sent
+from matchrec.spark.crossing import crossing_schema, received, sent
 from matchrec.spark.errors.diagnose import diagnosed, mismatch_of_within
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis
@@ -61,20 +43,11 @@ from matchrec.spark.streaming.execute import (
 )
 from matchrec.spark.streaming.prepare import Events, crossed
 from matchrec.spark.transport import mapped
-from matchrec.spark.types import sum_type, value_type
+from matchrec.spark.types import value_type
 from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-POINTER_TYPES: dict[PointerField, spark_types.DataType] = {
-    PointerField.ROW: spark_types.LongType(),
-    PointerField.VERSION: spark_types.ArrayType(spark_types.IntegerType(), containsNull=False),
-    PointerField.PREVIOUS_STATE: spark_types.StringType(),
-    PointerField.PREVIOUS_ROW: spark_types.LongType(),
-    PointerField.COMPLETES: spark_types.BooleanType(),
-}
 
 
 @dataclass(frozen=True)
@@ -196,7 +169,7 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
     if slicing is not None and isinstance(preparation, Preparation):
         prepared = preparation.dataframe(executable.columns, drafted, slicing)
         executable = replace(executable, sliced=slicing.reach)
-    schema = output_schema(executable, fields)
+    schema = schema_of_reads(executable, [fields[one] for one in executable.columns])
     sends = crossing_schema(schema)
     if isinstance(preparation, Events):
         check_executable(executable)
@@ -243,73 +216,6 @@ def fields_of(
 ) -> dict[RowColumn, spark_types.StructField]:
     """The field of every column that crosses."""
     return dict(zip(columns, prepared.schema.fields, strict=False))
-
-
-def output_schema(
-    executable: Executable, fields: dict[RowColumn, spark_types.StructField]
-) -> spark_types.StructType:
-    """The schema of the reads."""
-    inputs = [fields[column] for column in executable.columns]
-    return spark_types.StructType(
-        [
-            spark_types.StructField(
-                wire.read(index),
-                read_type(read, inputs),
-                may_be_null(read, inputs, executable.rows_per_match)
-                or (read == ReadMatchNumber() and ReadKind() in executable.reads),
-            )
-            for index, read in enumerate(executable.reads)
-        ]
-    )
-
-
-def may_be_null(
-    read: Read, inputs: list[spark_types.StructField], rows_per_match: RowsPerMatch
-) -> bool:
-    """Whether a read can be NULL, as Spark says of the same value."""
-    match read:
-        case ReadRow(column):
-            return inputs[column].nullable
-        case ReadCount() | ReadIsMatched() | ReadMatchedRows() | ReadPosition() | ReadCollected():
-            return False
-        case ReadNothing():
-            return False
-        case ReadMatchNumber():
-            return rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
-        case _:
-            return True
-
-
-def read_type(read: Read, inputs: list[spark_types.StructField]) -> spark_types.DataType:
-    """The Spark type of a read."""
-    match read:
-        case ReadRow(column) | ReadAt(column) | ReadExtreme(column=column):
-            return inputs[column].dataType
-        case ReadClassifierAt():
-            return spark_types.StringType()
-        case ReadCollected(column=column):
-            return spark_types.ArrayType(inputs[column].dataType, containsNull=False)
-        case ReadMatchedRows(columns):
-            return spark_types.ArrayType(matched_row_type(columns, inputs), containsNull=False)
-        case ReadIsMatched() | ReadNothing():
-            return spark_types.BooleanType()
-        case ReadMatchNumber() | ReadCount() | ReadPosition() | ReadKind():
-            return spark_types.LongType()
-        case ReadPointer(field):
-            return POINTER_TYPES[field]
-        case ReadSum(column=column):
-            return sum_type(inputs[column].dataType)
-        case ReadAverage():
-            return spark_types.DoubleType()
-
-
-def matched_row_type(
-    columns: tuple[int, ...], inputs: list[spark_types.StructField]
-) -> spark_types.StructType:
-    """The struct that is one row of a match."""
-    fields = [(f"c{i}", crosses_as(inputs[column].dataType)) for i, column in enumerate(columns)]
-    fields += [("v", spark_types.StringType()), ("p", spark_types.LongType())]
-    return spark_types.StructType([spark_types.StructField(*field) for field in fields])
 
 
 def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:

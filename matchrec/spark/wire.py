@@ -10,7 +10,7 @@ Before the match    __c0 ...       columns that cross to the workers; a stream's
 Across pandas       __null0 ...    truth values: which of the other columns are NULL
 After the match     __r0 ...       what the measures read
                     __g0 ...       aggregates that Spark computes over the rows of a match
-                    __e            one of these rows
+                    __e            one of these rows: c0 ..., its variable v, its position p
                     __counters     what a worker has counted
 Of streams          __o0 ...       ORDER BY columns after the first    __k0 ...    keys
                     __time         the column with the watermark       __t         in microseconds
@@ -27,6 +27,8 @@ BITS_AFTER = "__after"
 SLICE = "__slice"
 BORROWED = "__borrowed"
 MATCHED_ROW = "__e"
+VARIABLE = "v"
+POSITION = "p"
 COUNTERS = "__counters"
 EVENT_TIME = "__time"
 MICROSECONDS = "__t"
@@ -88,6 +90,11 @@ def read(index: int) -> str:
 def aggregate(index: int) -> str:
     """An aggregate over the rows of a match that Spark computes."""
     return f"__g{index}"
+
+
+def field(index: int) -> str:
+    """A column in a row of a match."""
+    return f"c{index}"
 
 
 def further_order(index: int) -> str:

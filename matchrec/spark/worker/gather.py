@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.interface import Task
@@ -119,10 +118,12 @@ class Gatherer:
                 return pa.array(np.ones(self.reader.rows.count, np.bool_))
             case ReadIsMatched():
                 return pa.array(self.reader.rows.match >= 0)
+            case ReadNothing():
+                return pa.array(np.ones(self.reader.rows.count, np.bool_))
             case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():
                 return self.aggregate(read)
             case _:
-                assert_never(read)
+                raise AssertionError(read)
 
     def taken(self, place: int, positions: IntArray) -> pa.Array:
         """The values of a column at row positions, NULL at -1."""
@@ -144,7 +145,7 @@ class Gatherer:
         fields = [self.taken(place, rows) for place in places]
         classifiers = self.whole.matches.classifiers[index].astype(np.int64)
         fields += [self.named(classifiers), pa.array(self.whole.positions_in_match()[index])]
-        names = [*(f"c{i}" for i in range(len(places))), "v", "p"]
+        names = [*map(wire.field, range(len(places))), wire.VARIABLE, wire.POSITION]
         structs = pa.StructArray.from_arrays(fields, names)
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
 
