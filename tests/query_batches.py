@@ -31,10 +31,11 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.text.template import template
 from matchrec.pruning import neighbours
-from matchrec.spark.after.aggregates import grouped
+from matchrec.spark.after.aggregates import aggregated
+from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation
 from matchrec.spark.crossing import crossing_schema, received, sent
-from matchrec.spark.execute import output_schema, projection
+from matchrec.spark.execute import projection
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import Runner
 from matchrec.spark.types import value_type
@@ -212,7 +213,8 @@ class Run:
 
     def schema(self, first: int) -> list[StructField]:
         """The fields of the output, numbered from `first`; other runs leave them NULL."""
-        fields = output_schema(self.executable, dict(self.prepared.fields)).fields
+        inputs = [self.prepared.fields[column] for column in self.executable.columns]
+        fields = schema_of_reads(self.executable, inputs).fields
         return [StructField(f"__r{first + i}", f.dataType) for i, f in enumerate(fields)]
 
 
@@ -229,8 +231,8 @@ class Placed:
         reads = range(len(self.executable.reads))
         names = [f"__r{self.first + i} AS __r{i}" for i in reads]
         own = side_by_side.where(f"run = {self.number}").selectExpr(*names)
-        aggregated = grouped(Runner(spark), own, self.executable)
-        return aggregated.selectExpr(
+        matched = aggregated(Runner(spark), own, self.executable)
+        return matched.selectExpr(
             f"{self.number} AS run", f"{texts_of(self.executable, 0)} AS texts"
         )
 
@@ -274,10 +276,9 @@ class Projected:
         schema = StructType([*self.fields, StructField("run", IntegerType())])
         table = pa.concat_tables(self.tables, promote_options="default").select(schema.names)
         side_by_side = handed_over(self.spark, table, schema).localCheckpoint()
-        frames = [
-            one.grouped(self.spark, side_by_side) for one in self.placed if one.executable.grouped
-        ]
-        plain = [one for one in self.placed if not one.executable.grouped]
+        with_aggregates = (one for one in self.placed if one.executable.aggregates)
+        frames = [one.grouped(self.spark, side_by_side) for one in with_aggregates]
+        plain = [one for one in self.placed if not one.executable.aggregates]
         cases = "".join(f" WHEN {p.number} THEN {texts_of(p.executable, p.first)}" for p in plain)
         if plain:
             only = side_by_side.where(f"run IN ({', '.join(str(p.number) for p in plain)})")
@@ -297,4 +298,4 @@ def cast_items(executable: Executable, first: int, is_matched: str | None) -> It
     for output in executable.outputs:
         pieces = tuple(p + first if isinstance(p, int) else p for p in output.pieces)
         item = projection(replace(output, pieces=pieces), is_matched)
-        yield f"CAST({item.rpartition(' AS ')[0]} AS STRING)"
+        yield f"CAST({item.sql} AS STRING)"

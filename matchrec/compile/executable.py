@@ -36,6 +36,7 @@ from matchrec.nfa.compile import compile_pattern
 from matchrec.nfa.places import windows_of
 from matchrec.nfa.program import Program
 from matchrec.nfa.stages import compile_stages
+from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.read_measures import MeasureReader, is_collected, timeout_pieces
 from matchrec.output.reads import Read, ReadPointer
 from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput, TimeoutOutput
@@ -65,7 +66,7 @@ class Output:
     """A column of the result: SQL text over reads, by index."""
 
     name: str
-    pieces: tuple[str | int, ...]
+    pieces: Pieces
     is_measure: bool
 
 
@@ -77,8 +78,8 @@ class Executable:
     conditions: what it computes and packs as one bit each. relevant: those of which a row must
     satisfy one to be sent at all, or none. neighbours: what a row and those beside it must satisfy
     for the row to be sent, or none. integers, floats: the columns that glue reads. ranked: those of
-    them that are replaced by their rank. grouped: SQL of aggregates that are Spark's, over the rows
-    of each match. keys: the partition's, by name, for messages. once: those of which equal values
+    them that are replaced by their rank. aggregates: those that Spark computes over the rows of
+    each match. keys: the partition's, by name, for messages. once: those of which equal values
     are the same and cost much, so that only the first row of a partition brings them. ansi: whether
     overflow is an error. window: the columns of the key along which a window is measured and of the
     end of each row's window, or none. window_rows: how many rows a window has. ends: if there are
@@ -100,7 +101,7 @@ class Executable:
     floats: tuple[int, ...]
     ranked: frozenset[int]
     reads: tuple[Read, ...]
-    grouped: tuple[tuple[str | int, ...], ...]
+    aggregates: tuple[RowAggregate, ...]
     outputs: tuple[Output, ...]
     keys: tuple[tuple[str, int], ...]
     once: tuple[int, ...]
@@ -207,7 +208,7 @@ def link(
         floats=tuple(index[column] for column in typer.columns.floats),
         ranked=frozenset(index[column] for column in typer.columns.ranked),
         reads=measures.all_reads(plan.rows_per_match),
-        grouped=tuple(measures.grouped),
+        aggregates=tuple(measures.aggregates),
         outputs=outputs,
         keys=tuple((column.text, index[column]) for column in key_columns(plan)),
         once=tuple(index[column] for column in sent_once(plan, types)),

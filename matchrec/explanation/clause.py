@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from textwrap import indent
 
+from typing_extensions import assert_never
+
 from matchrec.arguments import Kind, all_of, can, instance_of
 from matchrec.compile.executable import Executable
 from matchrec.compile.lookaround import reach
@@ -24,9 +26,10 @@ from matchrec.explanation.selection import (
 )
 from matchrec.explanation.stages import test_lines
 from matchrec.explanation.vector import vector_lines
+from matchrec.output.pieces import AggregatePlace, Piece
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.show import show_scalar
+from matchrec.plan.show import show_reference, show_scalar, show_semantics
 
 
 @dataclass(frozen=True)
@@ -253,13 +256,20 @@ def show_skip(skip: AfterMatchSkip) -> str:
 
 def after_lines(executable: Executable) -> Iterator[str]:
     columns = [show_column(column) for column in executable.columns]
-    for index, pieces in enumerate(executable.grouped):
-        yield f"__g{index} = {''.join(show_piece(part, executable, columns) for part in pieces)}"
     for output in executable.outputs:
         text = "".join(show_piece(piece, executable, columns) for piece in output.pieces)
         yield f"{output.name} = {text}"
 
 
-def show_piece(piece: str | int, executable: Executable, columns: list[str]) -> str:
-    """A piece of text, or a read as one would write it."""
-    return piece if isinstance(piece, str) else executable.reads[piece].show(columns)
+def show_piece(piece: Piece, executable: Executable, columns: list[str]) -> str:
+    """A piece of text, or a read or an aggregate as one would write it."""
+    match piece:
+        case str():
+            return piece
+        case int():
+            return executable.reads[piece].show(columns)
+        case AggregatePlace(index):
+            call = executable.aggregates[index].call
+            return f"{show_semantics(call.semantics, show_reference(call))} over the match's rows"
+        case _:
+            assert_never(piece)

@@ -15,6 +15,14 @@ from matchrec.conditions.aggregates import BasicAggregate, basic
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.types import NUMBERS, Family, ValueType
 from matchrec.nfa.places import FIRST_NEAR, TIMED_OUT
+from matchrec.output.pieces import (
+    AggregatePlace,
+    Pieces,
+    RowAggregate,
+    RowField,
+    RowTerm,
+    RowVariable,
+)
 from matchrec.output.reads import (
     Read,
     ReadAt,
@@ -49,17 +57,13 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Timeouts
-from matchrec.plan.text.sql_text import string_literal
-
-Pieces = tuple[str | int, ...]
 
 
 class MeasureReader:
     """Collects the reads of one query and the columns that they need, each once.
 
-    columns, reads, fields: each with its index. grouped: SQL of the aggregates that Spark computes,
-    for each output row, over the rows of its match; it names them __g0, __g1, ... In pieces, a
-    number is the index of a read.
+    columns, reads, fields: each with its index; fields are the columns of the match's rows.
+    aggregates: those that Spark computes, for each output row, over the rows of its match.
     """
 
     def __init__(self, plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> None:
@@ -68,7 +72,7 @@ class MeasureReader:
         self.columns: dict[RowColumn, int] = {}
         self.reads: dict[Read, int] = {}
         self.fields: dict[int, int] = {}
-        self.grouped: list[Pieces] = []
+        self.aggregates: list[RowAggregate] = []
 
     def row(self, column: RowColumn) -> int:
         """The read of a column on the output row's own input row."""
@@ -138,61 +142,50 @@ class MeasureReader:
         return decimal_average(self.read(total), self.read(count), type_)
 
     def by_spark(self, aggregate: Aggregate) -> Pieces:
-        """The aggregate over the array of the match's rows, exploded: `e` is one of them."""
-        distinct = "DISTINCT " if aggregate.distinct else ""
-        arguments = separated([self.term(one) for one in aggregate.arguments]) or ("*",)
-        call: Pieces = (f"{aggregate.function}({distinct}", *arguments, ")")
-        if aggregate.ordering:
-            items = [(*self.term(one), f" {word}") for one, word in aggregate.ordering]
-            call = (*call, " WITHIN GROUP (ORDER BY ", *separated(items), ")")
-        self.read(ReadMatchedRows(()))
-        nulls = " IGNORE NULLS" if aggregate.ignore_nulls else ""
-        self.grouped.append((*call, " FILTER (WHERE ", *self.filter(aggregate), f"){nulls}"))
-        return (f"__g{len(self.grouped) - 1}",)
-
-    def filter(self, aggregate: Aggregate) -> Pieces:
-        """Which of the match's rows the aggregate is over."""
+        """The aggregate over the rows of the match, which are read as one array."""
         variables = self.plan.variables
-        members = sorted(self.plan.members(aggregate.variable))
-        names = ", ".join(string_literal(variables[member]) for member in members)
-        condition: Pieces = (f"__e.v IN ({names})",)
-        if aggregate.semantics is Semantics.RUNNING:
-            condition = (*condition, " AND __e.p <= ", self.read(ReadPosition()))
-        if aggregate.condition is not None:
-            condition = (*condition, " AND (", *self.term(aggregate.condition), ")")
-        return condition
+        self.read(ReadMatchedRows(()))
+        running = aggregate.semantics is Semantics.RUNNING
+        condition = aggregate.condition
+        found = RowAggregate(
+            aggregate,
+            tuple(variables[member] for member in sorted(self.plan.members(aggregate.variable))),
+            tuple(self.term(one) for one in aggregate.arguments),
+            tuple((self.term(one), words) for one, words in aggregate.ordering),
+            None if condition is None else self.term(condition),
+            self.read(ReadPosition()) if running else None,
+        )
+        self.aggregates.append(found)
+        return (AggregatePlace(len(self.aggregates) - 1),)
 
-    def term(self, term: Term) -> Pieces:
-        """What an aggregate evaluates on each row, over the fields of `e`."""
+    def term(self, term: Term) -> RowTerm:
+        """What an aggregate evaluates on each row of the match."""
         if not references(term):
-            return self.pieces(term)
+            return tuple(piece for piece in term.pieces if isinstance(piece, str))
         if looks_at_columns_only(term):
             return (self.field(row_column(row_text(term))),)
-        return tuple(part for piece in term.pieces for part in self.term_piece(piece))
+        return tuple(self.term_piece(piece) for piece in term.pieces)
 
-    def term_piece(self, piece: Piece) -> Pieces:
+    def term_piece(self, piece: Piece) -> str | int | RowField | RowVariable:
         match piece:
             case str():
-                return (piece,)
+                return piece
             case ColumnReference(argument=argument):
-                return (self.field(row_column(argument)),)
+                return self.field(row_column(argument))
             case Classifier():
-                return ("__e.v",)
+                return RowVariable()
             case MatchNumber():
-                return (self.read(ReadMatchNumber()),)
+                return self.read(ReadMatchNumber())
             case Aggregate():
                 raise AssertionError(piece)
             case _:
                 assert_never(piece)
 
-    def field(self, column: RowColumn) -> str:
-        """The field of `e` that holds a column."""
+    def field(self, column: RowColumn) -> RowField:
+        """A column as a field of the match's rows."""
         place = self.place(column)
         number = self.fields.setdefault(place, len(self.fields))
-        name, type_ = f"__e.c{number}", self.types[column]
-        if type_.family is Family.MONTHS:  # which crosses as a number
-            return f"CAST(make_ym_interval(0, {name}) AS {type_.name})"
-        return name
+        return RowField(number, self.types[column])
 
     def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
         """The reads, at least one; last the mark of unmatched rows, where they come out."""
@@ -213,13 +206,13 @@ def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     """When the window of a run ended, that of the match or one between neighbours; else NULL."""
     kind = measures.read(ReadKind())
     whole = None if timeouts.whole is None else measures.pieces(timeouts.whole)
-    pieces: list[str | int] = ["CASE ", kind]
+    pieces: Pieces = ("CASE ", kind)
     if whole is not None:
-        pieces += [f" WHEN {TIMED_OUT} THEN ", *whole]
+        pieces = (*pieces, f" WHEN {TIMED_OUT} THEN ", *whole)
     for number, near in enumerate(timeouts.near):
         end = measures.pieces(near)
         earlier = end if whole is None else ("least(", *whole, ", ", *end, ")")
-        pieces += [f" WHEN {FIRST_NEAR + number} THEN ", *earlier]
+        pieces = (*pieces, f" WHEN {FIRST_NEAR + number} THEN ", *earlier)
     return (*pieces, " END") if len(pieces) > 2 else ("NULL",)
 
 
@@ -239,11 +232,3 @@ def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:
     precision, scale = min(38, type_.precision + 4), min(38, type_.scale + 4)
     divisor = ("CAST(NULLIF(", count, ", 0) AS DECIMAL(20,0))")
     return ("CAST(", total, " / ", *divisor, f" AS DECIMAL({precision},{scale}))")
-
-
-def separated(items: list[Pieces]) -> Pieces:
-    """The items with commas between them."""
-    parts: list[str | int] = []
-    for index, item in enumerate(items):
-        parts += [", ", *item] if index else item
-    return tuple(parts)

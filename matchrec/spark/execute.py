@@ -26,7 +26,7 @@ from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.text.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.spark import wire
-from matchrec.spark.after.aggregates import grouped, named_reads
+from matchrec.spark.after.aggregates import aggregated, measure_sql
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.before.slices import Slicing
@@ -220,8 +220,8 @@ def fields_of(
 
 def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
     """The scalar SQL around the reads, and the names of the result."""
-    if executable.grouped:
-        matched = grouped(relation.runner, matched, executable)
+    if executable.aggregates:
+        matched = aggregated(relation.runner, matched, executable)
     is_matched = None
     if isinstance(executable.reads[-1], ReadIsMatched):
         is_matched = wire.read(len(executable.reads) - 1)
@@ -231,7 +231,7 @@ def projected(relation: Relation, executable: Executable, matched: DataFrame) ->
 
 def projection(output: Output, is_matched: str | None) -> SelectItem:
     """One item of the select list; on an unmatched row every measure is NULL."""
-    text = named_reads(output.pieces)
+    text = measure_sql(output.pieces)
     if output.is_measure and is_matched is not None:
         text = f"CASE WHEN {is_matched} THEN {text} END"
     return SelectItem(text, quoted(output.name))

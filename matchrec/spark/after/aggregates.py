@@ -6,39 +6,47 @@ again by the output row's number. A basic aggregate costs nothing of this.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types
 
 from matchrec.compile.executable import Executable
+from matchrec.conditions.types import Family
+from matchrec.output.pieces import AggregatePlace, Pieces, RowAggregate, RowField, RowTerm
 from matchrec.output.reads import ReadMatchedRows
+from matchrec.plan.text.sql_text import string_literal
 from matchrec.plan.text.template import View, template
 from matchrec.spark import wire
 from matchrec.spark.session import Runner
+from matchrec.spark.wire import SelectItem, select_list
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+OUTPUT_ROW = "__id"  # known here only
+VARIABLE = f"{wire.MATCHED_ROW}.{wire.VARIABLE}"
+POSITION = f"{wire.MATCHED_ROW}.{wire.POSITION}"
 
-def grouped(runner: Runner, matched: DataFrame, executable: Executable) -> DataFrame:
-    """The reads of `matched` without the array of rows, and the aggregates __g0, __g1, ..."""
+
+def aggregated(runner: Runner, matched: DataFrame, executable: Executable) -> DataFrame:
+    """The reads of `matched` without the array of rows, and the aggregates."""
     reads = executable.reads
     rows = next(i for i, read in enumerate(reads) if isinstance(read, ReadMatchedRows))
     kept = [wire.read(i) for i in range(len(reads)) if i != rows]
-    numbered = matched.selectExpr("*", "monotonically_increasing_id() AS __id")
-    exploded = numbered.selectExpr(
-        "__id", *kept, f"explode_outer({wire.read(rows)}) AS {wire.MATCHED_ROW}"
-    )
-    aggregates = [
-        f"{named_reads(pieces)} AS {wire.aggregate(i)}"
-        for i, pieces in enumerate(executable.grouped)
+    number = SelectItem("monotonically_increasing_id()", OUTPUT_ROW)
+    row = SelectItem(f"explode_outer({wire.read(rows)})", wire.MATCHED_ROW)
+    numbered = matched.selectExpr("*", str(number))
+    exploded = numbered.selectExpr(OUTPUT_ROW, *kept, str(row))
+    keys = [OUTPUT_ROW, *(name for name in kept if stays_not_null(matched.schema[name]))]
+    items = [SelectItem(name, name) for name in keys[1:]]
+    items += [SelectItem(f"first({name})", name) for name in kept if name not in keys]
+    items += [
+        SelectItem(aggregate_sql(one), wire.aggregate(index))
+        for index, one in enumerate(executable.aggregates)
     ]
-    keys = ["__id", *(name for name in kept if stays_not_null(matched.schema[name]))]
-    others = [f"first({name}) AS {name}" for name in kept if name not in keys]
     query = template(
         "SELECT ",
-        runner.written(", ".join([*keys[1:], *others, *aggregates])),
+        runner.written(select_list(items)),
         " FROM ",
         View("matchrec_exploded"),
         f" GROUP BY {', '.join(keys)}",
@@ -64,6 +72,55 @@ def stays_not_null(field: types.StructField) -> bool:
     return not field.nullable and isinstance(field.dataType, unchanged)
 
 
-def named_reads(pieces: Iterable[str | int]) -> str:
-    """SQL text with each read as the column that holds it."""
-    return "".join(wire.read(piece) if isinstance(piece, int) else piece for piece in pieces)
+def aggregate_sql(aggregate: RowAggregate) -> str:
+    """An aggregate over the exploded rows, as SQL."""
+    call = aggregate.call
+    distinct = "DISTINCT " if call.distinct else ""
+    arguments = ", ".join(map(term_sql, aggregate.arguments)) or "*"
+    items = [f"{term_sql(term)} {words}" for term, words in aggregate.ordering]
+    ordering = f" WITHIN GROUP (ORDER BY {', '.join(items)})" if items else ""
+    nulls = " IGNORE NULLS" if call.ignore_nulls else ""
+    rows = f" FILTER (WHERE {rows_sql(aggregate)})"
+    return f"{call.function}({distinct}{arguments}){ordering}{rows}{nulls}"
+
+
+def rows_sql(aggregate: RowAggregate) -> str:
+    """Which of the match's rows an aggregate is over, as SQL."""
+    tests = [f"{VARIABLE} IN ({', '.join(map(string_literal, aggregate.variables))})"]
+    if aggregate.last is not None:
+        tests.append(f"{POSITION} <= {wire.read(aggregate.last)}")
+    if aggregate.condition is not None:
+        tests.append(f"({term_sql(aggregate.condition)})")
+    return " AND ".join(tests)
+
+
+def term_sql(term: RowTerm) -> str:
+    """What an aggregate evaluates on a row, as SQL."""
+    return "".join(term_piece_sql(piece) for piece in term)
+
+
+def term_piece_sql(piece: object) -> str:
+    if isinstance(piece, str):
+        return piece
+    if isinstance(piece, int):
+        return wire.read(piece)
+    return field_sql(piece) if isinstance(piece, RowField) else VARIABLE
+
+
+def field_sql(field: RowField) -> str:
+    """A column of a row of the match, in its own type."""
+    name = f"{wire.MATCHED_ROW}.{wire.field(field.index)}"
+    if field.type.family is Family.MONTHS:  # which crosses as a number
+        return f"CAST(make_ym_interval(0, {name}) AS {field.type.name})"
+    return name
+
+
+def measure_sql(pieces: Pieces) -> str:
+    """A measure over the columns that hold its reads and its aggregates, as SQL."""
+    return "".join(piece_sql(piece) for piece in pieces)
+
+
+def piece_sql(piece: str | int | AggregatePlace) -> str:
+    if isinstance(piece, str):
+        return piece
+    return wire.read(piece) if isinstance(piece, int) else wire.aggregate(piece.index)

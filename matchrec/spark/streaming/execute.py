@@ -70,7 +70,7 @@ def check_executable(executable: Executable) -> None:
             "it goes back to rows that a stream no longer has",
             'write engine="breadth_first", or leave it out',
         )
-    if executable.grouped:
+    if executable.aggregates:
         raise cannot_stream(
             "an aggregate that only Spark knows",
             "it needs a GROUP BY behind the matches, which a stream cannot have there",
