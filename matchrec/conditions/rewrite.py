@@ -58,11 +58,13 @@ def extreme(comparison: str) -> Rewriting:
         return Combined("IF", (no_right, left, inner), span)
 
     def of_all(parts: Parts, span: Span) -> Combined:
-        first, second, *others = parts
-        found = of_two(first, second, span)
-        for other in others:
-            found = of_two(found, other, span)
-        return found
+        """By halves: each is asked for several times."""
+        middle = len(parts) // 2
+        left, right = (
+            part[0] if len(part) == 1 else of_all(part, span)
+            for part in (parts[:middle], parts[middle:])
+        )
+        return of_two(left, right, span)
 
     return of_all
 
@@ -106,10 +108,11 @@ def two_branches(parts: Parts, span: Span) -> Combined:
 
 def case(parts: Parts, span: Span) -> Combined:
     """CASE WHEN a THEN x WHEN b THEN y ELSE z END, from a on: IF(a, x, IF(b, y, z))."""
-    condition, value, *others = parts
-    if len(others) < 2:
-        return Combined("IF", parts, span)
-    return Combined("IF", (condition, value, case(tuple(others), span)), span)
+    last = 2 * ((len(parts) - 2) // 2)  # where the last condition stands
+    found = Combined("IF", parts[last:], span)
+    for place in range(last - 2, -1, -2):
+        found = Combined("IF", (*parts[place : place + 2], found), span)
+    return found
 
 
 def case_of(parts: Parts, span: Span) -> Combined:

@@ -28,8 +28,14 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import RowColumn, Shifted, conjunction, row_column
-from matchrec.errors.conditions import aggregate_not_grown, not_known_during_the_match
+from matchrec.errors.conditions import (
+    aggregate_not_grown,
+    not_known_during_the_match,
+    operations_nested_too_deep,
+)
 from matchrec.plan.expression import (
+    DEEPEST,
+    LONG_CHAIN,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -132,6 +138,8 @@ class ConditionSplitter:
         if isinstance(scalar, Operation) and scalar.operator in (BASIC | REWRITINGS.keys()):
             operands = tuple(self.step(part) for part in scalar.operands)
             return Combined(scalar.operator, operands, scalar.span)
+        if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
+            raise operations_nested_too_deep(DEEPEST, scalar.span)
         raise not_known_during_the_match(named(scalar), scalar.span)
 
     def moved_inside(self, scalar: Scalar, position: Navigation) -> Value:

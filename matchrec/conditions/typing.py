@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from typing_extensions import assert_never
 
@@ -68,11 +69,14 @@ from matchrec.errors.conditions import (
     days_of_computed_value,
     not_a_number,
     not_boolean,
+    operations_nested_too_deep,
+    too_many_operations,
 )
-from matchrec.plan.expression import Navigation
+from matchrec.plan.expression import DEEPEST, Navigation
 
 TRUE_COLUMN = row_column("TRUE")
 RANKED = frozenset({Family.STRING, Family.BINARY})
+MOST_OPERATIONS = 200_000
 MOST_DIGITS = 18  # of a decimal that is held as an int64
 
 
@@ -94,18 +98,25 @@ class GlueColumns:
         return columns.setdefault(column, len(columns))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class Effort:
+    """How many steps have been typed, and how many are being typed now, one in another."""
+
+    operations: int = 0
+    depth: int = 0
+
+
+@dataclass(frozen=True)
 class Typer:
     """Types the steps of one query's conditions.
 
-    types: of every column that the steps read. ansi: whether overflow is an error. known: the types
-    of steps that were asked for.
+    types: of every column that the steps read. ansi: whether overflow is an error.
     """
 
     types: Mapping[RowColumn, ValueType]
     ansi: bool
     columns: GlueColumns = field(default_factory=GlueColumns)
-    known: dict[Step, ValueType] = field(default_factory=dict)
+    effort: Effort = field(default_factory=Effort)
 
     def condition(self, step: Step) -> Glue:
         """The glue of a whole condition."""
@@ -115,6 +126,18 @@ class Typer:
         return typed.glue
 
     def typed(self, step: Step) -> Typed:
+        """A step with its type. Raises where the glue would be too large or too deep."""
+        self.effort.operations += 1
+        if self.effort.operations > MOST_OPERATIONS:
+            raise too_many_operations(MOST_OPERATIONS, step.span)
+        if self.effort.depth > DEEPEST:
+            raise operations_nested_too_deep(DEEPEST, step.span)
+        self.effort.depth += 1
+        found = self.typed_by_kind(step)
+        self.effort.depth -= 1
+        return found
+
+    def typed_by_kind(self, step: Step) -> Typed:
         match step:
             case Value():
                 return self.value(step)
@@ -127,11 +150,14 @@ class Typer:
             case _:
                 assert_never(step)
 
+    @cached_property
+    def draft(self) -> Draft:
+        """What types steps before it is known whether their columns will be read as they are."""
+        return Draft(self.types, self.ansi)
+
     def type_of(self, step: Step) -> ValueType:
-        """The type of a step, before it is known whether its columns will be read as they are."""
-        if step not in self.known:
-            self.known[step] = Typer(self.types, self.ansi, known=self.known).typed(step).type
-        return self.known[step]
+        """The type of a step; nothing is read for it."""
+        return self.draft.typed(step).type
 
     def value(self, step: Value) -> Typed:
         literal = step.column.text.strip("() ") if step.column.looks_at_one_row else ""
@@ -199,7 +225,7 @@ class Typer:
         return Typed(glue, BOOLEAN)
 
     def combined(self, step: Combined) -> Typed:
-        basic = rewritten(step)
+        basic = self.draft.basic(step)
         if basic is not step:
             return self.combined(basic)
         operator = step.operator
@@ -320,6 +346,32 @@ class Typer:
             raise days_of_computed_value(step.span)
         left, right = (self.cast_column(part, DATE) for part in step.operands)
         return Typed(whole(ArithmeticOperator.SUBTRACT, left.glue, right.glue), INT)
+
+
+@dataclass(frozen=True)
+class Draft(Typer):
+    """Types each step once, over columns of its own.
+
+    known, forms: by the ids of steps, which are kept so that no other step gets their ids.
+    """
+
+    known: dict[int, tuple[Step, Typed]] = field(default_factory=dict)
+    forms: dict[int, tuple[Step, Combined]] = field(default_factory=dict)
+
+    @cached_property
+    def draft(self) -> Draft:
+        return self
+
+    def typed(self, step: Step) -> Typed:
+        if id(step) not in self.known:
+            self.known[id(step)] = step, super().typed(step)
+        return self.known[id(step)][1]
+
+    def basic(self, step: Combined) -> Combined:
+        """The same value by basic operations, always the same steps."""
+        if id(step) not in self.forms:
+            self.forms[id(step)] = step, rewritten(step)
+        return self.forms[id(step)][1]
 
 
 def null(type_: ValueType) -> Typed:

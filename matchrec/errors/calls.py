@@ -98,6 +98,15 @@ def altered_by_pandas(column: str, type_name: str) -> MatchRecognizeUnsupportedE
     )
 
 
+def altered_in_arrays(column: str, type_name: str) -> MatchRecognizeUnsupportedError:
+    """A column that an aggregate of Spark's reads of all rows of a match."""
+    return MatchRecognizeUnsupportedError(
+        f"transport `pandas` would alter column {column} of type {type_name} in an array",
+        notes=("an aggregate that Spark computes takes the values of a match as one array",),
+        hint='write transport="arrow", or leave it out',
+    )
+
+
 def other_number_of_values(
     given: int, needed: int, first: Span | None = None
 ) -> MatchRecognizePlanError:

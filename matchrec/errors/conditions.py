@@ -74,6 +74,28 @@ _COMPARED = {
 }
 
 
+def operations_nested_too_deep(limit: int, span: Span) -> MatchRecognizeError:
+    """A condition that the engine would have to compute by too many steps one after the other."""
+    return MatchRecognizeUnsupportedError(
+        f"an expression in DEFINE that depends on the run has over {limit} operations in one "
+        "another",
+        span,
+        notes=("CASE and COALESCE have one in another for each branch, a + b + c has two",),
+        hint="write AND, OR or IN, which may have any number of parts, or compute parts of it "
+        "before: FROM (SELECT *, ... AS y FROM t)",
+    )
+
+
+def too_many_operations(limit: int, span: Span) -> MatchRecognizeError:
+    """A condition that is too large for the engine once it is written out."""
+    return MatchRecognizeUnsupportedError(
+        f"a condition in DEFINE that depends on the run has over {limit:,} operations",
+        span,
+        notes=("ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take",),
+        hint="do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)",
+    )
+
+
 def aggregate_not_grown(function: str, span: Span | None) -> MatchRecognizeError:
     """An aggregate in DEFINE that cannot be kept up to date as a match grows."""
     return MatchRecognizeUnsupportedError(

@@ -9,7 +9,7 @@ analysis.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from matchrec.evaluate.registers import Step
@@ -48,18 +48,21 @@ def live_registers(
 
 def needed_before(steps: tuple[Step, ...], after: RegisterSet) -> RegisterSet:
     """The registers whose value before `steps` matters to the registers `after` them."""
-    needed = after
-    for step in reversed(steps):
-        if not needed.isdisjoint(step.writes):
-            needed = needed.difference(step.writes).union(step.reads)
-    return needed
+    needed = set(after)
+    for _ in useful(steps, needed):
+        pass
+    return frozenset(needed)
 
 
 def useful_steps(steps: tuple[Step, ...], after: RegisterSet) -> tuple[Step, ...]:
     """The steps without those that no register of `after` depends on."""
-    needed, useful = after, []
+    return tuple(reversed(tuple(useful(steps, set(after)))))
+
+
+def useful(steps: tuple[Step, ...], needed: set[int]) -> Iterator[Step]:
+    """The steps on which `needed` depends, last first; it becomes what is needed before them."""
     for step in reversed(steps):
         if not needed.isdisjoint(step.writes):
-            needed = needed.difference(step.writes).union(step.reads)
-            useful.append(step)
-    return tuple(reversed(useful))
+            needed.difference_update(step.writes)
+            needed.update(step.reads)
+            yield step

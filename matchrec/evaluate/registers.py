@@ -129,12 +129,12 @@ class Registers:
         while waiting:
             needed = [one for one in self._needed(waiting[-1]) if one not in self.numbers]
             if needed:
-                waiting.extend(reversed(needed))
+                waiting += reversed(needed)
                 continue
-            found = waiting.pop()
-            if found not in self.numbers:
-                self.numbers[found] = len(self.initial)
-                self.initial.extend(_initial(found))
+            ready = waiting.pop()
+            if ready not in self.numbers:
+                self.numbers[ready] = len(self.initial)
+                self.initial.extend(_initial(ready))
         return self.numbers[meaning]
 
     def _needed(self, meaning: Meaning) -> Iterator[Meaning]:

@@ -144,7 +144,7 @@ class _Compiler:
 
         Orders that begin with the same part share it only where it has one word: `b a c | b c a`
         tries all words of b before a c, and then all of them again before c a. So variables take
-        one state for each set of missing parts, 2^n and not n!.
+        one state for each set of missing parts, 2^n and not n!, from which the row is mapped.
         """
         if not missing:
             return then.empty
@@ -154,7 +154,7 @@ class _Compiler:
             for chosen in sorted(missing):
                 rest = missing - {chosen}
                 if len(rest) < 2 or _has_one_word(node.parts[chosen]):
-                    edges.append(_proceed(self._compile_chosen(node, rest, chosen, then)))
+                    edges.append(self._chosen(node, rest, chosen, then))
                     continue
                 for order in permutations(sorted(rest)):
                     parts = [node.parts[place] for place in (chosen, *order)]
@@ -162,16 +162,14 @@ class _Compiler:
             self.known[key] = self.add_state(*edges)
         return self.known[key]
 
-    def _compile_chosen(
-        self, node: Permutation, rest: frozenset[int], chosen: int, then: _Then
-    ) -> StateId:
-        """State that matches one part of a permutation, then the rest in any order."""
-        consumed = _Then(then.consumed, then.consumed)
-        after = _Then(
-            self._compile_permutation(node, rest, consumed),
-            self._compile_permutation(node, rest, then),
-        )
-        return self.compile_node(node.parts[chosen], after)
+    def _chosen(self, node: Permutation, rest: frozenset[int], chosen: int, then: _Then) -> Edge:
+        """The edge to one part of a permutation, and from there to the rest in any order."""
+        part = node.parts[chosen]
+        after = self._compile_permutation(node, rest, _Then(then.consumed, then.consumed))
+        if isinstance(part, Variable):
+            return self.begin(part, after)
+        empty = self._compile_permutation(node, rest, then)
+        return _proceed(self.compile_node(part, _Then(after, empty)))
 
     def _compile_quantified(self, node: Quantified, then: _Then) -> StateId:
         """Required iterations in front of optional ones, each compiled before its predecessor."""

@@ -19,7 +19,7 @@ Source: Flink CEP, NFACompiler; where its results contradict its own definitions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 
@@ -60,7 +60,8 @@ class Rest:
     """What follows: steps from `at` on, then what follows them; None is the end of the pattern.
 
     first: the contiguity of the first step, which a group decides.
-    until: tests of the groups around it, for which none of their rows may be read.
+    until: tests of the groups around it, for which none of their rows may be read. Its hash does
+    not look at each of the steps, which many of these share.
     """
 
     steps: tuple[Part | Not, ...]
@@ -71,6 +72,9 @@ class Rest:
 
     def behind(self) -> Rest:
         return replace(self, at=self.at + 1, first=None)
+
+    def __hash__(self) -> int:
+        return hash((self.at, self.then, self.until, self.first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +99,18 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
 
 @dataclass(slots=True)
 class _Compiler:
-    """The states so far, by what they are made for."""
+    """The states so far, by what they are made for.
+
+    unfilled: states whose edges are still to be made. That each state waits for its turn keeps the
+    stack as deep as groups are nested, however many stages there are.
+    """
 
     ids: dict[str, int]
     states: list[State] = field(default_factory=lambda: [State(), State()])
     names: list[str] = field(default_factory=lambda: ["end", "stop"])
     known: dict[object, StateId] = field(default_factory=dict)
-    unfilled: list[tuple[StateId, Iterable[Edge]]] = field(default_factory=list)
     pending: set[StateId] = field(default_factory=set)
+    unfilled: list[tuple[StateId, Iterator[Edge]]] = field(default_factory=list)
 
     FINAL = 0
     STOP = 1
@@ -145,8 +153,8 @@ class _Compiler:
         self.known[key] = len(self.states) - 1
         return self.known[key], True
 
-    def fill(self, state: StateId, edges: Iterable[Edge]) -> StateId:
-        """Leaves the edges for later: a thousand repetitions are no thousand nested calls."""
+    def fill(self, state: StateId, edges: Iterator[Edge]) -> StateId:
+        """The state, which will get these edges."""
         self.unfilled.append((state, edges))
         return state
 
@@ -196,9 +204,16 @@ class _Compiler:
         state, is_new = self.new((tests, pending, rest), tests[0].name)
         if not is_new:
             return state
+        return self.fill(state, self.refusing(tests, pending, rest))
+
+    def refusing(
+        self, tests: tuple[Not, ...], pending: Pending, rest: Rest | StateId
+    ) -> Iterator[Edge]:
+        """The edges of such a state."""
         names = tuple(one.test for one in tests)
         target = rest if isinstance(rest, int) else self.following(rest.behind(), pending)
-        return self.fill(state, iter((self.proceed(target, forbids=names), *self.stops(names))))
+        yield self.proceed(target, forbids=names)
+        yield from self.stops(names)
 
     def end(self, pending: Pending) -> StateId:
         """The final state, or what has to come about before it: NOTs that end the pattern."""
@@ -243,8 +258,8 @@ class _Compiler:
             waits, _ = self.new(("companion", part, count, rest, pending), part.content.name)
             self.fill(waits, self.reading(part, count, rest, own, waits))
         fresh = own.stopped_by(*(one.test for one in direct))
-        out = self.proceeding(part, rest, pending) if leaves else ()
-        return self.fill(state, chain(self.reading(part, count, rest, fresh, waits), out))
+        onward = self.proceeding(part, rest, pending) if leaves else ()
+        return self.fill(state, chain(self.reading(part, count, rest, fresh, waits), onward))
 
     def reading(
         self, part: Part, count: int, rest: Rest, pending: Pending, waits: StateId
@@ -315,7 +330,8 @@ class _Compiler:
             return state
         head = self.following(body, own)
         head = self.forbidding(direct, own, head) if direct else head
-        return self.fill(state, chain((self.proceed(head),), self.proceeding(part, rest, leaving)))
+        onward = self.proceeding(part, rest, leaving)
+        return self.fill(state, chain((self.proceed(head),), onward))
 
 
 def next_count(part: Part, count: int) -> int:

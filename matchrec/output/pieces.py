@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.conditions.types import ValueType
 from matchrec.plan.expression import Aggregate
 
 
@@ -28,7 +27,6 @@ class RowField:
     """A column of a row of the match, by its index among those that the rows bring."""
 
     index: int
-    type: ValueType
 
 
 @dataclass(frozen=True, slots=True)

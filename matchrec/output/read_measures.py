@@ -108,13 +108,14 @@ class MeasureReader:
         return self.by_spark(aggregate) if read is None else read
 
     def collected(self, aggregate: Aggregate) -> ReadCollected | None:
-        """The read of `collect_list`; None of another aggregate, or of what crosses in disguise."""
+        """The read of `collect_list`; None of another aggregate, or of what crosses in disguise or
+        is always NULL.
+        """
         if not is_collected(aggregate):
             return None
         column = row_column(row_text(aggregate.arguments[0]))
         type_ = self.types[column]
-        disguised = type_.family in (Family.MONTHS, Family.INTERVAL)
-        if disguised or type_.name in ("interval", "void"):
+        if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
             return None
         return ReadCollected(aggregate.variable, self.place(column), aggregate.semantics)
 
@@ -184,8 +185,7 @@ class MeasureReader:
     def field(self, column: RowColumn) -> RowField:
         """A column as a field of the match's rows."""
         place = self.place(column)
-        number = self.fields.setdefault(place, len(self.fields))
-        return RowField(number, self.types[column])
+        return RowField(self.fields.setdefault(place, len(self.fields)))
 
     def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
         """The reads, at least one; last the mark of unmatched rows, where they come out."""

@@ -14,6 +14,12 @@ from enum import Enum
 from matchrec.plan.text.sql_text import run_together
 from matchrec.source import Span
 
+DEEPEST = 100
+"""Operations in one another that the engine evaluates; more are Spark's, or are refused."""
+
+LONG_CHAIN = "chain"
+"""The operator of more than DEEPEST operators in a row, such as `a + b + c ...`: it is opaque."""
+
 
 class Semantics(Enum):
     """How much of the match an expression sees: the rows so far, or all of them."""

@@ -2,17 +2,19 @@
 
 A year-month interval crosses as its months, a calendar interval as its text. Before Spark 4, a
 day-time interval crosses as its microseconds: the Arrow writer of durations does not grow there.
-Everything else that Spark has, Arrow has too.
+Where an array, a map or a struct holds one, its parts cross so. Everything else that Spark has,
+Arrow has too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pyspark
 from pyspark.sql import types as spark_types
 
-from matchrec.spark.wire import SelectItem
+from matchrec.plan.text.sql_text import quoted, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,15 +22,25 @@ if TYPE_CHECKING:
 DURATIONS_CROSS = int(pyspark.__version__.split(".")[0]) >= 4
 SECONDS = (("DAY", 86_400), ("HOUR", 3_600), ("MINUTE", 60), ("SECOND", 1))
 
+Leaf = Callable[[str, spark_types.DataType], str]  # SQL of a value, and its type, as other SQL
+
 
 def crosses_as(type_: spark_types.DataType) -> spark_types.DataType:
     """The type in which values of a type cross."""
-    if isinstance(type_, spark_types.YearMonthIntervalType):
-        return spark_types.IntegerType()
-    if is_calendar_interval(type_):
-        return spark_types.StringType()
-    if isinstance(type_, spark_types.DayTimeIntervalType) and not DURATIONS_CROSS:
-        return spark_types.LongType()
+    match type_:
+        case spark_types.YearMonthIntervalType():
+            return spark_types.IntegerType()
+        case spark_types.DayTimeIntervalType() if not DURATIONS_CROSS:
+            return spark_types.LongType()
+        case spark_types.ArrayType():
+            return spark_types.ArrayType(crosses_as(type_.elementType), type_.containsNull)
+        case spark_types.MapType():
+            key, value = crosses_as(type_.keyType), crosses_as(type_.valueType)
+            return spark_types.MapType(key, value, type_.valueContainsNull)
+        case spark_types.StructType():
+            return spark_types.StructType([crossing_field(field) for field in type_.fields])
+        case _ if is_calendar_interval(type_):
+            return spark_types.StringType()
     return type_
 
 
@@ -37,58 +49,10 @@ def is_calendar_interval(type_: spark_types.DataType) -> bool:
     return type_.typeName() == "interval"
 
 
-def sent(frame: DataFrame) -> DataFrame:
-    """The columns of `frame` as they cross."""
-    fields = frame.schema.fields
-    if all(crosses_as(field.dataType) == field.dataType for field in fields):
-        return frame
-    return frame.selectExpr(*(str(SelectItem(encoded(field), field.name)) for field in fields))
-
-
-def encoded(field: spark_types.StructField) -> str:
-    """A column as SQL of the type that crosses."""
-    name, type_ = field.name, field.dataType
-    if crosses_as(type_) == type_:
-        return name
-    if is_calendar_interval(type_):
-        return f"CAST({name} AS STRING)"
-    if isinstance(type_, spark_types.DayTimeIntervalType):
-        return microseconds(name)
-    assert isinstance(type_, spark_types.YearMonthIntervalType)
-    if type_.startField == type_.endField:
-        months = 12 if type_.startField == spark_types.YearMonthIntervalType.YEAR else 1
-        return f"CAST({name} AS INT) * {months}"
-    return f"CAST(EXTRACT(YEAR FROM {name}) * 12 + EXTRACT(MONTH FROM {name}) AS INT)"
-
-
-def microseconds(name: str) -> str:
-    """A day-time interval as SQL of a number."""
-    full = f"CAST({name} AS INTERVAL DAY TO SECOND)"
-    parts = (f"EXTRACT({unit} FROM {full}) * {seconds}" for unit, seconds in SECONDS)
-    return f"CAST(({' + '.join(parts)}) * 1000000 AS BIGINT)"
-
-
-def received(frame: DataFrame, wanted: spark_types.StructType) -> DataFrame:
-    """The columns of `frame`, which crossed, as the types that they stand for."""
-    if all(crosses_as(field.dataType) == field.dataType for field in wanted.fields):
-        return frame
-    items = (SelectItem(decoded(field), field.name) for field in wanted.fields)
-    return frame.selectExpr(*map(str, items))
-
-
-def decoded(field: spark_types.StructField) -> str:
-    """A column that crossed as SQL of its own type."""
-    name, type_ = field.name, field.dataType
-    if crosses_as(type_) == type_:
-        return name
-    if is_calendar_interval(type_):
-        return f"CAST({name} AS INTERVAL)"
-    if isinstance(type_, spark_types.DayTimeIntervalType):
-        seconds = f"CAST({name} AS DECIMAL(20, 0)) / 1000000"
-        value = f"make_dt_interval(0, 0, 0, CAST({seconds} AS DECIMAL(18, 6)))"
-    else:
-        value = f"make_ym_interval(0, {name})"
-    return f"CAST({value} AS {type_.simpleString()})"
+def crossing_field(field: spark_types.StructField) -> spark_types.StructField:
+    """A field of a struct as it crosses."""
+    type_ = crosses_as(field.dataType)
+    return spark_types.StructField(field.name, type_, field.nullable, field.metadata)
 
 
 def crossing_schema(wanted: spark_types.StructType) -> spark_types.StructType:
@@ -99,3 +63,80 @@ def crossing_schema(wanted: spark_types.StructType) -> spark_types.StructType:
             for field in wanted.fields
         ]
     )
+
+
+def sent(frame: DataFrame) -> DataFrame:
+    """The columns of `frame` as they cross."""
+    return converted(frame, frame.schema, encoded)
+
+
+def received(frame: DataFrame, wanted: spark_types.StructType) -> DataFrame:
+    """The columns of `frame`, which crossed, as the types that they stand for."""
+    return converted(frame, wanted, decoded)
+
+
+def converted(frame: DataFrame, own: spark_types.StructType, leaf: Leaf) -> DataFrame:
+    """The columns of `frame`, with what does not cross as it is converted. own: their own types."""
+    if all(crosses_as(field.dataType) == field.dataType for field in own.fields):
+        return frame
+    items = (f"{parts(field.name, field.dataType, leaf)} AS {field.name}" for field in own.fields)
+    return frame.selectExpr(*items)
+
+
+def parts(value: str, type_: spark_types.DataType, leaf: Leaf, depth: int = 0) -> str:
+    """A value as SQL, its parts that do not cross as they are converted.
+
+    depth: how many arrays and maps are around it; each has a name of its own for its elements.
+    """
+    if crosses_as(type_) == type_:
+        return value
+    match type_:
+        case spark_types.ArrayType():
+            element = parts(f"e{depth}", type_.elementType, leaf, depth + 1)
+            return f"transform({value}, e{depth} -> {element})"
+        case spark_types.MapType():
+            names = f"(k{depth}, v{depth})"
+            key = parts(f"k{depth}", type_.keyType, leaf, depth + 1)
+            held = parts(f"v{depth}", type_.valueType, leaf, depth + 1)
+            values = f"transform_values({value}, {names} -> {held})"
+            return f"transform_keys({values}, {names} -> {key})"
+        case spark_types.StructType():
+            fields = (
+                f"{string_literal(field.name)}, "
+                + parts(f"{value}.{quoted(field.name)}", field.dataType, leaf, depth)
+                for field in type_.fields
+            )
+            return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
+    return leaf(value, type_)
+
+
+def encoded(value: str, type_: spark_types.DataType) -> str:
+    """A value of a type that does not cross as SQL of the one that does."""
+    if is_calendar_interval(type_):
+        return f"CAST({value} AS STRING)"
+    if isinstance(type_, spark_types.DayTimeIntervalType):
+        return microseconds(value)
+    assert isinstance(type_, spark_types.YearMonthIntervalType)
+    if type_.startField == type_.endField:
+        months = 12 if type_.startField == spark_types.YearMonthIntervalType.YEAR else 1
+        return f"CAST({value} AS INT) * {months}"
+    return f"CAST(EXTRACT(YEAR FROM {value}) * 12 + EXTRACT(MONTH FROM {value}) AS INT)"
+
+
+def microseconds(value: str) -> str:
+    """A day-time interval as SQL of a number."""
+    full = f"CAST({value} AS INTERVAL DAY TO SECOND)"
+    units = (f"EXTRACT({unit} FROM {full}) * {seconds}" for unit, seconds in SECONDS)
+    return f"CAST(({' + '.join(units)}) * 1000000 AS BIGINT)"
+
+
+def decoded(value: str, type_: spark_types.DataType) -> str:
+    """A value that crossed as SQL of its own type."""
+    if is_calendar_interval(type_):
+        return f"CAST({value} AS INTERVAL)"
+    if isinstance(type_, spark_types.DayTimeIntervalType):
+        seconds = f"CAST({value} AS DECIMAL(20, 0)) / 1000000"
+        interval = f"make_dt_interval(0, 0, 0, CAST({seconds} AS DECIMAL(18, 6)))"
+    else:
+        interval = f"make_ym_interval(0, {value})"
+    return f"CAST({interval} AS {type_.simpleString()})"

@@ -20,7 +20,8 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
-from matchrec.errors.calls import altered_by_pandas
+from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
+from matchrec.output.reads import Read, ReadCollected, ReadMatchedRows
 from matchrec.spark import wire
 from matchrec.spark.before.bits import BITS_A_COLUMN, null_columns
 from matchrec.spark.crossing import microseconds
@@ -44,6 +45,15 @@ NUMBERS: dict[type[spark_types.DataType], pa.DataType] = {
     spark_types.FloatType: pa.float32(),
     spark_types.DoubleType: pa.float64(),
 }
+
+
+# An array leaves pandas element by element: NaN as NULL, an instant as a wall clock.
+ALTERED_IN_ARRAYS = (
+    spark_types.FloatType,
+    spark_types.DoubleType,
+    spark_types.DateType,
+    spark_types.TimestampType,
+)
 
 
 def mapped(
@@ -108,9 +118,13 @@ class Crossing:
         """Raises MatchRecognizeUnsupportedError for a column that pandas would alter."""
         self.prepared = prepared
         self.fields = prepared.schema.fields
-        for field, column in zip(self.fields, executable.columns, strict=False):
+        in_arrays = columns_in_arrays(executable.reads)
+        for place, (field, column) in enumerate(zip(self.fields, executable.columns, strict=False)):
+            name, type_ = str(column.pieces[0]), field.dataType.simpleString()
             if arrow_type(field.dataType) is None:
-                raise altered_by_pandas(str(column.pieces[0]), field.dataType.simpleString())
+                raise altered_by_pandas(name, type_)
+            if place in in_arrays and isinstance(field.dataType, ALTERED_IN_ARRAYS):
+                raise altered_in_arrays(name, type_)
         self.types = [arrow_type(field.dataType) for field in self.fields]
 
     def encoded(self) -> DataFrame:
@@ -128,6 +142,18 @@ class Crossing:
                 yield batch.to_pandas(types_mapper=pd.ArrowDtype)
 
         return over_pandas
+
+
+def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
+    """The columns of which the output holds arrays: those that Spark aggregates over each match."""
+    places: set[int] = set()
+    for read in reads:
+        match read:
+            case ReadCollected(column=column):
+                places.add(column)
+            case ReadMatchedRows(columns):
+                places.update(columns)
+    return frozenset(places)
 
 
 def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:

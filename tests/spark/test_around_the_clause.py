@@ -227,3 +227,26 @@ def test_an_error_of_the_rows_is_at_its_place(spark: SparkSession, query: str) -
     text = str(caught.value).partition("JVM stacktrace")[0]
     assert f"(line {line}, position {column})" in text
     assert not [word for word in OURS if word in text]
+
+
+def test_a_name_in_a_subquery_of_a_condition(spark: SparkSession) -> None:
+    query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY n MEASURES 1 AS x PATTERN (A) {})"
+    query = query.format("DEFINE A AS v > (SELECT max(nosuch) FROM d)")
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query)
+    assert "`nosuch` cannot be resolved" in caught.value.message
+    assert not caught.value.notes  # it is not looked for among the columns of the input
+
+
+@pytest.mark.parametrize(
+    ("condition", "cure"),
+    [("to_number(g) > 1", "CAST(s AS DOUBLE)"), ("date_diff('hour', n, n) > 1", "timestampdiff")],
+)
+def test_a_function_that_takes_other_arguments_elsewhere(
+    spark: SparkSession, condition: str, cure: str
+) -> None:
+    query = f"""SELECT * FROM t MATCH_RECOGNIZE (
+      ORDER BY n MEASURES 1 AS x PATTERN (A) DEFINE A AS {condition})"""
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query)
+    assert cure in str(caught.value.hint)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import YearMonthIntervalType
 
 import matchrec
@@ -166,3 +166,86 @@ def test_a_calendar_interval_is_navigated(spark: SparkSession) -> None:
     spark.sql("SELECT 1 AS k, make_interval(1, 2, 0, 3) AS x").createOrReplaceTempView("typed")
     got = result(spark, "ORDER BY k MEASURES CAST(LAST(x) AS string) AS s PATTERN (A)")
     assert [row.s for row in got.collect()] == ["1 years 2 months 3 days"]
+
+
+# What Arrow cannot carry, alone and inside of what it can; the last row is NULL throughout.
+ODD = {
+    "years": "CAST(make_ym_interval(i) AS INTERVAL YEAR)",
+    "months": "make_ym_interval(0, i)",
+    "days": "make_dt_interval(-i, 0, 0, 0.000007)",
+    "calendar": "make_interval(0, i, 0, -i)",
+    "nothing": "NULL",
+    "a": "array(make_ym_interval(0, i), NULL)",
+    "s": "struct(make_interval(0, i) AS `it's`, NULL AS n, make_dt_interval(i) AS d)",
+    "m": "map(i, array(named_struct('y', make_ym_interval(i))))",
+    "k": "map(make_ym_interval(i), array(map('x', make_dt_interval(i))))",
+}
+
+
+@pytest.fixture
+def odd(spark: SparkSession) -> DataFrame:
+    values = (f"IF(i < 3, {text}, NULL) AS {name}" for name, text in ODD.items())
+    return spark.range(1, 4).selectExpr("CAST(id AS INT) AS i").selectExpr("i", *values)
+
+
+def shown(frame: DataFrame) -> tuple[str, list[str]]:
+    """Types and rows as Spark prints them."""
+    casts = (f"CAST({name} AS STRING)" for name in frame.columns)
+    return frame.schema.simpleString(), sorted(map(str, frame.selectExpr(*casts).collect()))
+
+
+def test_types_that_arrow_lacks_come_through_all_rows_and_measures(odd: DataFrame) -> None:
+    clause = "ORDER BY i ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS i > 0"
+    assert shown(matchrec.match_recognize(odd, clause)) == shown(odd)
+    measures = ", ".join(f"LAST(A.{name}) AS {name}" for name in ("i", *ODD))
+    clause = f"ORDER BY i MEASURES {measures} PATTERN (A) DEFINE A AS i > 0"
+    assert shown(matchrec.match_recognize(odd, clause)) == shown(odd)
+
+
+def test_types_that_arrow_lacks_come_through_arrays_of_events(odd: DataFrame) -> None:
+    pattern = matchrec.Pattern.begin("a").where("i > 0")
+    for found in (
+        matchrec.detect(odd, pattern, order_by="i").selectExpr("inline(a)"),
+        matchrec.sase(odd, "PATTERN SEQ(ANY a)", order_by="i").selectExpr("inline(a)"),
+        matchrec.sase(odd, "PATTERN SEQ(ANY a)", order_by="i", form="compressed").select("event.*"),
+    ):
+        assert shown(found) == shown(odd)
+
+
+def test_types_that_arrow_lacks_come_through_aggregates(odd: DataFrame) -> None:
+    for name in ODD:
+        lists = f"collect_list({name}) AS l, array_agg({name}) AS g, first_value({name}) AS f"
+        clause = f"ORDER BY i MEASURES {lists} PATTERN (A+) DEFINE A AS i > 0"
+        expected = odd.selectExpr(f"collect_list({name}) AS l", f"array_agg({name}) AS g")
+        expected = expected.selectExpr("*", "l[0] AS f") if name != "nothing" else expected
+        found = matchrec.match_recognize(odd, clause).select(*expected.columns)
+        assert shown(found) == shown(expected)
+
+
+def test_an_aggregate_that_a_type_does_not_have_is_refused(odd: DataFrame) -> None:
+    for call in ("max(calendar)", "sum(calendar)", "sum(a)"):
+        clause = f"ORDER BY i MEASURES {call} AS x PATTERN (A) DEFINE A AS i > 0"
+        with pytest.raises(matchrec.MatchRecognizePlanError, match="Spark refuses"):
+            matchrec.match_recognize(odd, clause)
+
+
+@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+@pytest.mark.parametrize("condition", ["B.nothing = A.nothing", "A.nothing > B.nothing"])
+def test_a_void_column_in_a_condition_on_the_run_is_null(
+    odd: DataFrame, engine: str, condition: str
+) -> None:
+    for text, matches in ((condition, 0), (f"({condition}) IS NULL AND A.i < B.i", 1)):
+        clause = f"ORDER BY i MEASURES A.i AS i PATTERN (A B) DEFINE B AS {text}"
+        found = matchrec.match_recognize(odd, clause, engine=engine).collect()
+        assert found == [Row(i=1)] * matches
+
+
+@pytest.mark.parametrize("kind", ["double", "float", "date", "timestamp"])
+@pytest.mark.parametrize("call", ["collect_list(v)", "max_by(v, t)"])
+def test_pandas_refuses_arrays_whose_values_it_would_alter(
+    spark: SparkSession, kind: str, call: str
+) -> None:
+    frame = spark.createDataFrame([], f"t int, v {kind}")
+    clause = f"ORDER BY t MEASURES {call} AS x PATTERN (A) DEFINE A AS t > 0"
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=f"`v` of type {kind} in an"):
+        matchrec.match_recognize(frame, clause, transport="pandas")

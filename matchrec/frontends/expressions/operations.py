@@ -27,7 +27,7 @@ from matchrec.frontends.expressions.operators import (
 )
 from matchrec.frontends.expressions.references import Hole
 from matchrec.frontends.lexing.tokens import Kind
-from matchrec.plan.expression import Operation, Scalar, Term
+from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, Term
 
 
 class _NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
@@ -170,16 +170,20 @@ class _Reader(Cursor):
             return self.unary()
         start = self.position
         left = self.binary(level + 1)
+        chained = 0
         while self.key in LEVELS[level]:
             operator = LEVELS[level][self.key]
             self.position += 1
             right = self.binary(level + 1)
+            chained += 1
+            if chained > DEEPEST:
+                continue
             left = (
                 self.operation(operator, start, left, right)
                 if operator
                 else self.term(start, self.position)
             )
-        return left
+        return left if chained <= DEEPEST else self.operation(LONG_CHAIN, start)
 
     def unary(self) -> Scalar:
         start = self.position

@@ -12,7 +12,14 @@ from matchrec.arguments import Kind, OneOf, all_of, checked, instance_of, is_col
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.durations import DURATION, Duration, duration
 from matchrec.frontends.pattern.show import shown
-from matchrec.frontends.pattern.tree import All, Condition, Contiguity, Either, Stage, Test
+from matchrec.frontends.pattern.tree import (
+    Condition,
+    Contiguity,
+    Stage,
+    Test,
+    both_of,
+    either_of,
+)
 
 CONTENT = Kind(
     "the name of a stage, or a Pattern as a group",
@@ -89,18 +96,14 @@ class Pattern:
     @checked(condition=CONDITION)
     def where(self, condition: Any) -> Pattern:
         """The stage's events satisfy this condition too."""
-        stage, test = self._last, checks.condition(condition, self._last, "where")
-        return self._with_last(
-            condition=test if stage.condition is None else All(stage.condition, test)
-        )
+        test = checks.condition(condition, self._last, "where")
+        return self._with_last(condition=both_of(self._last.condition, test))
 
     @checked(condition=CONDITION)
     def or_where(self, condition: Any) -> Pattern:
         """The stage's events satisfy this condition, or all that was said before."""
-        stage, test = self._last, checks.condition(condition, self._last, "or_where")
-        return self._with_last(
-            condition=test if stage.condition is None else Either(stage.condition, test)
-        )
+        test = checks.condition(condition, self._last, "or_where")
+        return self._with_last(condition=either_of(self._last.condition, test))
 
     @checked(condition=CONDITION)
     def until(self, condition: Any) -> Pattern:

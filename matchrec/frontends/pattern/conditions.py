@@ -119,19 +119,21 @@ def _named(reference: Reference, test: str) -> Reference:
     return replace(reference, navigation=replace(reference.navigation, variable=test))
 
 
-def both(left: Scalar, right: Scalar) -> Operation:
-    """Left AND right."""
-    return _joined("AND", left, right)
+def every(*parts: Scalar) -> Operation:
+    """The parts with AND between them."""
+    return _joined("AND", parts)
 
 
-def either(left: Scalar, right: Scalar) -> Operation:
-    """Left OR right."""
-    return _joined("OR", left, right)
+def some(*parts: Scalar) -> Operation:
+    """The parts with OR between them."""
+    return _joined("OR", parts)
 
 
-def _joined(operator: str, left: Scalar, right: Scalar) -> Operation:
-    pieces = ("(", *left.pieces, f") {operator} (", *right.pieces, ")")
-    return Operation(operator, (left, right), pieces, left.span)
+def _joined(operator: str, parts: tuple[Scalar, ...]) -> Operation:
+    pieces: list[Piece] = []
+    for part in parts:
+        pieces += [f" {operator} (" if pieces else "(", *part.pieces, ")"]
+    return Operation(operator, parts, tuple(pieces), parts[0].span)
 
 
 def complement(scalar: Scalar) -> Operation:

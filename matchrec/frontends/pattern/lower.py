@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.expressions.analysis import Clause, Scope
@@ -17,11 +18,11 @@ from matchrec.frontends.pattern.after_match import AfterMatch
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.conditions import (
     asked,
-    both,
     complement,
-    either,
+    every,
     later,
     refuse_other_rows,
+    some,
     too_far,
 )
 from matchrec.frontends.pattern.durations import Duration
@@ -139,12 +140,12 @@ class Written:
 
     @staticmethod
     def of(stages: tuple[Stage, ...]) -> Written:
-        text, places = "", {}
+        pieces, places, length = [], {}, 0
         for label, condition in all_given(stages):
-            text += f"{label}: "
-            places[id(condition)] = len(text)
-            text += f"{condition.expression}\n"
-        return Written(Source(text), places)
+            places[id(condition)] = length + len(label) + 2
+            pieces.append(f"{label}: {condition.expression}\n")
+            length += len(pieces[-1])
+        return Written(Source("".join(pieces)), places)
 
 
 def all_given(stages: tuple[Stage, ...]) -> Iterator[tuple[str, Test]]:
@@ -162,12 +163,12 @@ def tests_of(condition: Condition | None) -> Iterator[Test]:
     match condition:
         case Test():
             yield condition
-        case All(left, right) | Either(left, right):
-            yield from tests_of(left)
-            yield from tests_of(right)
+        case All(parts) | Either(parts):
+            for part in parts:
+                yield from tests_of(part)
 
 
-@dataclass(slots=True)
+@dataclass
 class Tests:
     """The definitions of all tests so far, by name; near: windows between neighbours, by test."""
 
@@ -217,7 +218,7 @@ class Tests:
         goes_on = self.define(f"{label} not until", complement(ends))
         if stage.is_group:
             return Until(test, goes_on)
-        take = both(self.scalar(stage.condition), complement(ends))
+        take = every(self.scalar(stage.condition), complement(ends))
         return Until(test, goes_on, self.define(f"{label} where, not until", take))
 
     def distance(self, label: str, window: Duration | None) -> str | None:
@@ -259,17 +260,21 @@ class Tests:
         match condition:
             case None:
                 return Term((EVERYWHERE,), Span(0, 0))
-            case All(left, right):
-                return both(self.scalar(left), self.scalar(right))
-            case Either(left, right):
-                return either(self.scalar(left), self.scalar(right))
+            case All(parts):
+                return every(*map(self.scalar, parts))
+            case Either(parts):
+                return some(*map(self.scalar, parts))
             case Test(text):
                 offset = self.written.places[id(condition)]
-                names = self.stage_names()
-                scope = Scope(Clause.DEFINE, tuple(names), dialect=self.asked_for.dialect)
-                parsed = parse_scalar(text, offset, scope)
-                return refuse_other_rows(parsed, names)
+                parsed = parse_scalar(text, offset, self.scope)
+                return refuse_other_rows(parsed, self.stage_names)
 
+    @cached_property
+    def scope(self) -> Scope:
+        """What a condition may refer to."""
+        return Scope(Clause.DEFINE, tuple(self.stage_names), dialect=self.asked_for.dialect)
+
+    @cached_property
     def stage_names(self) -> dict[str, str]:
         """Each way to write a stage in a condition, and its name."""
         found: dict[str, str] = {}

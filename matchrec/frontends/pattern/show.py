@@ -62,12 +62,12 @@ def quantifier(stage: Stage) -> str:
 def conditions(condition: Condition | None) -> Iterator[str]:
     """The calls of where and or_where, which are read from left to right."""
     match condition:
-        case All(left, right):
-            yield from conditions(left)
-            yield f"where({value(right)})"
-        case Either(left, right):
-            yield from conditions(left)
-            yield f"or_where({value(right)})"
+        case All((first, *others)):
+            yield from conditions(first)
+            yield from (f"where({value(one)})" for one in others)
+        case Either((first, *others)):
+            yield from conditions(first)
+            yield from (f"or_where({value(one)})" for one in others)
         case Test():
             yield f"where({value(condition)})"
 

@@ -140,10 +140,10 @@ def definitions(stages: tuple[Stage, ...]) -> Iterator[str]:
 def text_of(condition: Condition, stage: Stage) -> str:
     """A condition as SQL."""
     match condition:
-        case All(left, right):
-            return f"({text_of(left, stage)}) AND ({text_of(right, stage)})"
-        case Either(left, right):
-            return f"({text_of(left, stage)}) OR ({text_of(right, stage)})"
+        case All(parts):
+            return " AND ".join(f"({text_of(part, stage)})" for part in parts)
+        case Either(parts):
+            return " OR ".join(f"({text_of(part, stage)})" for part in parts)
         case _:
             if not isinstance(condition.expression, str):
                 raise errors.not_in_sql(stage.label, "has a Column as condition")

@@ -33,21 +33,41 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """Both must hold."""
+    """All of them must hold, two or more."""
 
-    left: Condition
-    right: Condition
+    parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of them must hold."""
+    """One of them must hold, of two or more."""
 
-    left: Condition
-    right: Condition
+    parts: tuple[Condition, ...]
 
 
 Condition = Test | All | Either
+
+
+def both_of(condition: Condition | None, test: Test) -> Condition:
+    """A test beside what was said before."""
+    match condition:
+        case None:
+            return test
+        case All(parts):
+            return All((*parts, test))
+        case _:
+            return All((condition, test))
+
+
+def either_of(condition: Condition | None, test: Test) -> Condition:
+    """A test instead of what was said before."""
+    match condition:
+        case None:
+            return test
+        case Either(parts):
+            return Either((*parts, test))
+        case _:
+            return Either((condition, test))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +160,10 @@ def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tup
         match condition:
             case Test():
                 return change(condition)
-            case All(left, right):
-                return All(changed(left), changed(right))
-            case Either(left, right):
-                return Either(changed(left), changed(right))
+            case All(parts):
+                return All(tuple(map(changed, parts)))
+            case Either(parts):
+                return Either(tuple(map(changed, parts)))
 
     def stage_changed(stage: Stage) -> Stage:
         content = stage.content

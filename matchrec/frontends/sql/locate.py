@@ -28,7 +28,7 @@ from matchrec.frontends.sql.outline import (
 from matchrec.frontends.sql.query import Frame, Query, Site
 from matchrec.frontends.sql.relation import relation_before
 from matchrec.frontends.sql.sections import clause_tokens
-from matchrec.frontends.sql.use import use_of
+from matchrec.frontends.sql.use import Words, use_of, words_of
 from matchrec.frontends.sql.with_clauses import WithClause, visible, with_clauses
 from matchrec.plan.text.template import View
 from matchrec.source import Source, Span
@@ -131,8 +131,9 @@ def _sites(
         _refuse_alias_in_double_quotes(outline, cut)
     placed = tuple(Placed(cut, relation_before(outline, cut)) for cut in clauses)
     names = aliases(text, stock, outline, placed)
+    around = withs, words_of(outline)
     for index, (at, alias) in enumerate(zip(placed, names, strict=True)):
-        yield _site(text, outline, withs, (index, at, alias))
+        yield _site(text, outline, around, (index, at, alias))
 
 
 def _refuse_alias_in_double_quotes(outline: Outline, cut: Cut) -> None:
@@ -145,9 +146,10 @@ def _refuse_alias_in_double_quotes(outline: Outline, cut: Cut) -> None:
 def _site(
     text: str,
     outline: Outline,
-    withs: tuple[WithClause, ...],
+    around: tuple[tuple[WithClause, ...], Words],
     found: tuple[int, Placed, str | None],
 ) -> Site:
+    withs, words = around
     index, at, alias = found
     cut, start = at.cut, at.relation.start
     relation = outline.span(start, cut.word)
@@ -162,5 +164,5 @@ def _site(
         relation,
         whole,
         visible(outline, withs, start),
-        use_of(outline, start, cut.closing),
+        use_of(outline, start, cut.closing, words),
     )

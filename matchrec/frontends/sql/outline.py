@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from matchrec.errors.sql import query as errors
 from matchrec.frontends.expressions.function_names import words
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
-from matchrec.frontends.lexing.tokens import Kind, Token
+from matchrec.frontends.lexing.tokens import Kind, Token, innermost
 from matchrec.source import Span
 
 _BEFORE_RELATION = words("FROM JOIN USING")
@@ -25,13 +26,22 @@ class Cut:
     closing: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outline:
     """A query's tokens with their brackets. pairs: closing index of each opening one."""
 
     tokens: tuple[Token, ...]
     pairs: dict[int, int]
     dialect: Dialect = SPARK
+
+    @cached_property
+    def openings(self) -> dict[int, int]:
+        """Opening index of each closing one."""
+        return {closing: opening for opening, closing in self.pairs.items()}
+
+    @cached_property
+    def _around(self) -> tuple[int, ...]:
+        return innermost(self.pairs, len(self.tokens))
 
     def key(self, index: int) -> str:
         """The key of a token; nothing before the first and after the last."""
@@ -43,12 +53,10 @@ class Outline:
 
     def enclosing(self, index: int) -> int:
         """The end of the innermost parenthesis around `index`, or of the query."""
-        around = [
-            (closing - opening, closing)
-            for opening, closing in self.pairs.items()
-            if opening < index < closing and self.key(opening) == "("
-        ]
-        return min(around)[1] if around else len(self.tokens)
+        opening = self._around[index] if index < len(self.tokens) else -1
+        while opening >= 0 and self.key(opening) != "(":
+            opening = self._around[opening]
+        return len(self.tokens) if opening < 0 else self.pairs[opening]
 
     def level(self, start: int, end: int) -> Iterator[int]:
         """The indices from `start` to `end`, without what stands in brackets that open there."""

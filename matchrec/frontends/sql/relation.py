@@ -49,10 +49,9 @@ def relation_before(outline: Outline, cut: Cut) -> Relation:
 
 def _start(outline: Outline, end: int, stop_at_comma: bool) -> int:
     """The index after the nearest FROM, JOIN, opening parenthesis or, if asked for, comma."""
-    openings = {closing: opening for opening, closing in outline.pairs.items()}
     index = end
     while index > 0:
-        before = openings.get(index - 1, index - 1)
+        before = outline.openings.get(index - 1, index - 1)
         key = outline.key(before)
         word = key in _BEFORE_RELATION and outline.key(before - 1) != "."
         if word or (key == "(" and before == index - 1) or (key == "," and stop_at_comma):

@@ -7,7 +7,9 @@ Wherever that is not plain to see, everything is used.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from matchrec.frontends.expressions.function_names import words
 from matchrec.frontends.lexing.tokens import Kind
@@ -26,20 +28,46 @@ _BEFORE_PARENTHESIS = words("USING ON WHERE HAVING")
 _BEFORE_CONSTANT = words("DATE TIMESTAMP")
 
 
-def use_of(outline: Outline, start: int, closing: int) -> Use:
-    """The use of the clause whose relation starts at `start` and that closes at `closing`."""
-    around = [i for i in range(len(outline.tokens)) if not start <= i <= closing]
-    return Use(_names(outline, around, closing), tuple(_key_tests(outline, start, closing)))
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How often a query has each key and each name, lower case; where `*` is all columns."""
+
+    keys: Counter[str]
+    names: Counter[str]
+    stars: tuple[int, ...]
 
 
-def _names(outline: Outline, around: list[int], closing: int) -> frozenset[str] | None:
-    keys = {outline.key(index) for index in around}
-    if "SELECT" not in keys or keys & _ALL_COLUMNS or _has_column_list(outline, closing):
+def words_of(outline: Outline) -> Words:
+    """The words of a whole query."""
+    every = range(len(outline.tokens))
+    stars = (i for i in every if outline.key(i) == "*" and not _is_operator(outline, i))
+    return Words(*_counted(outline, every), tuple(stars))
+
+
+def _counted(outline: Outline, indices: range) -> tuple[Counter[str], Counter[str]]:
+    tokens = outline.tokens[indices.start : indices.stop]
+    names = (token.name.lower() for token in tokens if token.can_name)
+    return Counter(token.key for token in tokens), Counter(names)
+
+
+def use_of(outline: Outline, start: int, closing: int, whole: Words) -> Use:
+    """The use of the clause whose relation starts at `start` and that closes at `closing`.
+
+    whole: the words of the query.
+    """
+    inside = range(start, closing + 1)
+    names = None if _has_column_list(outline, closing) else _names(outline, inside, whole)
+    return Use(names, tuple(_key_tests(outline, start, closing)))
+
+
+def _names(outline: Outline, inside: range, whole: Words) -> frozenset[str] | None:
+    keys, names = _counted(outline, inside)
+    around = {key for key, count in whole.keys.items() if count > keys[key]}
+    if "SELECT" not in around or around & _ALL_COLUMNS:
         return None
-    if any(outline.key(index) == "*" and not _is_operator(outline, index) for index in around):
+    if any(star not in inside for star in whole.stars):
         return None
-    tokens = (outline.tokens[index] for index in around)
-    return frozenset(token.name.lower() for token in tokens if token.can_name)
+    return frozenset(name for name, count in whole.names.items() if count > names[name])
 
 
 def _is_operator(outline: Outline, index: int) -> bool:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from pyspark.sql import types
 
 from matchrec.compile.executable import Executable
-from matchrec.conditions.types import Family
 from matchrec.output.pieces import AggregatePlace, Pieces, RowAggregate, RowField, RowTerm
 from matchrec.output.reads import ReadMatchedRows
 from matchrec.plan.text.sql_text import string_literal
@@ -104,15 +103,9 @@ def term_piece_sql(piece: object) -> str:
         return piece
     if isinstance(piece, int):
         return wire.read(piece)
-    return field_sql(piece) if isinstance(piece, RowField) else VARIABLE
-
-
-def field_sql(field: RowField) -> str:
-    """A column of a row of the match, in its own type."""
-    name = f"{wire.MATCHED_ROW}.{wire.field(field.index)}"
-    if field.type.family is Family.MONTHS:  # which crosses as a number
-        return f"CAST(make_ym_interval(0, {name}) AS {field.type.name})"
-    return name
+    if isinstance(piece, RowField):
+        return f"{wire.MATCHED_ROW}.{wire.field(piece.index)}"
+    return VARIABLE
 
 
 def measure_sql(pieces: Pieces) -> str:

@@ -29,7 +29,6 @@ from matchrec.output.reads import (
 )
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark import wire
-from matchrec.spark.crossing import crosses_as
 from matchrec.spark.types import sum_type
 
 NAMED: dict[str, DataType] = {
@@ -92,7 +91,7 @@ def type_of(type_: ReadType, inputs: Sequence[StructField]) -> DataType:
 def matched_row_type(columns: tuple[int, ...], inputs: Sequence[StructField]) -> StructType:
     """The struct that is one row of a match."""
     fields = [
-        StructField(wire.field(place), crosses_as(inputs[column].dataType))
+        StructField(wire.field(place), inputs[column].dataType)
         for place, column in enumerate(columns)
     ]
     fields.append(StructField(wire.VARIABLE, StringType()))

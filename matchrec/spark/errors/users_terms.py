@@ -184,7 +184,7 @@ def _word_at(place: tuple[int, int], filled: Filled) -> Span | None:
     line, column = place
     text = filled.text
     start = sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + column
-    word = re.compile(r"\w+|.?").match(text, start)
+    word = re.compile(r"[\w.`]+|.?").match(text, start)
     return filled.written(start, max(word.end(), start + 1)) if word else None
 
 

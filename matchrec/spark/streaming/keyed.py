@@ -36,6 +36,7 @@ from matchrec.spark.worker.encode import (
     dense_ranks,
     partitions_of,
     validity,
+    value_at,
 )
 from matchrec.spark.worker.gather import Gatherer
 from matchrec.spark.worker.match import WORDING
@@ -136,7 +137,7 @@ class Keyed:
     def place(self, row: int, rows: Rows) -> Place:
         """A row as its partition's keys and its number there."""
         names = self.executable.keys
-        keys = {name: rows.known.column(wire.column(place))[row].as_py() for name, place in names}
+        keys = {name: value_at(rows.known, wire.column(place), row) for name, place in names}
         return Place(keys, int(rows.numbers[row]) + 1, bool(self.executable.relevant))
 
 

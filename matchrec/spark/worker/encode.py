@@ -104,6 +104,15 @@ def column(table: pa.Table, name: str) -> pa.Array:
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
+def value_at(table: pa.Table, name: str, row: int) -> object:
+    """A value as Python's; as text, where Python has no such date or time."""
+    value = table.column(name)[row]
+    try:
+        return value.as_py()
+    except (OverflowError, ValueError):
+        return value.cast(pa.string()).as_py()
+
+
 def stacked(columns: list[npt.NDArray[np.generic]], rows: int, kind: type) -> npt.NDArray:  # type: ignore[type-arg]
     """kind[len(columns), rows]."""
     if not columns:
@@ -129,7 +138,7 @@ def satisfied_words(table: pa.Table, conditions: int) -> WordArray:
 def as_integers(values: pa.Array) -> IntArray:
     """int64[n]; 0 where NULL."""
     kind = values.type
-    if pa.types.is_boolean(kind):
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
         values = values.cast(pa.int8())
     elif pa.types.is_decimal(kind):
         return decimal_digits(values)

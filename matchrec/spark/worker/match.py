@@ -35,7 +35,7 @@ from matchrec.spark import wire
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.worker.contiguous_runs import stretches_of
 from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, Tally
-from matchrec.spark.worker.encode import partitions_of, slices_of
+from matchrec.spark.worker.encode import partitions_of, slices_of, value_at
 from matchrec.spark.worker.gather import Gatherer, chained
 
 T = TypeVar("T")
@@ -157,7 +157,7 @@ class Worker:
     def place(self, row: int, piece: Piece, partitions: Partitions) -> Place:
         """A row as its partition's keys and its number there."""
         keys = {
-            name: piece.table.column(wire.column(column))[row].as_py()
+            name: value_at(piece.table, wire.column(column), row)
             for name, column in self.executable.keys
         }
         number: int | None

@@ -1,0 +1,124 @@
+"""Errors that only the run can show: from a worker, through Spark, back to what was raised."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec import MatchRecognizeRunError
+from tests.test_random_queries import settings
+
+CLAUSE = """PARTITION BY key, id % 1 ORDER BY id MEASURES count(*) AS n
+    PATTERN (A B) DEFINE B AS A.id / B.id > 0"""
+ENDS = {
+    "collect": lambda frame: frame.collect(),
+    "count": lambda frame: frame.count(),
+    "toPandas": lambda frame: frame.toPandas(),
+    "toLocalIterator": lambda frame: list(frame.toLocalIterator()),
+    "write": lambda frame: frame.write.format("noop").mode("overwrite").save(),
+}
+
+
+def raised(end: Callable[[], object]) -> Exception:
+    """What Spark raises; PySpark 3.5 leaves some of it as Java's."""
+    with pytest.raises((PySparkException, Py4JJavaError)) as caught:
+        end()
+    return caught.value
+
+
+@pytest.fixture
+def failing(spark: SparkSession) -> DataFrame:
+    """The second row of the one partition divides by zero; its key is not plain text."""
+    return spark.createDataFrame([(-1, 'é"\n\\'), (0, 'é"\n\\')], "id int, key string")
+
+
+def check(error: Exception) -> None:
+    """Raises AssertionError for what is not the error of `failing`."""
+    found = MatchRecognizeRunError.from_exception(error)
+    assert found is not None
+    assert found.message == "the condition of `B` divides by zero"
+    assert found.notes == (r"""in the partition with `key` = 'é"\n\\', id % 1 = 0, row 2""",)
+    assert found.hint == "write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false"
+    assert str(found) == f"{found.message}\n  {found.notes[0]}\n  {found.hint}"
+    assert found.partition == {"key": 'é"\n\\', "id % 1": 0}
+    assert found.row_number == 2
+    assert found.__cause__ is error
+
+
+@pytest.mark.filterwarnings("ignore:toPandas attempted")
+@pytest.mark.parametrize("end", ENDS)
+def test_from_every_action(spark: SparkSession, failing: DataFrame, end: str) -> None:
+    with settings(spark, ansi__enabled="true"):
+        frame = matchrec.match_recognize(failing, CLAUSE)
+        check(raised(lambda: ENDS[end](frame)))
+
+
+@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+@pytest.mark.parametrize("transport", ["arrow", "pandas"])
+@pytest.mark.parametrize("simplified", ["true", "false"])
+def test_from_every_way_to_the_worker(
+    spark: SparkSession, failing: DataFrame, engine: str, transport: str, simplified: str
+) -> None:
+    traceback = "execution__pyspark__udf__simplifiedTraceback__enabled"
+    with settings(spark, ansi__enabled="true", **{traceback: simplified}):
+        frame = matchrec.match_recognize(failing, CLAUSE, engine=engine, transport=transport)
+        check(raised(frame.collect))
+
+
+def test_values_that_json_lacks_come_as_text(spark: SparkSession) -> None:
+    keys = "DATE'2026-01-02' AS day, timestamp'+12000-01-01 00:00:00' AS far, X'00FF' AS bytes"
+    frame = spark.range(2).selectExpr("CAST(id - 1 AS INT) AS id", *keys.split(", "))
+    clause = CLAUSE.replace("key, id % 1", "day, far, bytes")
+    with settings(spark, ansi__enabled="true"):
+        error = raised(matchrec.match_recognize(frame, clause).collect)
+    found = MatchRecognizeRunError.from_exception(error)
+    assert found is not None
+    assert found.partition["day"] == "2026-01-02"
+    assert str(found.partition["far"]).startswith("12000-01-01 00:00:00")
+    assert found.partition["bytes"] == repr(b"\x00\xff")
+
+
+def test_a_long_key_is_cut_in_the_message_and_whole_in_the_field(spark: SparkSession) -> None:
+    frame = spark.range(2).selectExpr("CAST(id - 1 AS INT) AS id", "repeat('x', 9999) AS key")
+    with settings(spark, ansi__enabled="true"):
+        error = raised(matchrec.match_recognize(frame, CLAUSE).collect)
+    found = MatchRecognizeRunError.from_exception(error)
+    assert found is not None
+    assert len(str(found)) < 600
+    assert found.partition["key"] == "x" * 9999
+
+
+def test_from_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number, (second, x) in enumerate([(1, 1), (2, 0), (100, 1)]):
+        event = {"ts": f"2026-01-01T00:{second // 60:02}:{second % 60:02}Z", "x": x}
+        (tmp_path / "in" / f"{number}.json").write_text(json.dumps(event))
+    with settings(spark, ansi__enabled="true"):
+        stream = spark.readStream.schema("ts timestamp, x int").json(str(tmp_path / "in"))
+        pattern = (
+            matchrec.Pattern.begin("a").next("b").where("last(a.x) / x > 0").within("9 seconds")
+        )
+        found = matchrec.detect(stream.withWatermark("ts", "1 second"), pattern, order_by="ts")
+        query = found.writeStream.format("noop").trigger(availableNow=True)
+        started = query.option("checkpointLocation", str(tmp_path / "state")).start()
+        awaited = raised(started.awaitTermination)
+    for error in (awaited, started.exception()):
+        assert error is not None
+        ours = MatchRecognizeRunError.from_exception(error)
+        assert ours is not None
+        assert ours.message.endswith("divides by zero")
+        assert (ours.partition, ours.row_number) == ({}, 2)
+
+
+def test_errors_of_others_are_none(spark: SparkSession) -> None:
+    with settings(spark, ansi__enabled="true"):
+        divided = raised(spark.range(1).selectExpr("1 / id").collect)
+    for error in (divided, ValueError("x")):
+        assert MatchRecognizeRunError.from_exception(error) is None
