@@ -18,19 +18,14 @@ The names are loaded on first use: a Spark worker, which needs none of them, sta
 """
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matchrec.api.install import install, uninstall
     from matchrec.api.patterns import detect, explain_pattern, pattern_sql
-    from matchrec.api.sql import (
-        explain,
-        explain_sase,
-        match_recognize,
-        sase,
-        sql,
-        unwind,
-    )
+    from matchrec.api.sase import explain_sase, sase, unwind
+    from matchrec.api.sql import explain, match_recognize, sql
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
@@ -68,19 +63,27 @@ __all__ = [
 ]
 
 
+_HOMES = {
+    "matchrec.api.install": ("install", "uninstall"),
+    "matchrec.api.patterns": ("detect", "explain_pattern", "pattern_sql"),
+    "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
+    "matchrec.api.sql": ("explain", "match_recognize", "sql"),
+    "matchrec.engine.interface": ("Optimisations",),
+    "matchrec.explanation": ("Explanation",),
+    "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
+    "matchrec.spark.counters": ("Counters",),
+}
+
+
 def __getattr__(name: str) -> Any:
+    """A public name, from the module that has it: nothing is loaded before it is used."""
+    if name == "__version__":
+        return version("matchrec")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name.startswith("MatchRecognize"):
-        return getattr(import_module("matchrec.errors"), name)
-    if name in ("AfterMatch", "Pattern"):
-        return getattr(import_module("matchrec.frontends.pattern"), name)
-    if name in ("detect", "explain_pattern", "pattern_sql"):
-        return getattr(import_module("matchrec.api.patterns"), name)
-    if name in ("install", "uninstall"):
-        return getattr(import_module("matchrec.api.install"), name)
-    return getattr(import_module("matchrec.api.sql"), name)
+    homes = (home for home, names in _HOMES.items() if name in names)
+    return getattr(import_module(next(homes, "matchrec.errors")), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted((*__all__, "__version__"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import runner_for
+from matchrec.api.evaluation import Evaluation
+from matchrec.api.inputs import dialect_of
 from matchrec.api.signatures import ARGS, ENGINE, FRAMES, MAX_STEPS
-from matchrec.api.sql import Evaluation, dialect_of
 from matchrec.arguments import SESSION, checked
 from matchrec.frontends.sql import parse
 from matchrec.spark.execute import Options

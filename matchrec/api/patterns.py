@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 
+from matchrec.api.inputs import dialect_of, relation_of
 from matchrec.api.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TABLE, TRANSPORT
-from matchrec.api.sql import dialect_of, relation_of
 from matchrec.arguments import DATAFRAME, FLAG, TEXTS, OneOf, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in

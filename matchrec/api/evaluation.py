@@ -1,0 +1,97 @@
+"""A query that holds clauses on its way to a DataFrame."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from matchrec.api.binding import run_around
+from matchrec.errors.kinds import shown_in
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.query import Query, Site
+from matchrec.frontends.sql.splice import (
+    in_scope,
+    markers_of_outer,
+    markers_of_rows,
+    outer,
+    rows_of,
+    select_from,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text.parameters import parameter_name
+from matchrec.plan.text.template import Template
+from matchrec.source import Span
+from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.relation import Relation
+from matchrec.spark.session import Runner
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class Evaluation:
+    """One query on its way to a DataFrame: clause after clause, innermost first."""
+
+    def __init__(self, query: Query, runner: Runner, options: Options) -> None:
+        self.query = query
+        self.runner = runner
+        self.options = options
+
+    def dataframe(self) -> DataFrame:
+        """The result of the whole query."""
+        self.all()
+        return self.outer()
+
+    def outer(self) -> DataFrame:
+        """The query around the clauses, once these are evaluated."""
+        runner, text = self.as_written(markers_of_outer(self.query)), outer(self.query)
+        return run_around(self.query, runner, text)
+
+    def as_written(self, markers: tuple[Span, ...]) -> Runner:
+        """What runs text in which the user's keeps its place, and the `?` in it stay."""
+        args = self.runner.args
+        if isinstance(args, dict) and markers:
+            args = [args[name] for name in map(parameter_name, markers) if name in args]
+        return replace(self.runner, args=args, source=self.query.source)
+
+    def all(self) -> list[Executed]:
+        """Every clause's result, each a view for the ones after it."""
+        with shown_in(self.query.source):
+            return [self.site(site) for site in self.query.sites]
+
+    def site(self, site: Site) -> Executed:
+        plan = lower(site.clause)
+        warn_about(plan)
+
+        def select_list_from(select_list: Template) -> Template:
+            return select_from(self.query, site, select_list)
+
+        def behind_with(text: Template) -> Template:
+            return in_scope(self.query, site, text)
+
+        relation = Relation(
+            replace(self.runner, in_scope=behind_with),
+            select_list_from,
+            (self.as_written(markers_of_rows(self.query, site)), rows_of(self.query, site)),
+        )
+        executed = execute(plan, relation, site.relation_alias, self.options, site.use)
+        self.runner = self.runner.having(**{site.view.name: executed.dataframe})
+        return executed
+
+
+def warn_about(plan: MatchPlan) -> None:
+    """Warns of what is allowed and is seldom meant."""
+    if not plan.order_by:
+        warnings.warn(
+            "MATCH_RECOGNIZE without ORDER BY: the order of rows, and so the result, "
+            "may differ each time",
+            UserWarning,
+            stacklevel=2,
+        )
+    if not plan.definitions:
+        warnings.warn(
+            "MATCH_RECOGNIZE without DEFINE: every pattern variable is true for every row",
+            UserWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,162 @@
+"""`sase` and what belongs to it: the language of event patterns over DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.signatures import (
+    COUNTERS,
+    ENGINE,
+    OPTIMISATIONS,
+    TRANSPORT,
+)
+from matchrec.arguments import DATAFRAME, TEXT, TEXTS, OneOf, checked
+from matchrec.engine.interface import OPTIMISED, Optimisations
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.calls import not_compressible
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.sase import WORDS
+from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.frontends.arguments import keys, orders
+from matchrec.frontends.sase import compile_sase
+from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.compressed import as_graph
+from matchrec.source import Source
+from matchrec.spark.after.unwind import marked, unwound
+from matchrec.spark.counters import Counters
+from matchrec.spark.errors.diagnose import check_type_column
+from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.sessions.environment import check_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@checked(
+    df=DATAFRAME,
+    text=TEXT,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    type_column=TEXT,
+    output=OneOf(("all", "non_overlapping")),
+    form=OneOf(("verbose", "compressed")),
+    engine=ENGINE,
+    transport=TRANSPORT,
+    counters=COUNTERS,
+    optimisations=OPTIMISATIONS,
+)
+def sase(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    text: str,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    output: str = "all",
+    form: str = "verbose",
+    engine: str = "auto",
+    transport: str = "auto",
+    counters: Counters | None = None,
+    optimisations: Optimisations = OPTIMISED,
+) -> DataFrame:
+    """The matches of a SASE+ query over a DataFrame of events.
+
+    order_by: what the events are sorted by, the first of it is what WITHIN measures. partition_by:
+    what divides them into streams. Both are SQL over one row. type_column: its value is an event's
+    type. output: "all" or "non_overlapping" matches.
+
+    form "verbose": one row per match, the partition columns, then what RETURN says, or else for
+    each variable an array of its events. form "compressed": the shared buffer of all matches, one
+    row per pointer, for `unwind`. A worker gives matches in the order in which they are complete,
+    but rows of a DataFrame have no order: sort by what RETURN says.
+
+    optimisations: what to switch off, to measure what it gains. Otherwise as `sql`.
+    """
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
+    return query.executed(
+        Options(engine, transport, optimisations, counters, streams=True)
+    ).dataframe
+
+
+@checked(
+    df=DATAFRAME,
+    text=TEXT,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    type_column=TEXT,
+    output=OneOf(("all", "non_overlapping")),
+    form=OneOf(("verbose", "compressed")),
+    engine=ENGINE,
+    optimisations=OPTIMISATIONS,
+)
+def explain_sase(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    text: str,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    output: str = "all",
+    form: str = "verbose",
+    engine: str = "auto",
+    optimisations: Optimisations = OPTIMISED,
+) -> Explanation:
+    """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`."""
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
+    executed = query.executed(Options(engine, optimisations=optimisations, streams=True))
+    return Explanation((ExplainedClause(executed.plan, executed.executable),))
+
+
+@dataclass(frozen=True)
+class SaseCall:
+    """What `sase` is asked, apart from how it is run."""
+
+    df: DataFrame
+    text: str
+    order_by: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    type_column: str
+    output: MatchOutput
+
+    def executed(self, options: Options) -> Executed:
+        """The result, and what explains it."""
+        with shown_in(Source(self.text), WORDS):
+            plan = compile_sase(
+                self.text, self.order_by, self.partition_by, self.type_column, self.output
+            )
+            check_session(self.df.sparkSession)
+            try:
+                executed = execute(as_graph(plan), relation_of(self.df), None, options)
+            except MatchRecognizeError:
+                check_type_column(self.df, self.type_column, plan)
+                raise
+            if self.output is not MatchOutput.GRAPH:
+                return executed
+            return replace(executed, dataframe=marked(executed.dataframe, plan))
+
+
+@checked(graph=DATAFRAME)
+def unwind(graph: DataFrame) -> DataFrame:
+    """The matches that a DataFrame of `sase` in compressed form holds, as in verbose form.
+
+    Rows of the graph may have been left out before, as long as each pointer that is left leads to
+    one that is there.
+    """
+    check_session(graph.sparkSession)
+    return unwound(graph)
+
+
+def sase_output(output: str, form: str) -> MatchOutput:
+    """Which matches `sase` is asked for."""
+    if form == "verbose":
+        return MatchOutput.ALL if output == "all" else MatchOutput.NON_OVERLAPPING
+    if output != "all":
+        raise not_compressible(output)
+    return MatchOutput.GRAPH
