@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.compile.lookaround import lookaround
 from matchrec.conditions.run_condition import Glue, Kind
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa.compile import compile_pattern
-from matchrec.output.sight import sight
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import RowPattern, variable_names
 from tests.reference import Candidate, Failure, Value, find_all
@@ -138,7 +138,7 @@ def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
 def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) -> Outcome:
     """As `run_engine`, with `step` more rows of a partition at each call, without those done."""
     task = query.task()
-    seen = sight(task, len(rows.columns[Kind.INTEGER]), ())
+    seen = lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert seen is not None
     outcome: list[tuple[int, int, int, str]] = []
     for partition, offset in enumerate(rows.offsets[:-1]):

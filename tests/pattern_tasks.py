@@ -20,7 +20,9 @@ from pyspark.sql import types as spark_types
 from sqlglot import expressions as sql
 
 import matchrec
-from matchrec.compile.executable import Draft, Executable, Output, draft, link
+from matchrec.compile.draft import Draft, draft
+from matchrec.compile.executable import Executable, Output
+from matchrec.compile.path import link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions

@@ -20,7 +20,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from matchrec.compile.executable import Draft, Executable, draft, link
+from matchrec.compile.draft import Draft, draft
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.lookaround import longest_leap
+from matchrec.compile.lookaround import lookaround
+from matchrec.compile.overlap import longest_leap
 from matchrec.conditions.run_condition import Compare, Comparison, Constant, Kind, Reduce, Reduction
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
@@ -28,7 +29,6 @@ from matchrec.engine.slices.starting_rows import LENT, LENT_EARLY, OWN, Reach, S
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa.closure import fold
 from matchrec.nfa.facts import most_rows
-from matchrec.output.sight import sight
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from tests.engine_tasks import Outcome, Query, Rows, listed, run_reference, words
 from tests.test_engines import LONGER, VARIABLES, queries, run_dependent, windowed
@@ -97,7 +97,7 @@ class SlicedRows:
 def found_in_pieces(engine: Engine, query: Query, slice_: SlicedRows, step: int) -> Found:
     """What is found in a slice that comes in pieces, so many rows at once."""
     task, rows, kinds = query.task(), slice_.rows, slice_.kinds
-    seen = sight(task, len(rows.columns[Kind.INTEGER]), ())
+    seen = lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert seen is not None
     found: list[tuple[int, str]] = []
     begin, here, length, frontier = 0, 0, len(kinds), Frontier(0)
@@ -122,7 +122,7 @@ def found_in_pieces(engine: Engine, query: Query, slice_: SlicedRows, step: int)
 def reach_of(query: Query, rows: Rows, leaps: int) -> Reach:
     """How far a query looks; where there are windows, behind them."""
     task = query.task()
-    seen, folded = sight(task, len(rows.columns[Kind.INTEGER]), ()), fold(task.program)
+    seen, folded = lookaround(task, len(rows.columns[Kind.INTEGER]), ()), fold(task.program)
     assert seen is not None
     assert folded is not None
     longest = most_rows(folded)

@@ -20,7 +20,8 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 import mutations
 from case_file import CaseFile
-from matchrec.compile.executable import draft, link
+from matchrec.compile.draft import draft
+from matchrec.compile.path import link
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing import TRUE_COLUMN
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes

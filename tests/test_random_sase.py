@@ -18,7 +18,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.executable import Executable, draft, link
+from matchrec.compile.draft import draft
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import link
 from matchrec.engine.interface import Optimisations
 from matchrec.frontends.sase import compile_sase
 from matchrec.output.schema import output_columns

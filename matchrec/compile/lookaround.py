@@ -1,77 +1,34 @@
-"""How far a query looks from the first row of a match: what slices of a partition overlap by.
+"""How far from the rows of a run a query looks: so much of a partition must be at hand.
 
-Where that has a bound, the starting rows of one partition may be searched in several places at
-once, each with the rows of a contiguous slice and those near its ends. Which rows these are may
-depend on the matches before: see `engine.slices.starting_rows`.
+A search decides on a starting row once it has seen the rows that it looks at, so a partition may
+come to the engine in pieces that overlap by what conditions and measures see beside a match.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from matchrec.compile.executable import Executable
-from matchrec.conditions.row_column import Shifted
-from matchrec.engine.slices.starting_rows import Reach
-from matchrec.nfa.closure import Folded, fold
-from matchrec.nfa.facts import most_rows
-from matchrec.output.reads import ReadMatchNumber
-from matchrec.plan.clauses import RowsPerMatch, SkipTo
-from matchrec.plan.match_plan import MatchPlan
-
-LEAPS = 8  # ways from one starting row to the next meet after a few matches
+from matchrec.engine.compiled import compile_task
+from matchrec.engine.interface import Task
+from matchrec.output.reads import Read, ReadAt
 
 
-def reach(plan: MatchPlan, executable: Executable) -> Reach | str:
-    """How far a query looks, or the reason why it must have each partition as a whole."""
-    sight, task = executable.sight, executable.task
-    if sight is None:
-        return "event selection looks at each partition as a whole"
-    folded = fold(task.program)
-    assert folded is not None
-    obstacle = obstacle_of(plan, executable, folded)
-    if obstacle is not None:
-        return obstacle
-    offsets = [0, *(one.offset for one in shifted(executable))]
-    before, behind = sight.before - min(offsets), sight.behind + max(offsets)
-    longest = most_rows(folded)
-    leap = longest_leap(plan.after_match.to, longest)
-    if leap != 1 and before and executable.neighbours:
-        before += 1  # whether a row stays behind depends on the row before it
-    if task.windowed and not behind:
-        return Reach(before, None, 1 if leap == 1 else None, LEAPS)
-    if longest is not None:
-        return Reach(before, max(0, longest - 1) + behind, leap, LEAPS)
-    if task.windowed:
-        return "NEXT looks behind the last row of a window"
-    return "a match may have any number of rows, and there is no WITHIN"
+@dataclass(frozen=True, slots=True)
+class Lookaround:
+    """The most rows before a run's first row, and behind its last one, that are read."""
+
+    before: int
+    behind: int
 
 
-def longest_leap(to: SkipTo, longest: int | None) -> int | None:
-    """How many rows from one starting row to the next at most; None where there is no bound.
+def lookaround(task: Task, integers: int, reads: Iterable[Read]) -> Lookaround | None:
+    """How far conditions and measures see; None where a partition must be at hand as a whole.
 
-    to: where the search goes on after a match. longest: of how many rows one is at most.
+    integers: how many integer columns conditions read.
     """
-    if to is SkipTo.NEXT_ROW:
-        return 1
-    if longest is None:
+    if task.selects:
         return None
-    return max(1, longest if to is SkipTo.PAST_LAST_ROW else longest - 1)
-
-
-def shifted(executable: Executable) -> Iterator[Shifted]:
-    """What Spark reads before the match on rows at a fixed distance."""
-    for column in (*executable.columns, *executable.conditions):
-        yield from (piece for piece in column.pieces if isinstance(piece, Shifted))
-
-
-def obstacle_of(plan: MatchPlan, executable: Executable, folded: Folded) -> str | None:
-    """What makes a starting row depend on more than the rows near it."""
-    if not plan.order_by:
-        return "there is no ORDER BY"
-    if any(choice.guard for choices in folded for choice in choices):
-        return "^ or $ ask where a partition begins or ends"
-    if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
-        return "unmatched rows come out, and whether a row is one depends on matches far away"
-    if ReadMatchNumber() in executable.reads:
-        return "MATCH_NUMBER() counts all matches before"
-    return None
+    steps = [one.navigation.physical_offset for one in reads if isinstance(one, ReadAt)]
+    steps += compile_task(task, integers).offsets
+    return Lookaround(-min([0, *steps]), max([0, *steps]))

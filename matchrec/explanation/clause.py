@@ -12,7 +12,7 @@ from typing_extensions import assert_never
 
 from matchrec.arguments import Kind, all_of, can, instance_of
 from matchrec.compile.executable import Executable
-from matchrec.compile.lookaround import reach
+from matchrec.compile.overlap import reach
 from matchrec.conditions.row_column import Neighbours, show_column
 from matchrec.engine.cost import time_class
 from matchrec.engine.slices.starting_rows import Reach
@@ -234,12 +234,12 @@ def engine_lines(executable: Executable) -> Iterator[str]:
     yield f"{executable.engine.name}: {executable.reason}"
     if not executable.task.selects:
         yield f"time: {time_class(executable.task, executable.engine.name)}"
-    sight = executable.sight
-    if sight is None:
+    lookaround = executable.lookaround
+    if lookaround is None:
         yield "memory: each partition as a whole, because of event selection"
         return
-    beside = [f"{sight.before} before it"] * bool(sight.before)
-    beside += [f"{sight.behind} behind a match"] * bool(sight.behind)
+    beside = [f"{lookaround.before} before it"] * bool(lookaround.before)
+    beside += [f"{lookaround.behind} behind a match"] * bool(lookaround.behind)
     seen = f", and rows that are looked at: {' and '.join(beside)}" if beside else ""
     yield f"memory: a partition from the first row on whose match is undecided{seen}"
 

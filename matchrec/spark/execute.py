@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
 
-from matchrec.compile.executable import Draft, Executable, Output, draft, link
-from matchrec.compile.lookaround import reach
+from matchrec.compile.draft import Draft, draft
+from matchrec.compile.executable import Executable, Output
+from matchrec.compile.overlap import reach
+from matchrec.compile.path import link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.within import check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations

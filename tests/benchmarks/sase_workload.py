@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from matchrec.compile.executable import Executable, draft, link
+from matchrec.compile.draft import draft
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import link
 from matchrec.conditions.types import BIGINT
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from matchrec.output.sight import Sight
+from matchrec.compile.lookaround import Lookaround
 from matchrec.spark.worker.batches import Piece, pieces
 
 
@@ -29,7 +29,7 @@ def first_row(piece: Piece) -> int:
 def test_what_is_decided_is_let_go() -> None:
     """All rows before the edge are decided at once."""
     seen, largest = 0, 0
-    for piece in pieces(batches([100_000], 100), Sight(2, 1), rows_a_call=1_000):
+    for piece in pieces(batches([100_000], 100), Lookaround(2, 1), rows_a_call=1_000):
         begin = first_row(piece)
         largest = max(largest, piece.table.num_rows)
         assert begin == piece.passed
@@ -48,7 +48,7 @@ def test_what_is_decided_is_let_go() -> None:
 def test_what_is_undecided_doubles() -> None:
     sizes = [
         one.table.num_rows
-        for one in pieces(batches([100_000], 100), Sight(0, 0), rows_a_call=1_000)
+        for one in pieces(batches([100_000], 100), Lookaround(0, 0), rows_a_call=1_000)
     ]
     assert sizes == [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 100_000]
 
@@ -62,7 +62,7 @@ def test_partitions_that_must_be_whole_are() -> None:
 def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
     sizes = [300, 300, 5_000, 10, 10]
     found = []
-    for piece in pieces(batches(sizes, 70), Sight(0, 0), rows_a_call=1_000):
+    for piece in pieces(batches(sizes, 70), Lookaround(0, 0), rows_a_call=1_000):
         found.append((np.diff(piece.starts).tolist(), piece.goes_on, piece.fresh_partitions))
         if piece.goes_on:
             piece.frontier.start = piece.table.num_rows
@@ -89,7 +89,7 @@ def test_keys_that_come_once_are_in_all_rows() -> None:
             yield batch.append_column("__c1", here)
 
     seen = 0
-    for piece in pieces(with_keys(), Sight(2, 1), ("__c1",), 1_000):
+    for piece in pieces(with_keys(), Lookaround(2, 1), ("__c1",), 1_000):
         begin = first_row(piece)
         end = begin + piece.table.num_rows
         assert piece.table.column("__c1").to_pylist() == expected[begin:end].tolist()

@@ -14,7 +14,7 @@ from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-import matchrec.compile.lookaround as reach
+import matchrec.compile.overlap as reach
 from matchrec.compile.executable import Executable
 from matchrec.spark import execute
 from matchrec.spark.before import slices

@@ -1,1 +1,1 @@
-"""TODO."""
+"""SQL text: names and literals, words that need quotes, parameters, holes for DataFrames."""

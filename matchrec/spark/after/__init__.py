@@ -1,1 +1,1 @@
-"""After the match: aggregates over a match's rows, and matches out of their compressed form."""
+"""After the match: the result is projected; aggregates over a match's rows, matches of a graph."""

@@ -34,7 +34,7 @@ from matchrec.spark.wire import SelectItem, select_list
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from matchrec.compile.executable import Draft
+    from matchrec.compile.draft import Draft
 
 FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
 

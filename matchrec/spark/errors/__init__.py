@@ -1,1 +1,1 @@
-"""TODO."""
+"""What Spark and its workers say, in the user's terms."""

@@ -30,7 +30,7 @@ from matchrec.spark.wire import SelectItem
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from matchrec.compile.executable import Draft
+    from matchrec.compile.draft import Draft
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"

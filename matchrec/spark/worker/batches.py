@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from matchrec.compile.lookaround import Lookaround
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray
-from matchrec.output.sight import Sight
 from matchrec.spark import wire
 
 ROWS_A_CALL = 1 << 17
@@ -57,14 +57,14 @@ class Piece:
 
 def pieces(
     batches: Iterable[pa.RecordBatch],
-    sight: Sight | None,
+    lookaround: Lookaround | None,
     keys: tuple[str, ...] = (),
     rows_a_call: int = ROWS_A_CALL,
 ) -> Iterator[Piece]:
     """The rows in pieces; the next piece begins where the search of the last one has ended.
 
-    The first bit of column `__bits0` marks partition starts. sight: None where partitions must be
-    whole. keys: columns whose values come with the first row of a partition; pieces have them in
+    The first bit of the first bits marks partition starts. lookaround: None where partitions must
+    be whole. keys: columns whose values come with the first row of a partition; pieces have them in
     all of its rows.
     """
     waiting = Waiting(rows_a_call, keys)
@@ -72,12 +72,12 @@ def pieces(
         waiting.add(batch)
         if waiting.border >= rows_a_call:
             yield waiting.complete(waiting.border)
-        if sight is not None and waiting.rows - waiting.border >= waiting.enough:
+        if lookaround is not None and waiting.rows - waiting.border >= waiting.enough:
             if waiting.border:
                 yield waiting.complete(waiting.border)
-            piece = waiting.unfinished(sight)
+            piece = waiting.unfinished(lookaround)
             yield piece
-            waiting.go_on(piece, sight)
+            waiting.go_on(piece, lookaround)
             del piece  # a table less in memory while the next one grows
     if waiting.rows:
         yield waiting.complete(waiting.rows)
@@ -129,9 +129,9 @@ class Waiting:
         self.enough = 2 * self.rows_a_call
         return piece
 
-    def unfinished(self, sight: Sight) -> Piece:
+    def unfinished(self, lookaround: Lookaround) -> Piece:
         """All rows, of one partition that may go on."""
-        return self.piece(self.batches, self.rows - sight.behind)
+        return self.piece(self.batches, self.rows - lookaround.behind)
 
     def piece(self, batches: list[pa.RecordBatch], edge: int | None) -> Piece:
         table = pa.Table.from_batches(batches).combine_chunks()
@@ -147,9 +147,9 @@ class Waiting:
         frontier = Frontier(self.start, self.number, edge, self.steps, self.known)
         return Piece(table, starts, frontier, self.passed, covered, fresh)
 
-    def go_on(self, piece: Piece, sight: Sight) -> None:
+    def go_on(self, piece: Piece, lookaround: Lookaround) -> None:
         """Keep of an unfinished piece what the search from its frontier on may look at."""
-        gone = max(piece.frontier.start - max(1, sight.before), 0)
+        gone = max(piece.frontier.start - max(1, lookaround.before), 0)
         _, self.batches = divided(self.batches, gone)
         if gone and self.keys:
             self.batches[0] = beginning_with(self.batches[0], piece.table, self.keys)

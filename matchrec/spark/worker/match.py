@@ -66,7 +66,7 @@ class Worker:
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
         keys = tuple(map(wire.column, self.executable.once))
-        found = pieces(batches, self.executable.sight, keys, self.rows_a_call)
+        found = pieces(batches, self.executable.lookaround, keys, self.rows_a_call)
         for piece in self.timed(WAITING, found):
             for batch in self.matched(piece):
                 yield batch if self.tally is None else self.tally.beside(batch)

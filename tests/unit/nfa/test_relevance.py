@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.executable import draft
+from matchrec.compile.draft import draft
 from matchrec.conditions.row_column import show_column
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql import parse

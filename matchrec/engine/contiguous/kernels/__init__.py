@@ -1,1 +1,1 @@
-"""The compiled loops of searches whose matches are contiguous; a module an algorithm."""
+"""The compiled loops of searches whose matches are contiguous; a module for each algorithm."""

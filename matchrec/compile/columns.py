@@ -1,0 +1,119 @@
+"""The columns that cross: those that outputs, conditions on the run, windows and messages read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from matchrec.conditions.aggregates import basic
+from matchrec.conditions.residual import Combined, Grown, Step, Value, VariableAt
+from matchrec.conditions.row_column import RowColumn, cast, row_column
+from matchrec.conditions.types import NUMBERS, Family, ValueType
+from matchrec.conditions.typing import TRUE_COLUMN, GlueColumns
+from matchrec.conditions.within import near_columns, window_columns
+from matchrec.errors.conditions import not_measured_by
+from matchrec.output.read_measures import is_collected
+from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput
+from matchrec.plan.clauses import Measure
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    looks_at_columns_only,
+    references,
+    row_text,
+    terms,
+)
+from matchrec.plan.match_plan import MatchPlan
+
+SENT_ONCE = frozenset({Family.STRING, Family.BINARY})
+WITHOUT_DISTANCE = frozenset({Family.STRING, Family.BINARY, Family.BOOLEAN, Family.OTHER})
+
+
+def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """The columns by whose values a message names a partition."""
+    return tuple(row_column(key.text) for key in plan.partition_by)
+
+
+def sent_once(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+    """The columns by which rows are partitioned that only a partition's first row need bring."""
+    keys = dict.fromkeys(key_columns(plan))
+    return tuple(key for key in keys if types[key].family in SENT_ONCE)
+
+
+def all_columns(
+    measured: Iterable[RowColumn], glue: GlueColumns, others: Iterable[RowColumn]
+) -> tuple[RowColumn, ...]:
+    """Every column that crosses, each once."""
+    return tuple(dict.fromkeys((*measured, *glue.integers, *glue.floats, *others)))
+
+
+def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
+    """The columns that an output column reads."""
+    if isinstance(output, RowOutput):
+        yield row_column(output.text)
+    scalars = [output.value] if isinstance(output, Measure) else []
+    if isinstance(output, TimeoutOutput):
+        whole = output.timeouts.whole
+        scalars = [*output.timeouts.near, *([] if whole is None else [whole])]
+    for reference in (one for scalar in scalars for one in references(scalar)):
+        if isinstance(reference, ColumnReference):
+            yield row_column(reference.argument)
+        elif isinstance(reference, Aggregate):
+            yield from aggregate_columns(reference)
+
+
+def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
+    """The columns that an aggregate may read, in its basic form and in Spark's."""
+    form = basic(aggregate)
+    if form is not None and form.column is not None:
+        yield form.column
+    for term in terms(aggregate):
+        if looks_at_columns_only(term) and (references(term) or is_collected(aggregate)):
+            yield row_column(row_text(term))
+        for piece in references(term):
+            if isinstance(piece, ColumnReference):
+                yield row_column(piece.argument)
+
+
+def step_columns(step: Step) -> Iterator[RowColumn]:
+    """The columns that a step reads."""
+    match step:
+        case Value(column=column, missing=None):
+            yield column
+        case Value(column=column, missing=RowColumn() as missing):
+            yield from (column, missing, TRUE_COLUMN)
+        case Grown(column=RowColumn() as column):
+            yield column
+        case VariableAt(by_variable=columns):
+            yield from columns
+        case Combined(operands=operands):
+            for operand in operands:
+                yield from step_columns(operand)
+        case _:
+            return
+
+
+def typed_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+    """The two columns of the window as values of one type: a date plus hours is a timestamp."""
+    window = window_columns(plan)
+    if not window or plan.within is None:
+        return ()
+    order, bound = (types[column] for column in window)
+    times = (Family.DATE, Family.TIMESTAMP), (Family.DATE, Family.TIMESTAMP_NTZ)
+    alike = {order.family, bound.family} <= NUMBERS or (order.family, bound.family) in times
+    if order.family in WITHOUT_DISTANCE or not (order == bound or alike):
+        raise not_measured_by(plan.within.interval.span)
+    return window if order == bound else (cast(window[0], bound.name), window[1])
+
+
+def typed_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+    """When windows end, if some are between neighbours: dates beside timestamps are timestamps."""
+    near = near_columns(plan)
+    found = (*window_columns(plan)[1:], *near) if near else ()
+    times = [types[one] for one in found if types[one].family is not Family.DATE]
+    if not times:
+        return found
+    dates = (types[one].family is Family.DATE for one in found)
+    return tuple(
+        cast(one, times[0].name) if is_date else one
+        for one, is_date in zip(found, dates, strict=True)
+    )

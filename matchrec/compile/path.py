@@ -1,0 +1,88 @@
+"""From a plan to something that can run: the whole compile path on one screen.
+
+    resolve → split → type → compile → link
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from matchrec.compile.columns import all_columns, key_columns, sent_once, typed_ends, typed_window
+from matchrec.compile.draft import Draft
+from matchrec.compile.executable import Executable, Output
+from matchrec.compile.task import able_engine, linked_task
+from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.types import ValueType
+from matchrec.conditions.typing import Typer
+from matchrec.engine.interface import (
+    OPTIMISED,
+    Optimisations,
+)
+from matchrec.output.read_measures import MeasureReader, timeout_pieces
+from matchrec.output.reads import ReadPointer
+from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput, TimeoutOutput
+from matchrec.plan.pattern import show
+
+
+def link(
+    drafted: Draft,
+    types: Mapping[RowColumn, ValueType],
+    engine: str,
+    *,
+    ansi: bool,
+    optimisations: Optimisations = OPTIMISED,
+) -> Executable:
+    """The executable of a draft.
+
+    types: of `drafted.columns()`. engine: "auto" or an engine's name; one that cannot run the plan
+    is an error, never replaced. optimisations: those of event selection.
+    """
+    plan = drafted.plan
+    typer = Typer(types, ansi)
+    glue = {
+        condition.variable: typer.condition(condition.during)
+        for condition in drafted.conditions
+        if condition.during is not None
+    }
+    task = linked_task(drafted, glue, optimisations)
+    chosen, reason = able_engine(task, engine)
+    measures = MeasureReader(plan, types)
+    outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
+    window = typed_window(plan, types)
+    ends = typed_ends(plan, types)
+    columns = all_columns(measures.columns, typer.columns, (*window, *ends, *key_columns(plan)))
+    index = {column: place for place, column in enumerate(columns)}
+    return Executable(
+        pattern=show(plan.pattern),
+        task=task,
+        engine=chosen,
+        reason=reason,
+        rows_per_match=plan.rows_per_match,
+        columns=columns,
+        conditions=drafted.row_conditions,
+        relevant=drafted.relevant,
+        neighbours=drafted.neighbours,
+        integers=tuple(index[column] for column in typer.columns.integers),
+        floats=tuple(index[column] for column in typer.columns.floats),
+        ranked=frozenset(index[column] for column in typer.columns.ranked),
+        reads=measures.all_reads(plan.rows_per_match),
+        aggregates=tuple(measures.aggregates),
+        outputs=outputs,
+        keys=tuple((column.text, index[column]) for column in key_columns(plan)),
+        once=tuple(index[column] for column in sent_once(plan, types)),
+        ansi=ansi,
+        window=tuple(index[column] for column in window),
+        window_rows=plan.within_rows,
+        ends=tuple(index[column] for column in ends),
+    )
+
+
+def linked_output(output: OutputColumn, measures: MeasureReader) -> Output:
+    """An output column as text over reads."""
+    if isinstance(output, RowOutput):
+        return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
+    if isinstance(output, TimeoutOutput):
+        return Output(output.name, timeout_pieces(output.timeouts, measures), is_measure=False)
+    if isinstance(output, PointerOutput):
+        return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
+    return Output(output.name, measures.pieces(output.value), is_measure=True)
