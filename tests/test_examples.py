@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from answers import ANSWERS
+from tests.references.answers import ANSWERS
 
 EXAMPLES = Path(__file__).parent.parent / "sql_examples"
 QUERIES = sorted(EXAMPLES.glob("*.sql"))

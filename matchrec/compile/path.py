@@ -1,6 +1,6 @@
 """From a plan to something that can run: the whole compile path on one screen.
 
-    resolve → split → type → compile → link
+resolve → split → type → compile → link
 """
 
 from __future__ import annotations

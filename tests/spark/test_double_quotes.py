@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import Pattern
-from tests.test_random_queries import settings
+from tests.properties.test_queries import settings
 
 NAMES = {"ansi__enabled": "true", "ansi__doubleQuotedIdentifiers": "true"}
 CLAUSE = """PARTITION BY "sym" ORDER BY "t s" DESC

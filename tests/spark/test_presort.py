@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.spark.before import columns
 from matchrec.spark.before.sort import presorting
-from tests.test_random_queries import settings
+from tests.properties.test_queries import settings
 
 RISING = {
     "TINYINT": ["-128", "-1", "0", "127"],

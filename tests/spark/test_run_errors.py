@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import MatchRecognizeRunError
-from tests.test_random_queries import settings
+from tests.properties.test_queries import settings
 
 CLAUSE = """PARTITION BY key, id % 1 ORDER BY id MEASURES count(*) AS n
     PATTERN (A B) DEFINE B AS A.id / B.id > 0"""

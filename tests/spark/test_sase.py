@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import types as spark_types
 
 import matchrec
-from tests.test_random_queries import INTERPRETED, settings
+from tests.properties.test_queries import INTERPRETED, settings
 
 ENGINES = ("backtracking", "breadth_first")
 TRANSPORTS = ("arrow", "pandas")

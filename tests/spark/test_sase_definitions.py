@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.properties.test_queries import INTERPRETED, settings
 from tests.spark.sase_streams import Worked, found, unwound, verbose
-from tests.test_random_queries import INTERPRETED, settings
 
 STRATEGIES = [
     # 2.4: "a then b" under each strategy

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-import golden_text
 import matchrec
+from tests.unit import golden_text
 
 HERE = Path(__file__).parent
 SCHEMA = """ts int, day date, at timestamp, event_type string, name string, x int, y double,

@@ -20,8 +20,8 @@ from matchrec.spark import execute
 from matchrec.spark.before import slices
 from matchrec.spark.transport import mapped
 from matchrec.spark.worker.match import Worker
-from tests.query_batches import fetched
-from tests.test_random_queries import INTERPRETED, settings
+from tests.properties.test_queries import INTERPRETED, settings
+from tests.tasks.query_batches import fetched
 
 ROWS = 300
 SCHEMA = "k string, t int, s int, v int, x double"

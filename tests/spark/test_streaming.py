@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec import AfterMatch, Pattern
 from matchrec.errors import MatchRecognizeError
-from stream_pieces import Group, Streamed, times
+from tests.tasks.stream_pieces import Group, Streamed, times
 
 SCHEMA = "k string, ts timestamp, v string, x int"
 Event = tuple[str, int, str, int]  # key, seconds, what happened, a number

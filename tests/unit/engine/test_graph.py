@@ -14,9 +14,9 @@ from matchrec.engine.matches import Matches
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
 from matchrec.spark.after.unwind import paths
-from tests.engine_tasks import Rows
-from tests.selection_tasks import SelectionQuery, WindowedRows, run_engine, task
-from tests.test_selection import STOCK, rising
+from tests.properties.test_selection import STOCK, rising
+from tests.tasks.contiguous import Rows
+from tests.tasks.selection import SelectionQuery, WindowedRows, run_engine, task
 
 ROOM = Room()
 

@@ -22,9 +22,9 @@ from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.spark.streaming.memory import Memory, restored, stored
-from tests.random_selection import cases, sequences
-from tests.selection_reference import SelectionQuery
-from tests.selection_tasks import WindowedRows, task
+from tests.generators.selection import cases, sequences
+from tests.references.event_selection import SelectionQuery
+from tests.tasks.selection import WindowedRows, task
 
 EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "150"))
 Found = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables

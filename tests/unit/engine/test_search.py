@@ -29,7 +29,7 @@ from matchrec.errors import MatchRecognizePlanError
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End, Navigation
-from tests.engine_tasks import Query, query, run_engine, words
+from tests.tasks.contiguous import Query, query, run_engine, words
 
 engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 NEXT_ROW = AfterMatchSkip(SkipTo.NEXT_ROW)

@@ -9,8 +9,8 @@ from matchrec.engine.contiguous.search import Room
 from matchrec.engine.selection import breadth_first
 from matchrec.engine.selection.kernels import layout
 from matchrec.engine.selection.records import given
-from pattern_notation import Question
-from tests.pattern_tasks import searchable
+from tests.cases.pattern_notation import Question
+from tests.tasks.patterns import searchable
 
 ROWS = 2000
 WORDS = tuple(f"{letter}@{time}" for time, letter in enumerate("aabc" * (ROWS // 4), 1))

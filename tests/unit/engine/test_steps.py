@@ -21,7 +21,7 @@ from matchrec.engine.cost import time_class
 from matchrec.engine.interface import Engine, Task
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Frontier, Partitions
-from tests.engine_tasks import query
+from tests.tasks.contiguous import query
 
 SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
 SOME: Glue = Compare(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import golden_text
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.expressions.analysis import Clause, Scope
@@ -26,7 +25,8 @@ from matchrec.plan.expression import (
     subexpressions,
 )
 from matchrec.source import Source, Span
-from plan_text import show_reference, show_tree
+from tests.unit import golden_text
+from tests.unit.plan_text import show_reference, show_tree
 
 HERE = Path(__file__).parent
 VARIABLES = ("A", "B", "b", "U")

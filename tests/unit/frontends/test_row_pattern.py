@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import golden_text
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.row_pattern.grammar import DEEPEST, parse_row_pattern
@@ -32,6 +31,7 @@ from matchrec.plan.pattern import (
     walk,
 )
 from matchrec.source import Source, Span
+from tests.unit import golden_text
 
 HERE = Path(__file__).parent
 A, B, LOWER = Variable("A"), Variable("B"), Variable("a b`c")

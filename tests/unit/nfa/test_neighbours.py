@@ -19,7 +19,7 @@ from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, variable_names
 from matchrec.pruning import neighbours as module
 from matchrec.pruning.neighbours import Beside
-from tests.reference import find_all
+from tests.references.matcher import find_all
 
 
 def beside(text: str) -> Beside:

@@ -12,7 +12,7 @@ from matchrec.nfa.closure import GUARD_END, GUARD_START, Folded, fold
 from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.pattern import variable_names
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "programs"
+GOLDEN = Path(__file__).parent / "programs"
 
 
 def show_choices(folded: Folded, names: tuple[str, ...]) -> str:

@@ -16,9 +16,9 @@ from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, show, variable_names
 from matchrec.pruning.irrelevant_rows import takes_any_row
-from pattern_notation import Question
-from tests.pattern_tasks import drafted as drafted_pattern
-from tests.reference import find_all
+from tests.cases.pattern_notation import Question
+from tests.references.matcher import find_all
+from tests.tasks.patterns import drafted as drafted_pattern
 
 FILLERS = frozenset("XY")
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import golden_text
 from matchrec.conditions.split import split
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sase import compile_sase, parse
@@ -23,7 +22,8 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, references, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source, Span
-from plan_text import show_plan, show_reference
+from tests.unit import golden_text
+from tests.unit.plan_text import show_plan, show_reference
 
 HERE = Path(__file__).parent
 

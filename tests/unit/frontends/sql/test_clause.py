@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import golden_text
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.lexing.dialect import Dialect, DoubleQuotes
@@ -26,6 +25,7 @@ from matchrec.frontends.sql.nodes import (
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span
+from tests.unit import golden_text
 
 HERE = Path(__file__).parent
 NOWHERE = Span(0, 0)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import golden_text
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import is_match_recognize, parse
 from matchrec.frontends.sql.lower import lower
@@ -22,6 +21,7 @@ from matchrec.frontends.sql.splice import (
     select_from,
 )
 from matchrec.plan.text.template import Template, View
+from tests.unit import golden_text
 
 HERE = Path(__file__).parent
 FRAMES = ("df", "users", "first")

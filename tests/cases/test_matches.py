@@ -1,0 +1,47 @@
+"""Runs the `match` records of `cases/**/*.test` on both engines and on the reference matcher."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from matchrec.engine.choose import ENGINES
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from tests.cases.case_file import CASES, MatchRecord, case_files
+from tests.tasks.contiguous import Outcome, Query, Rows, run_engine, run_reference
+
+Matcher = Callable[[Query, Rows], Outcome]
+
+MATCHERS: dict[str, Matcher] = {
+    **{name: lambda q, r, e=engine: run_engine(e, q, r) for name, engine in ENGINES.items()},  # type: ignore[misc]
+    "reference": run_reference,
+}
+
+
+def parameters() -> Iterator[Any]:
+    for file in case_files():
+        for record in file.matches:
+            place = f"{file.path.relative_to(CASES)}:{record.head.line}"
+            for name, matcher in MATCHERS.items():
+                yield pytest.param(record, matcher, id=f"{place}-{name}")
+
+
+@pytest.mark.parametrize(("record", "matcher"), list(parameters()))
+def test_match(record: MatchRecord, matcher: Matcher) -> None:
+    subsets = {name: frozenset(members) for name, members in record.subsets.items()}
+    query = Query(parse_row_pattern(record.pattern), after_match(record.skip), subsets)
+    outcome = matcher(query, Rows((tuple(frozenset(row) for row in record.rows),)))
+    assert isinstance(outcome, list), outcome
+    lines = [f"{start}: {word}".rstrip() for _, _, start, word in outcome]
+    assert [line.replace("[", "{").replace("]", "}") for line in lines] == list(record.expected)
+
+
+def after_match(skip: str) -> AfterMatchSkip:
+    """`past last row`, `to next row`, `to [first | last] VARIABLE`."""
+    if skip.upper() in (SkipTo.NEXT_ROW.value, SkipTo.PAST_LAST_ROW.value):
+        return AfterMatchSkip(SkipTo(skip.upper()))
+    *_, variable = skip.split()
+    return AfterMatchSkip(SkipTo.FIRST if skip.startswith("to first ") else SkipTo.LAST, variable)

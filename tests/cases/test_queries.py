@@ -1,0 +1,194 @@
+"""Runs the `query` and `error` records of `cases/**/*.test` on every engine."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import DataFrame, Row, SparkSession
+
+import matchrec
+from tests.cases.case_file import (
+    CASES,
+    CaseFile,
+    Cell,
+    DataRecord,
+    ErrorRecord,
+    QueryRecord,
+    case_files,
+    format_table,
+    read_case_file,
+)
+
+ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
+FILES = case_files()
+SETTINGS = {  # over a few rows, compiling a query takes Spark longer than running it
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+registered: list[Path] = []  # the one file whose tables the session has now
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_compiling(spark: SparkSession) -> Iterator[None]:
+    before = {name: spark.conf.get(name) for name in SETTINGS}
+    for name, value in SETTINGS.items():
+        spark.conf.set(name, value)
+    yield
+    for name, value in before.items():
+        spark.conf.set(name, value)
+
+
+def place(file: CaseFile, record: QueryRecord | ErrorRecord) -> str:
+    return f"{file.path.relative_to(CASES)}:{record.head.line}"
+
+
+def query_parameters() -> Iterator[Any]:
+    for file in FILES:
+        for record in file.queries:
+            gap = record.head.note_of("gap")
+            marks = [pytest.mark.xfail(reason=gap, strict=True)] if gap else []
+            for engine in ENGINES:
+                name = f"{place(file, record)}-{engine}"
+                yield pytest.param(file, record, engine, id=name, marks=marks)
+
+
+def error_parameters() -> Iterator[Any]:
+    for file in FILES:
+        for record in file.errors:
+            yield pytest.param(file, record, id=place(file, record))
+
+
+@pytest.mark.parametrize(("file", "record", "engine"), [*query_parameters()])
+def test_query(spark: SparkSession, file: CaseFile, record: QueryRecord, engine: str) -> None:
+    register_tables(spark, file)
+    with warnings.catch_warnings():  # no DEFINE, no ORDER BY: allowed, with a warning
+        warnings.simplefilter("ignore", UserWarning)
+        frame = matchrec.sql(spark, record.sql, engine=engine)
+    assert frame.columns == list(record.columns)
+    types = [None if want is None else field_type(frame, i) for i, want in enumerate(record.types)]
+    assert types == list(record.types)
+    rows = [tuple(text_of(value) for value in row) for row in frame.collect()]
+    if Counter(rows) != Counter(record.rows):
+        assert table(record.columns, rows) == table(record.columns, list(record.rows))
+
+
+@pytest.mark.parametrize(("file", "record"), [*error_parameters()])
+def test_error(
+    spark: SparkSession, request: pytest.FixtureRequest, file: CaseFile, record: ErrorRecord
+) -> None:
+    register_tables(spark, file)
+    expected = (matchrec.MatchRecognizeError, PythonException)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with pytest.raises(expected) as caught:
+            matchrec.sql(spark, record.sql).collect()
+    message = message_of(caught.value)
+    if request.config.getoption("--update") and message != record.message:
+        update(file.path, record, message)
+        pytest.skip("message rewritten")
+    assert message == record.message
+
+
+def message_of(error: Exception) -> str:
+    """The message of an error, also of one that Spark brings back from a Python worker."""
+    if isinstance(error, matchrec.MatchRecognizeError):
+        return str(error)
+    brought = matchrec.MatchRecognizeRunError.from_exception(error)
+    assert brought is not None, str(error)
+    return str(brought)
+
+
+def register_tables(spark: SparkSession, file: CaseFile) -> None:
+    """Makes the tables of `file` temporary views, unless the last test did."""
+    if registered == [file.path]:
+        return
+    for record in file.tables:
+        spark.sql(select_of(record)).createOrReplaceTempView(record.name)
+    registered[:] = [file.path]
+
+
+def select_of(record: DataRecord) -> str:
+    """SQL that gives the rows of a data record, each value cast from its text."""
+    names = [f"c{i}" for i in range(len(record.columns))]
+    rows = record.rows or ((None,) * len(names),)
+    values = ", ".join("(" + ", ".join(map(literal, row)) + ")" for row in rows)
+    casts = (
+        f"CAST({n} AS {c.type}) AS `{c.name}`" for n, c in zip(names, record.columns, strict=True)
+    )
+    where = "" if record.rows else " WHERE false"
+    return f"SELECT {', '.join(casts)} FROM VALUES {values} AS t({', '.join(names)}){where}"
+
+
+def literal(cell: Cell) -> str:
+    if cell is None:
+        return "NULL"
+    if cell.startswith("("):
+        return cell
+    return "'" + cell.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def field_type(frame: DataFrame, column: int) -> str:
+    return frame.schema.fields[column].dataType.simpleString()
+
+
+def text_of(value: Any) -> Cell:
+    """A value of Spark's in the words of a case file."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return str(value).lower()
+        case float():
+            return "NaN" if math.isnan(value) else repr(value)
+        case Decimal():
+            return f"{value:f}"
+        case bytes() | bytearray():
+            return bytes(value).hex()
+        case Row():
+            return "{" + ",".join(map(part, value)) + "}"
+        case dict():
+            return "{" + ",".join(f"{part(k)}:{part(v)}" for k, v in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ",".join(map(part, value)) + "]"
+        case _:
+            return str(value)
+
+
+def part(value: Any) -> str:
+    text = text_of(value)
+    return "NULL" if text is None else text
+
+
+def table(columns: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> str:
+    """The rows, sorted, as one text: pytest shows the difference line by line."""
+    ordered = sorted(rows, key=lambda row: [(cell is not None, cell or "") for cell in row])
+    return "\n".join(format_table(columns, ordered))
+
+
+def update(path: Path, record: ErrorRecord, message: str) -> None:
+    """Rewrites the message of a record, found again by its SQL: lines above it may have moved."""
+    file = read_case_file(path)
+    line = next(r.head.line for r in file.errors if r.sql == record.sql)
+    path.write_text(file.with_expected({line: message.splitlines()}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path.stem)
+def test_file_says_how_its_expected_text_was_found(file: CaseFile) -> None:
+    header = [line for line in file.text.split("\n\n")[0].splitlines() if line.startswith("#")]
+    assert any("Expected" in line for line in header)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path.stem)
+def test_rewriting_a_file_with_its_own_text_changes_nothing(file: CaseFile) -> None:
+    lines = file.text.splitlines()
+    own = {line: lines[begin:end] for line, (begin, end) in file.expected_lines.items()}
+    assert file.with_expected(own) == file.text

@@ -1,0 +1,269 @@
+"""Random whole queries: data, row pattern, conditions, measures, rows per match, skip.
+
+A query is text in the dialect that Spark and Trino share, and what an oracle needs to answer it.
+Queries come in batches over one table and one window, so that one job can serve many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from random import Random
+
+from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
+from matchrec.plan.pattern import (
+    Empty,
+    Exclusion,
+    PartitionEnd,
+    PartitionStart,
+    Quantified,
+    RowPattern,
+    Variable,
+    alternation,
+    concatenation,
+    permutation,
+    show,
+    variable_names,
+    walk,
+)
+from tests.generators.conditions import Conditions, Measures
+from tests.generators.expressions import Expression, Expressions, Limits, Row
+from tests.references.sql_values import Value, literal
+
+SCHEMA = "k string, n int, x int, y double, s string, t timestamp, b boolean"
+NAMES = tuple(column.split()[0] for column in SCHEMA.split(", "))
+BOUNDS = ((0, None), (0, None), (1, None), (1, None), (0, 1), (2, 2), (2, None), (0, 2), (1, 3))
+UNION = "U"
+NO_LIMITS = Limits()
+EPOCH = datetime(2024, 1, 1)
+
+
+@dataclass(frozen=True)
+class Order:
+    """A sort item: `n` alone is unique in a partition."""
+
+    column: str
+    descending: bool = False
+    nulls_first: bool = True
+
+    @property
+    def text(self) -> str:
+        way = "DESC" if self.descending else "ASC"
+        return f"{self.column} {way} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """One query over the rows of its batch."""
+
+    pattern: RowPattern
+    definitions: dict[str, Expression]
+    measures: tuple[Expression, ...]
+    union: tuple[str, ...]
+    rows_per_match: RowsPerMatch
+    after_match: AfterMatchSkip
+    skip_text: str
+    window: int | None = None  # along the first key: minutes of `t`, or a distance of `n`
+
+    @property
+    def members(self) -> dict[str, frozenset[str]]:
+        """The primary variables behind every name."""
+        own = {name: frozenset([name]) for name in variable_names(self.pattern)}
+        return {**own, UNION: frozenset(self.union)} if self.union else own
+
+    @property
+    def one_row(self) -> bool:
+        return self.rows_per_match is RowsPerMatch.ONE_ROW
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Queries over one table. by: the partition's columns."""
+
+    rows: tuple[Row, ...]
+    by: tuple[str, ...]
+    order: tuple[Order, ...]
+    queries: tuple[Query, ...]
+
+    def partitions(self) -> dict[tuple[Value, ...], list[Row]]:
+        """The sorted rows by partition key; NULL keys are equal."""
+        found: dict[tuple[Value, ...], list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(tuple(row[name] for name in self.by), []).append(row)
+        for rows in found.values():
+            for item in reversed(self.order):
+                rows.sort(key=lambda row: sort_key(row[item.column]), reverse=item.descending)
+                rows.sort(key=lambda row: (row[item.column] is None) is not item.nulls_first)
+        return found
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """The names of the result's columns, in order."""
+        measures = tuple(f"m{i}" for i in range(len(query.measures)))
+        if query.one_row:
+            return (*self.by, *measures)
+        first = (*self.by, *(item.column for item in self.order))
+        return (*first, *measures, *(name for name in NAMES if name not in first))
+
+    def text(self, query: Query, relation: str) -> str:
+        """The SQL of a query over a table or a subquery."""
+        by = f"PARTITION BY {', '.join(self.by)} " if self.by else ""
+        order = ", ".join(item.text for item in self.order)
+        measures = ", ".join(f"{one.text} AS m{i}" for i, one in enumerate(query.measures))
+        union = f" SUBSET {UNION} = ({', '.join(query.union)})" if query.union else ""
+        within = ""
+        if query.window is not None:
+            minutes = self.order[0].column == "t"
+            within = f" WITHIN {f'INTERVAL {query.window} MINUTES' if minutes else query.window}"
+        define = ", ".join(f"{name} AS {one.text}" for name, one in query.definitions.items())
+        return (
+            f"SELECT * FROM {relation} MATCH_RECOGNIZE ({by}ORDER BY {order} MEASURES {measures} "
+            f"{query.rows_per_match.value} AFTER MATCH SKIP {query.skip_text} "
+            f"PATTERN ({show(query.pattern)}){within}{union} DEFINE {define}) AS r"
+        )
+
+    def in_window(self, query: Query, first: Row, row: Row) -> bool:
+        """Whether a row lies in the window of a first row; without a key none does."""
+        if query.window is None:
+            return True
+        begin, end = first[self.order[0].column], row[self.order[0].column]
+        if begin is None or end is None:
+            return False
+        window = query.window if self.order[0].column == "n" else timedelta(minutes=query.window)
+        return bool(end - begin < window)
+
+
+def sort_key(value: Value) -> tuple[bool, Value]:
+    return value is not None, 0 if value is None else value
+
+
+def values(rows: Sequence[Row]) -> str:
+    """The rows as a subquery that any engine reads."""
+    types = dict(column.split() for column in SCHEMA.split(", "))
+    types["s"] = types["k"] = "varchar(9)"
+    listed = ", ".join("(" + ", ".join(quoted(row[name]) for name in NAMES) + ")" for row in rows)
+    casts = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in types.items())
+    return f"(SELECT {casts} FROM (VALUES {listed}) AS v ({', '.join(NAMES)})) AS d"
+
+
+def quoted(value: Value) -> str:
+    if isinstance(value, datetime):
+        return f"'{value}'"
+    return "'NaN'" if isinstance(value, float) and math.isnan(value) else literal(value)
+
+
+def random_rows(random: Random, partitions: int, longest: int, *, with_nan: bool) -> list[Row]:
+    """Rows with a number `n` that is unique in the table; partition keys and values may be NULL."""
+    keys = [None, *(f"k{i}" for i in range(1, partitions))][:partitions]
+    floats = [None, 0.0, 0.5, 1.0, 1.75, -2.25] + ([math.nan] if with_nan else [])
+    rows: list[Row] = []
+    for key in keys:
+        for _ in range(random.randint(1, longest)):
+            minutes = random.choice([None, 0, 10, 20, 30, 40, 50])
+            row: Row = {
+                "k": key,
+                "n": len(rows),
+                "x": random.choice([None, 0, 1, 1, 2, 3]),
+                "y": random.choice(floats),
+                "s": random.choice([None, "a", "b", "ab", "c"]),
+                "t": None if minutes is None else EPOCH + timedelta(minutes=minutes),
+                "b": random.choice([None, True, False]),
+            }
+            rows.append(row)
+    random.shuffle(rows)
+    return rows
+
+
+class Patterns:
+    """Draws row patterns of at most `leaves` atoms."""
+
+    def __init__(self, random: Random, names: Sequence[str]) -> None:
+        self.random, self.names = random, names
+
+    def pattern(self, leaves: int) -> RowPattern:
+        random = self.random
+        if leaves == 1:
+            return self.quantified(self.atom()) if random.random() < 0.45 else self.atom()
+        cut = random.randint(1, leaves - 1)
+        parts = [self.pattern(cut), self.pattern(leaves - cut)]
+        combine = random.choice([*[concatenation] * 5, alternation, alternation, permutation])
+        node = combine(parts)
+        if random.random() < 0.06:
+            node = Exclusion(node)
+        return self.quantified(node) if random.random() < 0.25 else node
+
+    def atom(self) -> RowPattern:
+        if self.random.random() < 0.06:
+            return self.random.choice([Empty(), PartitionStart(), PartitionEnd()])
+        node: RowPattern = Variable(self.random.choice(self.names))
+        return Exclusion(node) if self.random.random() < 0.05 else node
+
+    def quantified(self, part: RowPattern) -> RowPattern:
+        least, most = self.random.choice(BOUNDS)
+        return Quantified(part, least, most, self.random.random() < 0.7)
+
+
+def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Query:
+    """A query with at least one variable, definition and measure. windows: to choose from."""
+    pattern = Patterns(random, "ABC").pattern(random.randint(2, 5))
+    names = variable_names(pattern)
+    if not names:
+        return random_query(random, limits, windows)
+    union = tuple(random.sample(names, random.randint(1, len(names))))
+    union = union if random.random() < 0.5 else ()
+    expressions = Expressions(random, names, [UNION] if union else [], limits)
+    defined = [name for name in names if random.random() < 0.6] or [names[0]]
+    rows_per_match = random_rows_per_match(random, pattern)
+    measures = Measures(expressions, all_rows=rows_per_match is not RowsPerMatch.ONE_ROW)
+    after_match, skip_text = random_skip(random, [*names, UNION] if union else names)
+    return Query(
+        pattern,
+        {name: Conditions(expressions, name).condition() for name in defined},
+        tuple(measures.measure() for _ in range(random.randint(2, 4))),
+        union,
+        rows_per_match,
+        after_match,
+        skip_text,
+        random.choice(windows) if windows and random.random() < 0.25 else None,
+    )
+
+
+def random_rows_per_match(random: Random, pattern: RowPattern) -> RowsPerMatch:
+    """Exclusion and WITH UNMATCHED ROWS do not go together."""
+    excludes = any(isinstance(node, Exclusion) for node in walk(pattern))
+    unmatched = RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+    return random.choice([one for one in RowsPerMatch if not (excludes and one is unmatched)])
+
+
+def random_skip(random: Random, names: Sequence[str]) -> tuple[AfterMatchSkip, str]:
+    to = random.choice([*SkipTo, SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW])
+    if to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
+        return AfterMatchSkip(to), to.value
+    name = random.choice(names)
+    short = to is SkipTo.LAST and random.random() < 0.5
+    return AfterMatchSkip(to, name), f"TO {name}" if short else f"{to.value} {name}"
+
+
+def random_batch(
+    seed: int, queries: int, limits: Limits = NO_LIMITS, *, with_nan: bool = True
+) -> Batch:
+    """A table, a window and queries over them. One batch in eight is a single partition."""
+    random = Random(seed)
+    single = random.random() < 0.125
+    rows = random_rows(random, 1 if single else 10, 6, with_nan=with_nan)
+    order = [Order("n", random.random() < 0.2)]
+    if random.random() < 0.5:
+        flip = random.random() < 0.5
+        order.insert(0, Order("t", random.random() < 0.3, flip))
+    by = () if single else ("k",)
+    windows = (15, 25, 45) if order[0].column == "t" else (2, 3, 5)
+    windows = windows if limits.within and not order[0].descending else ()
+    drawn = tuple(random_query(random, limits, windows) for _ in range(queries))
+    return Batch(tuple(rows), by, tuple(order), drawn)
+
+
+def part_of(batch: Batch, keys: Sequence[tuple[Value, ...]], queries: Sequence[Query]) -> Batch:
+    """Some queries of a batch over some of its partitions."""
+    kept = tuple(row for row in batch.rows if tuple(row[name] for name in batch.by) in keys)
+    return replace(batch, rows=kept, queries=tuple(queries))

@@ -1,0 +1,239 @@
+"""Random SASE+ queries and random small streams of events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+
+from tests.generators.sase_trees import (
+    Aggregate,
+    And,
+    Attribute,
+    Between,
+    Calculated,
+    Comparison,
+    Component,
+    Event,
+    Length,
+    Literal,
+    Membership,
+    Not,
+    NullTest,
+    Or,
+    Percentage,
+    Query,
+    Tree,
+)
+
+SCHEMA = (
+    "s int, n int, t int, bit bigint, event_type string, k int, x int, y int, w string, z double"
+)
+NAMES = tuple(part.split()[0] for part in SCHEMA.split(", "))
+NUMBERS = ("x", "x", "x", "y", "z")
+STRATEGIES = (
+    "strict_contiguity",
+    "partition_contiguity",
+    "skip_till_next_match",
+    "skip_till_any_match",
+)
+EARLIER = ("[1]", "[a.LEN]")
+FUNCTIONS = ("avg", "sum", "min", "max", "count")
+
+
+def random_stream(random: Random, number: int) -> list[Event]:
+    """3 to 9 events in their order: by t, ties by n. bit: 2 to the power of the position."""
+    events: list[Event] = []
+    time = 0
+    for position in range(random.choice((3, 4, 5, 6, 7, 7, 8, 8, 9, 9))):
+        time += random.choice((0, 1, 1, 1, 2, 3))
+        events.append(
+            {
+                "s": number,
+                "n": position,
+                "t": time,
+                "bit": 1 << position,
+                "event_type": random.choice(("A", "A", "A", "A", "B", "B", "B", "B", "C", None)),
+                "k": random.choice((1, 1, 1, 2, 2, None)),
+                "x": random.choice((0, 1, 2, 3, 4, 5, None)),
+                "y": random.choice((0, 1, 2, 3, None, None)),
+                "w": random.choice(("p", "p", "q", None)),
+                "z": random.choice((0.0, 0.5, 1.0, 2.5, None)),
+            }
+        )
+    return events
+
+
+@dataclass(frozen=True)
+class Generator:
+    """Makes the predicates of a query over some components."""
+
+    random: Random
+    components: tuple[Component, ...]
+
+    @property
+    def positive(self) -> list[Component]:
+        return [one for one in self.components if not one.negated]
+
+    # What may be read
+
+    def closed(self, component: Component) -> Tree:
+        """Reads a component that is behind."""
+        name = component.variable
+        if not component.kleene:
+            return Attribute(name, "", self.column())
+        return self.random.choice(
+            (
+                lambda: Attribute(name, self.random.choice(EARLIER), self.column()),
+                lambda: self.aggregate(name, "[]"),
+                lambda: Length(name),
+            )
+        )()
+
+    def aggregate(self, name: str, index: str) -> Tree:
+        function = self.random.choice(FUNCTIONS)
+        counts_events = function == "count" and self.random.random() < 0.5
+        return Aggregate(function, name, index, None if counts_events else self.column())
+
+    def column(self) -> str:
+        return self.random.choice(NUMBERS)
+
+    def element(self, name: str) -> Tree:
+        """Reads the events before a[i], or a[i]."""
+        index = self.random.choice(("[1]", "[i-1]", "[i-1]", "[..i-1]", "[..i-1]", "[i]"))
+        if index == "[..i-1]":
+            return self.aggregate(name, index)
+        return Attribute(name, index, self.column())
+
+    # Predicates
+
+    def predicate(self) -> Tree:
+        """A predicate about some place, with what is bound there."""
+        kind = self.random.random()
+        negated = [one for one in self.components if one.negated]
+        if negated and kind < 0.45:
+            component = self.random.choice(negated)
+            others = [lambda one=one: self.closed(one) for one in self.positive]
+            return self.condition(Attribute(component.variable, "", self.column()), others)
+        if self.positive[-1].kleene and kind < 0.6:  # at the end of the match
+            last = self.positive[-1]
+            others = [lambda one=one: self.closed(one) for one in self.positive]
+            return self.condition(self.closed(last), others)
+        number = self.random.randrange(len(self.positive))
+        component = self.positive[number]
+        others = [lambda one=one: self.closed(one) for one in self.positive[:number]]
+        name = component.variable
+        if not component.kleene:
+            return self.condition(Attribute(name, "", self.column()), others)
+        if self.random.random() < 0.3:
+            return self.condition(Attribute(name, "[1]", self.column()), others)
+        others += [lambda: self.element(name)] * 3
+        return self.condition(Attribute(name, "[i]", self.column()), others)
+
+    def condition(self, own: Tree, others: list[Callable[[], Tree]]) -> Tree:
+        """A condition on `own`, perhaps beside another one."""
+        first = self.simple(own, others)
+        kind = self.random.random()
+        if kind < 0.6:
+            return first
+        second = self.simple(self.random.choice([lambda: own, *others])(), others)
+        if kind < 0.7:
+            return Not(Or((first, second)))
+        if kind < 0.8:
+            return Not(And((first, Not(second))))
+        if kind < 0.9:
+            return Or((first, And((second, self.simple(own, others)))))
+        return Or((first, second))
+
+    def simple(self, own: Tree, others: list[Callable[[], Tree]]) -> Tree:
+        random = self.random
+        if isinstance(own, Attribute) and random.random() < 0.15:
+            return self.of_text(own, others)
+        kind = random.random()
+        if kind < 0.7:
+            symbol = random.choice(("=", "==", "<>", "!=", "<", "<=", ">", ">=", ">=", "<=", "<=>"))
+            left, right = self.number(own), self.operand(others)
+            return Comparison(symbol, *random.choice(((left, right), (right, left))))
+        negated = random.random() < 0.4
+        if kind < 0.8:
+            members = random.sample((0, 1, 2, 3, 4), 2) + random.choice(([], [], [None]))
+            return Membership(own, tuple(members), negated)
+        if kind < 0.9:
+            return Between(self.number(own), self.operand(others), self.operand(others), negated)
+        return NullTest(own, random.random() < 0.7)
+
+    def of_text(self, own: Attribute, others: list[Callable[[], Tree]]) -> Tree:
+        word = replace(own, column="w")
+        found = next((o for o in (one() for one in others) if isinstance(o, Attribute)), None)
+        if found is not None and self.random.random() < 0.5:
+            return Comparison(self.random.choice(("=", "<>")), word, replace(found, column="w"))
+        return Comparison("=", word, Literal(self.random.choice(("p", "q"))))
+
+    def operand(self, others: list[Callable[[], Tree]]) -> Tree:
+        if others and self.random.random() < 0.7:
+            return self.number(self.random.choice(others)())
+        return Literal(self.random.randrange(5))
+
+    def number(self, tree: Tree) -> Tree:
+        """The value itself, or something calculated from it."""
+        kind = self.random.random()
+        exact = isinstance(tree, Length) or getattr(tree, "column", None) in ("x", "y")
+        if kind < 0.7 or not exact or getattr(tree, "function", None) in ("avg", "sum"):
+            return tree
+        if kind < 0.8:
+            return Percentage(self.random.choice((50, 80, 120)), tree)
+        if kind < 0.9:
+            return Calculated("%", tree, Literal(2))
+        return Calculated(self.random.choice("+-"), tree, Literal(1))
+
+
+def random_query(random: Random) -> Query:
+    components = random_components(random)
+    strategy = random.choice(STRATEGIES)
+    keys = random.choice(((), ("k",), ("k",), ("k", "w")))
+    if strategy == "partition_contiguity" and not keys:
+        keys = ("k",)
+    generator = Generator(random, components)
+    query = Query(
+        components,
+        strategy,
+        keys,
+        tuple(generator.predicate() for _ in range(random.choice((0, 1, 1, 2, 2, 3)))),
+        items=random_items(random, generator),
+    )
+    open_negation = components[0].negated or components[-1].negated
+    window = random.choice(("time", "rows") if open_negation else ("time", "rows", None))
+    return query if window is None else replace(query, **{window: random.randint(2, 10)})
+
+
+def random_components(random: Random) -> tuple[Component, ...]:
+    """1 to 4 components, at least one of which is positive, not more than two negated."""
+    count = random.choice((1, 2, 2, 3, 3, 3, 4))
+    keeps = random.randrange(count)
+    components: list[Component] = []
+    for place in range(count):
+        event_type = random.choice(("A", "A", "B", "B", None))
+        negations = sum(one.negated for one in components)
+        if place != keeps and negations < 2 and random.random() < 0.25:
+            components.append(Component(event_type, "nm"[negations], negated=True))
+        else:
+            name = "abcd"[place - negations]
+            components.append(Component(event_type, name, kleene=random.random() < 0.45))
+    return tuple(components)
+
+
+def random_items(random: Random, generator: Generator) -> tuple[tuple[str, Tree], ...]:
+    """What tells which events each variable has, and perhaps something else."""
+    items = [
+        (
+            f"events_{one.variable}",
+            Aggregate("sum", one.variable, "[]", "bit")
+            if one.kleene
+            else Attribute(one.variable, "", "bit"),
+        )
+        for one in generator.positive
+    ]
+    for number in range(random.randrange(3)):
+        value = generator.number(generator.closed(random.choice(generator.positive)))
+        items.append((f"item_{number}", value))
+    return tuple(items)

@@ -1,0 +1,262 @@
+"""Random tasks with event selection, for Hypothesis: patterns, conditions, absences, windows."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from matchrec.conditions.run_condition import (
+    And,
+    Arithmetic,
+    ArithmeticOperator,
+    Compare,
+    Comparison,
+    Constant,
+    Glue,
+    IsNull,
+    Kind,
+    Not,
+    Or,
+    Read,
+    ReadClassifier,
+    Reduce,
+    Reduction,
+    Widen,
+)
+from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
+from matchrec.plan.expression import End, Navigation
+from matchrec.plan.pattern import (
+    Empty,
+    Quantified,
+    RowPattern,
+    Variable,
+    alternation,
+    concatenation,
+    permutation,
+    variable_names,
+)
+from tests.references.event_selection import SelectionQuery, ways
+from tests.tasks.contiguous import Rows
+from tests.tasks.selection import WindowedRows
+
+VARIABLES = ("A", "B", "C")
+ABSENT = ("M", "N")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A pattern and its union variables. components: names that follow each other, if any do."""
+
+    pattern: RowPattern
+    subsets: dict[str, frozenset[str]]
+    components: tuple[str, ...] = ()
+
+
+@st.composite
+def sequences(draw: st.DrawFn) -> Shape:
+    """Components in a row, as in SASE+: `A`, `B+`, or `C D*` whose first row is apart.
+
+    With union variables, of the components in two parts.
+    """
+    parts: list[RowPattern] = []
+    subsets = {}
+    components = []
+    names = iter("ABCDEF")
+    for kind in draw(st.lists(st.sampled_from(["one", "plus", "pair"]), min_size=1, max_size=3)):
+        first = Variable(next(names))
+        if kind == "one":
+            parts.append(first)
+        elif kind == "plus":
+            parts.append(Quantified(first, 1, None))
+        else:
+            later = Variable(next(names))
+            parts += [first, Quantified(later, 0, None)]
+            subsets[f"U{first.name}"] = frozenset([first.name, later.name])
+        components.append(f"U{first.name}" if kind == "pair" else first.name)
+    return Shape(concatenation(parts), subsets, tuple(components))
+
+
+def trees() -> st.SearchStrategy[RowPattern]:
+    """Row patterns of any shape, with at least one variable and without anchors."""
+
+    def grow(parts: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
+        several = st.lists(parts, min_size=2, max_size=3)
+        bounds = st.sampled_from([(0, None), (1, None), (0, 1), (2, 2), (2, None), (0, 2), (1, 3)])
+        return st.one_of(
+            several.map(concatenation),
+            several.map(alternation),
+            several.map(permutation),
+            st.builds(lambda p, b, g: Quantified(p, *b, g), parts, bounds, st.booleans()),
+        )
+
+    variables = st.sampled_from([Variable(name) for name in VARIABLES])
+    atoms = st.one_of(variables, variables, variables, st.just(Empty()))
+    return st.recursive(atoms, grow, max_leaves=5).filter(variable_names)
+
+
+@st.composite
+def general(draw: st.DrawFn) -> Shape:
+    pattern = draw(trees())
+    names = variable_names(pattern)
+    return Shape(pattern, {"U": draw(st.frozensets(st.sampled_from(names), min_size=1))})
+
+
+@st.composite
+def after_match_skips(draw: st.DrawFn, names: tuple[str, ...]) -> AfterMatchSkip:
+    to = draw(st.sampled_from(SkipTo))
+    if to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
+        return AfterMatchSkip(to)
+    return AfterMatchSkip(to, draw(st.sampled_from(names)))
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What a random condition may read: rows of `names`, and whether also the current row.
+
+    so_far: the names of which the current row is left out, because it would be one of their rows.
+    steps: the physical offsets.
+    """
+
+    names: tuple[str | None, ...]
+    current: bool = True
+    so_far: frozenset[str | None] = frozenset()
+    steps: tuple[int, ...] = (0, 1, -1)
+
+
+@st.composite
+def navigations(draw: st.DrawFn, reads: Reads) -> Navigation:
+    name = draw(st.sampled_from(reads.names))
+    end = draw(st.sampled_from(End))
+    step = draw(st.sampled_from(reads.steps))
+    return Navigation(name, end, draw(st.sampled_from([0, 0, 1])), step)
+
+
+@st.composite
+def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> Glue:
+    choice = draw(st.integers(0, 5 if depth else 3))
+    if choice == 0 and reads.current:
+        return Read(0, kind)
+    if choice <= 1:
+        return Read(draw(st.integers(0, 1)), kind, draw(navigations(reads)))
+    if choice == 2:
+        functions = [Reduction.SUM, Reduction.MIN, Reduction.MAX]
+        functions += [Reduction.AVG] if kind is Kind.FLOATING else [Reduction.COUNT]
+        name, column = draw(st.sampled_from(reads.names)), draw(st.integers(0, 1))
+        so_far = name in reads.so_far and draw(st.booleans())
+        return Reduce(draw(st.sampled_from(functions)), name, column, kind, so_far)
+    if choice == 3:
+        number = draw(st.sampled_from([None, 0, 1, 2]))
+        return Constant(number if number is None or kind is Kind.INTEGER else float(number), kind)
+    if choice == 4:
+        operators = [ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT]
+        left, right = draw(values(reads, kind, 0)), draw(values(reads, kind, 0))
+        return Arithmetic(draw(st.sampled_from(operators)), left, right, kind, 64, False)
+    if kind is Kind.FLOATING:
+        return Widen(draw(values(reads, Kind.INTEGER, 0)))
+    steps = tuple(step for step in reads.steps if step >= 0)
+    return ReadClassifier(draw(navigations(replace(reads, steps=steps))))
+
+
+@st.composite
+def conditions(draw: st.DrawFn, reads: Reads, depth: int = 1) -> Glue:
+    choice = draw(st.integers(0, 5 if depth else 1))
+    if choice <= 1:
+        kind = draw(st.sampled_from(Kind))
+        left, right = draw(values(reads, kind)), draw(values(reads, kind))
+        return Compare(draw(st.sampled_from(Comparison)), left, right)
+    parts = tuple(draw(st.lists(conditions(reads, depth - 1), min_size=1, max_size=2)))
+    if choice == 2:
+        return And(parts)
+    if choice == 3:
+        return Or(parts)
+    return Not(parts[0]) if choice == 4 else IsNull(parts[0])
+
+
+@st.composite
+def absences(draw: st.DrawFn, shape: Shape, windowed: bool) -> Absence:
+    """Between two components, and where there is a window at the beginning or the end."""
+    variable = draw(st.sampled_from(ABSENT))
+    places = list(itertools.combinations(shape.components, 2))
+    if windowed:
+        name = variable_names(shape.pattern)[0]  # any: the match as a whole counts
+        places += [(None, name), (name, None)]
+    return Absence(variable, *draw(st.sampled_from(places)))
+
+
+@st.composite
+def row_lists(draw: st.DrawFn, names: tuple[str, ...], most: int) -> Rows:
+    """Partitions of up to `most` rows, with small numbers in two columns of each kind."""
+    row = st.one_of(st.frozensets(st.sampled_from(names)), st.just(frozenset(names)))
+    partition = st.lists(row, max_size=most).map(tuple)
+    partitions = tuple(draw(st.lists(partition, min_size=1, max_size=2)))
+    count = sum(map(len, partitions))
+    numbers = st.lists(st.sampled_from([None, 0, 1, 2, 3]), min_size=count, max_size=count)
+    integers = [tuple(draw(numbers)) for _ in range(2)]
+    floats = [tuple(None if v is None else v / 2 for v in draw(numbers)) for _ in range(2)]
+    columns = {Kind.INTEGER: tuple(integers), Kind.FLOATING: tuple(floats)}
+    return Rows(partitions, columns)
+
+
+@st.composite
+def windows(draw: st.DrawFn, rows: Rows) -> tuple[tuple[int, ...], ...] | None:
+    if draw(st.booleans()):
+        return None
+    return tuple(draw(window_ends(len(partition))) for partition in rows.words)
+
+
+@st.composite
+def window_ends(draw: st.DrawFn, rows: int) -> tuple[int, ...]:
+    """For each row itself or a later row or the end; never less than for the row before."""
+    ends: list[int] = []
+    for row in range(rows):
+        ends.append(draw(st.integers(max(ends[-1] if ends else 0, row), rows)))
+    return tuple(ends)
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    *,
+    shapes: st.SearchStrategy[Shape],
+    selection: EventSelection,
+    output: MatchOutput,
+    depends_on_run: bool,
+    most_rows: int,
+    steps: tuple[int, ...] = (0, 1, -1),
+) -> tuple[SelectionQuery, WindowedRows]:
+    """Any query of a kind, but for what no front end asks for. steps: the physical offsets.
+
+    An empty match, which is a preferred one only, knows of no absence and no closing condition.
+    Where all rows of preferred matches follow each other, WITHIN is part of the conditions.
+    """
+    shape = draw(shapes)
+    names = variable_names(shape.pattern)
+    targets = (*names, *shape.subsets)
+    query = SelectionQuery(shape.pattern, selection, output, subsets=shape.subsets)
+    rows = draw(row_lists((*names, *ABSENT), most_rows))
+    window_end = None
+    if output is MatchOutput.PREFERRED:
+        query = replace(query, after_match=draw(after_match_skips(targets)))
+    if output is not MatchOutput.PREFERRED or selection is not EventSelection.STRICT_CONTIGUITY:
+        window_end = draw(windows(rows))
+    whole = output is not MatchOutput.PREFERRED or None not in ways((shape.pattern,))
+    if whole and (window_end is not None or len(shape.components) > 1):
+        absence = absences(shape, window_end is not None)
+        query = replace(query, absences=tuple(draw(st.lists(absence, max_size=2))))
+    if not depends_on_run:
+        return query, WindowedRows(rows, window_end)
+    reads = Reads((None, *targets), steps=steps)
+    glue = {}
+    for name in names:
+        if draw(st.integers(0, 3)):
+            own = frozenset([None, *(of for of in targets if name in query.members[of])])
+            glue[name] = draw(conditions(replace(reads, so_far=own)))
+    for absence in query.absences:
+        if draw(st.booleans()):
+            glue[absence.variable] = draw(conditions(reads))
+    if whole and draw(st.booleans()):
+        closing = draw(conditions(replace(reads, current=False)))
+        query = replace(query, closing=closing)
+    return replace(query, glue=glue), WindowedRows(rows, window_end)

@@ -1,0 +1,195 @@
+"""Random queries on a live Trino, on matchrec and on the oracle, and every disagreement.
+
+    python -m tests.live.trino_random --url http://localhost:8080 --count 5000 --seed 0
+
+Queries that run into a known difference of Trino's are not drawn: `LIMITS` and `deviates` say
+which, docs/trino.md says why. Not collected by pytest: it needs a server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from matchrec.plan.pattern import (
+    Alternation,
+    Concatenation,
+    Exclusion,
+    Permutation,
+    Quantified,
+    RowPattern,
+    Variable,
+    walk,
+)
+from tests.conftest import small_session
+from tests.generators.expressions import Limits
+from tests.generators.queries import Batch, Query, part_of, random_batch, values
+from tests.live.trino_check import Trino, TrinoError
+from tests.properties.test_queries import (
+    answers,
+    counted,
+    expected_rows,
+    matched,
+    text_of,
+)
+from tests.references.queries import Answer
+
+QUERIES_A_BATCH = 150
+THREADS = 8  # Trino's time is mostly waiting
+LIMITS = Limits(
+    running_first=False,
+    final_classifier=False,
+    filled_navigation=False,
+    distinct=False,
+    within=False,
+)
+ERRORS = {
+    "SKIP_TO_NO_ROW": "pattern variable is not present in match",
+    "SKIP_TO_FIRST_ROW": "cannot skip to first row of match",
+}
+Rows = Counter[tuple[str | None, ...]]
+
+
+def deviates(pattern: RowPattern) -> bool:
+    """Whether a loop may go on after an iteration that consumes no row."""
+    return any(
+        isinstance(node, Quantified)
+        and nullable(node.part)
+        and (node.most is None or node.most > max(node.least, 1))
+        for node in walk(pattern)
+    )
+
+
+def nullable(pattern: RowPattern) -> bool:
+    """Whether the pattern has a word without rows."""
+    match pattern:
+        case Variable():
+            return False
+        case Concatenation(parts) | Permutation(parts):
+            return all(map(nullable, parts))
+        case Alternation(parts):
+            return any(map(nullable, parts))
+        case Quantified(part=part, least=least):
+            return least == 0 or nullable(part)
+        case Exclusion(part=part):
+            return nullable(part)
+        case _:
+            return True
+
+
+@dataclass(frozen=True)
+class Case:
+    """One query over some partitions, and what the oracle says."""
+
+    batch: Batch
+    query: Query
+    expected: Rows | set[str]
+
+    @property
+    def sql(self) -> str:
+        return self.batch.text(self.query, values(self.batch.rows))
+
+
+def cases(batch: Batch, found: dict[Query, Answer]) -> Iterator[Case]:
+    """A query that fails is asked twice: over all partitions, and over those that do not fail."""
+    for query, one in found.items():
+        if one.failures:
+            yield Case(batch, query, {ERRORS[kind] for kind in one.failures.values()})
+        if one.rows:
+            part = part_of(batch, list(one.rows), [query])
+            yield Case(part, query, expected_rows(batch, query, one))
+
+
+def ask(trino: Trino, case: Case) -> Rows | str:
+    """Trino's rows, or its message."""
+    try:
+        _, rows = trino.query(case.sql)
+    except TrinoError as error:
+        return str(error)
+    result = counted(case.batch, case.query, [tuple(map(plain, row)) for row in rows])
+    assert isinstance(result, Counter)
+    return result
+
+
+def plain(value: Any) -> str | None:
+    """A value of Trino's JSON as Spark casts it to a string."""
+    text = text_of(value)
+    return text.removesuffix(".000") if isinstance(value, str) and text else text
+
+
+def agrees(case: Case, answer: Rows | str) -> bool:
+    if isinstance(answer, str):
+        return isinstance(case.expected, set) and any(one in answer for one in case.expected)
+    return answer == case.expected
+
+
+def shown(case: Case, answer: Rows | str) -> str:
+    """What the oracle expects and what came instead."""
+    lines = [case.sql]
+    if isinstance(answer, str) or isinstance(case.expected, set):
+        lines += [f"    expected {case.expected}", f"    has      {answer}"]
+        return "\n".join(lines)
+    lines += [f"    only expected: {row}" for row in (case.expected - answer).elements()]
+    lines += [f"    only there:    {row}" for row in (answer - case.expected).elements()]
+    return "\n".join(lines)
+
+
+def smallest(trino: Trino, case: Case, answer: Rows | str) -> str:
+    """The disagreement on the first partition that shows it alone."""
+    for key in case.batch.partitions():
+        if isinstance(case.expected, set):
+            break
+        part = part_of(case.batch, [key], [case.query])
+        found = answers(part)[case.query]
+        alone = next(cases(part, {case.query: found}))
+        other = ask(trino, alone)
+        if not agrees(alone, other):
+            return shown(alone, other)
+    return shown(case, answer)
+
+
+def random_cases(seed: int, count: int) -> Iterator[tuple[Batch, dict[Query, Answer]]]:
+    """Batches with `count` queries in all, and the oracle's answers."""
+    while count > 0:
+        batch = random_batch(seed, QUERIES_A_BATCH, LIMITS, with_nan=False)
+        found = {q: a for q, a in answers(batch).items() if not deviates(q.pattern)}
+        found = dict(list(found.items())[:count])
+        count -= len(found)
+        seed += 1
+        yield batch, found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--url", required=True, help="for instance http://localhost:8080")
+    parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    trino, spark = Trino(options.url), small_session()
+    outcome: Counter[str] = Counter()
+    for batch, found in random_cases(options.seed, options.count):
+        outcome["queries"] += len(found)
+        asked = list(cases(batch, found))
+        outcome["asked"] += len(asked)
+        with ThreadPoolExecutor(THREADS) as threads:
+            replies = threads.map(lambda case: ask(trino, case), asked)
+            for message in matched(spark, batch, found):
+                outcome["matchrec differs"] += 1
+                print("MATCHREC", message, sep="\n")
+        for case, reply in zip(asked, replies, strict=True):
+            outcome["rows"] += 0 if isinstance(reply, str) else reply.total()
+            if not agrees(case, reply):
+                outcome["Trino differs"] += 1
+                print("TRINO", smallest(trino, case, reply), sep="\n")
+        print(dict(outcome), flush=True)
+    spark.stop()
+    return int(bool(outcome["matchrec differs"] or outcome["Trino differs"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

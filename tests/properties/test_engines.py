@@ -1,0 +1,327 @@
+"""Engines against the reference matcher: all small cases, then random ones."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from matchrec.conditions.run_condition import (
+    And,
+    Arithmetic,
+    ArithmeticOperator,
+    Compare,
+    Comparison,
+    Constant,
+    Glue,
+    IsNull,
+    Kind,
+    Not,
+    Or,
+    Read,
+    ReadClassifier,
+    Reduce,
+    Reduction,
+    Widen,
+)
+from matchrec.engine.contiguous.backtracking import Backtracking
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.interface import Engine
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.expression import End, Navigation
+from matchrec.plan.pattern import (
+    Empty,
+    Exclusion,
+    PartitionEnd,
+    PartitionStart,
+    Quantified,
+    RowPattern,
+    Variable,
+    alternation,
+    concatenation,
+    permutation,
+    show,
+)
+from tests.tasks.contiguous import (
+    Query,
+    Rows,
+    query,
+    run_engine,
+    run_engine_in_pieces,
+    run_reference,
+    words,
+)
+
+EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "200"))  # a long run: MATCHREC_EXAMPLES=2000
+ENGINES: list[Engine] = [
+    Backtracking(),
+    Backtracking(Room(rows=3, matches=2, memory=1)),
+    BreadthFirst(),
+    BreadthFirst(room=Room(rows=3, matches=2, memory=1)),
+    BreadthFirst(merge_runs=False),
+]
+VARIABLES = ("A", "B", "C")
+
+random_examples = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def assert_agreement(query: Query, rows: Rows) -> None:
+    expected = run_reference(query, rows)
+    for engine in ENGINES:
+        assert run_engine(engine, query, rows) == expected, (engine, show(query.pattern))
+
+
+def assert_agreement_in_pieces(query: Query, rows: Rows, step: int) -> None:
+    expected = run_reference(query, rows)
+    for engine in ENGINES:
+        found = run_engine_in_pieces(engine, query, rows, step)
+        assert found == expected, (engine, show(query.pattern))
+
+
+def small_patterns() -> list[RowPattern]:
+    """All patterns of one operator over two atoms, quantified or not, with a B behind."""
+    atoms = [Variable("A"), Variable("B"), Empty(), PartitionStart(), PartitionEnd()]
+    bounds = [(0, None), (1, None), (0, 1), (2, None), (1, 2), (2, 3)]
+    pairs = [
+        combine(pair)
+        for pair in itertools.product(atoms, repeat=2)
+        for combine in (concatenation, alternation, permutation)
+    ]
+    loops = [
+        Quantified(part, least, most, greedy)
+        for part in [*atoms, *pairs]
+        for least, most in bounds
+        for greedy in (True, False)
+    ]
+    return [*pairs, *loops]
+
+
+def test_all_small_patterns_on_all_small_inputs() -> None:
+    texts = [
+        " ".join(rows)
+        for kinds, length in (("A B AB -", 1), ("A B AB -", 2), ("A B AB", 3))
+        for rows in itertools.product(kinds.split(), repeat=length)
+    ]
+    every_input = words("/".join(texts))
+    for pattern in small_patterns():
+        for whole in (pattern, concatenation([pattern, Variable("B")])):
+            assert_agreement(Query(whole), every_input)
+
+
+@pytest.mark.parametrize("greedy", [True, False])
+@pytest.mark.parametrize("inner", ["A*", "A?", "A*?", "A??", "()", "^", "A | ()", "() | A", "A*|B"])
+@pytest.mark.parametrize("outer", ["*", "+", "?", "{2}", "{2,}", "{1,3}", "{,2}"])
+def test_loops_over_parts_that_can_be_empty(inner: str, outer: str, greedy: bool) -> None:
+    loop = f"({inner}){outer}{'' if greedy else '?'}"
+    rows = words("A B/A A B/B A/AB AB B/- A/A A A A/A B A/A")
+    for text in (loop, f"{loop} B", f"({loop})* B", f"({loop} B?)+", f"({loop}){{2}}"):
+        assert_agreement(query(text), rows)
+
+
+def patterns() -> st.SearchStrategy[RowPattern]:
+    atoms = st.one_of(
+        st.sampled_from([Variable(name) for name in VARIABLES]),
+        st.sampled_from([Variable(name) for name in VARIABLES]),
+        st.sampled_from([Empty(), PartitionStart(), PartitionEnd()]),
+    )
+
+    def grow(parts: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
+        several = st.lists(parts, min_size=2, max_size=3)
+        bounds = st.sampled_from([(0, None), (1, None), (0, 1), (2, 2), (2, None), (0, 2), (1, 3)])
+        return st.one_of(
+            several.map(concatenation),
+            several.map(alternation),
+            several.map(permutation),
+            st.builds(lambda p, b, g: Quantified(p, *b, g), parts, bounds, st.booleans()),
+            parts.map(Exclusion),
+        )
+
+    return st.recursive(atoms, grow, max_leaves=6)
+
+
+@st.composite
+def skips(draw: st.DrawFn, names: tuple[str, ...]) -> AfterMatchSkip:
+    to = draw(st.sampled_from(SkipTo))
+    if to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
+        return AfterMatchSkip(to)
+    return AfterMatchSkip(to, draw(st.sampled_from(names)))
+
+
+LONGER = st.lists(
+    st.sets(st.sampled_from(VARIABLES), min_size=1).map(frozenset), min_size=4, max_size=12
+).map(tuple)
+ROWS = st.lists(
+    st.lists(st.sets(st.sampled_from(VARIABLES)).map(frozenset), min_size=0, max_size=6).map(tuple),
+    min_size=1,
+    max_size=3,
+).map(tuple)
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Query:
+    pattern = draw(patterns())
+    names = Query(pattern).variables
+    subsets = {}
+    if names:
+        subsets["U"] = draw(st.frozensets(st.sampled_from(names), min_size=1))
+    targets = (*names, *subsets)
+    skip = draw(skips(targets)) if targets else AfterMatchSkip()
+    return Query(pattern, skip, subsets)
+
+
+@settings(random_examples, max_examples=EXAMPLES // 2)
+@given(st.data(), st.integers(1, 5))
+def test_random_partitions_in_pieces(data: st.DataObject, step: int) -> None:
+    query, rows = data.draw(queries()), Rows(data.draw(st.lists(LONGER, max_size=2).map(tuple)))
+    if data.draw(st.booleans()):
+        query, rows = data.draw(run_dependent())
+    if data.draw(st.booleans()):
+        rows = data.draw(windowed(rows))
+    assert_agreement_in_pieces(query, rows, step)
+
+
+@st.composite
+def windows(draw: st.DrawFn, length: int) -> tuple[int, ...]:
+    """Where the window of each of so many rows ends: in order, none before its row."""
+    ends: list[int] = []
+    for row in range(length):
+        ends.append(draw(st.integers(max([row, *ends[-1:]]), length)))
+    return tuple(ends)
+
+
+@st.composite
+def windowed(draw: st.DrawFn, rows: Rows) -> Rows:
+    return replace(rows, window_end=tuple(draw(windows(len(words))) for words in rows.words))
+
+
+@random_examples
+@given(st.data())
+def test_random_patterns_in_windows(data: st.DataObject) -> None:
+    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
+    assert_agreement(data.draw(queries()), data.draw(windowed(rows)))
+
+
+@random_examples
+@given(st.data())
+def test_random_conditions_that_depend_on_the_run_in_windows(data: st.DataObject) -> None:
+    query, rows = data.draw(run_dependent())
+    assert_agreement(query, data.draw(windowed(rows)))
+
+
+@random_examples
+@given(queries(), ROWS)
+def test_random_patterns(query: Query, rows: tuple[tuple[frozenset[str], ...], ...]) -> None:
+    assert_agreement(query, Rows(rows))
+
+
+def navigations(names: list[str | None]) -> st.SearchStrategy[Navigation]:
+    return st.builds(
+        Navigation,
+        st.sampled_from(names),
+        st.sampled_from(End),
+        st.integers(0, 2),
+        st.sampled_from([0, 0, 0, -1, 1, 2, -2]),
+    )
+
+
+@st.composite
+def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> Glue:
+    """A value of a kind over two integer and two floating columns."""
+    choice = draw(st.integers(0, 3 if depth == 0 else 6))
+    if choice == 0:
+        constants = {
+            Kind.INTEGER: st.sampled_from([None, 0, 1, 2, -3, 2**62]),
+            Kind.FLOATING: st.sampled_from([None, 0.0, 1.5, -2.0, float("nan"), float("inf")]),
+        }
+        return Constant(draw(constants[kind]), kind)
+    if choice == 1:
+        return Read(draw(st.integers(0, 1)), kind, draw(st.none() | navigations(names)))
+    if choice == 2:
+        functions = [Reduction.SUM, Reduction.MIN, Reduction.MAX]
+        functions += [Reduction.AVG] if kind is Kind.FLOATING else [Reduction.COUNT]
+        function = draw(st.sampled_from(functions))
+        column = draw(st.integers(0, 1))
+        return Reduce(function, draw(st.sampled_from(names)), column, kind)
+    if choice == 3 and kind is Kind.INTEGER:
+        if draw(st.booleans()):
+            return ReadClassifier(draw(navigations(names)))
+        return Reduce(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
+    if choice in (3, 4) and kind is Kind.FLOATING:
+        return Widen(draw(values(names, Kind.INTEGER, 0)))
+    operators = [o for o in ArithmeticOperator if o is not ArithmeticOperator.DIVIDE]
+    return Arithmetic(
+        draw(st.sampled_from(operators if kind is Kind.INTEGER else ArithmeticOperator)),
+        draw(values(names, kind, depth - 1)),
+        draw(values(names, kind, depth - 1)),
+        kind,
+        draw(st.sampled_from([8, 32, 64])) if kind is Kind.INTEGER else 64,
+        draw(st.booleans()),
+    )
+
+
+@st.composite
+def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> Glue:
+    choice = draw(st.integers(0, 1 if depth == 0 else 5))
+    if choice <= 1 or depth == 0:
+        kind = draw(st.sampled_from(Kind))
+        left, right = draw(values(names, kind, 1)), draw(values(names, kind, 1))
+        return Compare(draw(st.sampled_from(Comparison)), left, right)
+    parts = tuple(draw(st.lists(conditions(names, depth - 1), min_size=1, max_size=3)))
+    if choice == 2:
+        return And(parts)
+    if choice == 3:
+        return Or(parts)
+    return Not(parts[0]) if choice == 4 else IsNull(parts[0])
+
+
+@st.composite
+def run_dependent(draw: st.DrawFn) -> tuple[Query, Rows]:
+    plain = draw(queries())
+    names: list[str | None] = [None, *plain.variables, *plain.subsets]
+    glue = {
+        name: draw(conditions(names)) for name in plain.variables if draw(st.integers(0, 3)) > 0
+    }
+    partitions = draw(ROWS)
+    likely = tuple(
+        tuple(row | (frozenset(VARIABLES) if draw(st.booleans()) else frozenset()) for row in rows)
+        for rows in partitions
+    )
+    count = sum(map(len, likely))
+    integers = st.sampled_from([None, 0, 1, 2, 3, -5, 100, 2**62])
+    floats = st.sampled_from([None, 0.0, 0.5, 1.0, 2.0, -3.0, float("nan"), float("inf")])
+    columns = {
+        kind: tuple(tuple(draw(st.lists(value, min_size=count, max_size=count))) for _ in range(2))
+        for kind, value in ((Kind.INTEGER, integers), (Kind.FLOATING, floats))
+    }
+    return Query(plain.pattern, plain.after_match, plain.subsets, glue), Rows(likely, columns)
+
+
+@random_examples
+@given(run_dependent())
+def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> None:
+    assert_agreement(*case)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PERMUTE(A, () | B, A | B)",
+        "PERMUTE(A?, B?, C?)",
+        "PERMUTE(A+, B, C*?)",
+        "PERMUTE(A | B, PERMUTE(A?, B??), C)",
+        "PERMUTE(A, B, C | (), A+) B",
+    ],
+)
+def test_permutations_of_parts_with_several_words(text: str) -> None:
+    rows = itertools.product(("A", "B", "AB", "ABC"), repeat=4)
+    assert_agreement(query(text), words("/".join(" ".join(row) for row in rows)))

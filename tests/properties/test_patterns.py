@@ -1,0 +1,67 @@
+"""Random patterns over random streams: both engines against enumeration by definition.
+
+A long run: MATCHREC_EXAMPLES=20000 pytest tests/properties/test_patterns.py
+"""
+
+from __future__ import annotations
+
+import os
+from unittest.mock import patch
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.selection import breadth_first as selection_breadth_first
+from tests.cases.pattern_notation import Question, built, by_definition
+from tests.generators.pattern_trees import Pattern
+from tests.generators.patterns import questions
+from tests.references.patterns import Search, TooMuchError, reported, selected
+from tests.tasks.patterns import answers
+
+EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "150"))
+
+random_examples = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@random_examples
+@given(questions(), st.sampled_from((1, 2, 1000)), st.sampled_from((1, 2, 1000)))
+def test_both_engines_find_what_the_definitions_say(
+    question: Question, rows_a_batch: int, matches: int
+) -> None:
+    """matches: after how many it is decided which of them come out."""
+    try:
+        expected = by_definition(question)
+    except TooMuchError:
+        assume(False)
+    with patch.object(selection_breadth_first, "ROOM", Room(matches=matches)):
+        found = answers(question, rows_a_batch=rows_a_batch)
+    for engine, lines in found.items():
+        assert any(agrees(question, right, lines) for right in expected), (engine, lines, expected)
+
+
+def agrees(question: Question, right: list[str], lines: list[str]) -> bool:
+    """Without a skip strategy in any order; what timed out is sorted behind the matches."""
+    return lines == right if question.skip else sorted(lines) == sorted(right)
+
+
+@random_examples
+@given(questions().filter(lambda one: one.skip and "throws" not in one.skip))
+def test_both_formulations_of_skipping_agree(question: Question) -> None:
+    """The bar over all matches, and matches held back event by event: the enumeration's own."""
+    (stream,) = question.streams.values()
+    try:
+        search = Search(built(question.calls, Pattern), stream)
+        orders = list(search.orders())
+    except TooMuchError:
+        assume(False)
+    for ordered in orders:
+        assert (
+            tuple(selected(ordered, question.strategy))
+            == reported(search, ordered, question.strategy).matches
+        )

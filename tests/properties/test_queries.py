@@ -1,0 +1,221 @@
+"""Random whole queries: both engines against an oracle in plain Python.
+
+A long run: MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/properties/test_queries.py
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import reduce
+from itertools import product
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.conditions.row_column import row_column
+from matchrec.plan.text.sql_text import quoted
+from tests.generators.expressions import COLUMNS, Type
+from tests.generators.queries import NAMES, SCHEMA, Batch, Query, random_batch
+from tests.references.queries import Answer, TooManyWords, answer
+from tests.references.sql_values import Value
+from tests.tasks.query_batches import Prepared, QueryBatch, Result, Run
+
+EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "200"))
+SEED = int(os.environ.get("MATCHREC_SEED", "0"))
+QUERIES_A_BATCH = 50
+ENGINES = ("backtracking", "breadth_first")
+INTERPRETED = {  # faster for so many columns and so few rows
+    "codegen__wholeStage": "false",
+    "codegen__factoryMode": "NO_CODEGEN",
+    "shuffle__partitions": "1",
+}
+MESSAGES = {
+    "SKIP_TO_NO_ROW": "the match has no row of",
+    "SKIP_TO_FIRST_ROW": "goes to the first row of the match",
+}
+
+
+def answers(batch: Batch) -> dict[Query, Answer]:
+    """The oracle's; without queries that take the reference matcher too long."""
+    found = {}
+    for query in batch.queries:
+        with suppress(TooManyWords):
+            found[query] = answer(batch, query)
+    assert len(found) > 0.9 * len(batch.queries)
+    return found
+
+
+def types(batch: Batch, query: Query) -> list[Type | None]:
+    measures = {f"m{i}": measure.type for i, measure in enumerate(query.measures)}
+    return [measures.get(name, COLUMNS.get(name)) for name in batch.columns(query)]
+
+
+def text_of(value: Value) -> str | None:
+    """A value as Spark casts it to a string; doubles as Python writes them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else str(value)
+
+
+def counted(batch: Batch, query: Query, rows: Result) -> Counter[tuple[str | None, ...]] | str:
+    """The rows as a multiset, doubles as Python writes them."""
+    if isinstance(rows, str):
+        return rows
+    floating = [kind is Type.FLOATING for kind in types(batch, query)]
+    return Counter(
+        tuple(
+            str(float(text)) if is_float and text is not None else text
+            for text, is_float in zip(row, floating, strict=True)
+        )
+        for row in rows
+    )
+
+
+def expected_rows(batch: Batch, query: Query, found: Answer) -> Counter[tuple[str | None, ...]]:
+    rows = [tuple(map(text_of, row)) for row in found.all_rows()]
+    counts = counted(batch, query, rows)
+    assert isinstance(counts, Counter)
+    return counts
+
+
+@contextmanager
+def table(spark: SparkSession, batch: Batch, name: str) -> Iterator[None]:
+    rows = [tuple(row[column] for column in NAMES) for row in batch.rows]
+    spark.createDataFrame(rows, SCHEMA).createOrReplaceTempView(name)
+    try:
+        yield
+    finally:
+        spark.catalog.dropTempView(name)
+
+
+@contextmanager
+def settings(spark: SparkSession, **values: str) -> Iterator[None]:
+    names = {name: "spark.sql." + name.replace("__", ".") for name in values}
+    before = {name: spark.conf.get(names[name]) for name in values}
+    for name, value in values.items():
+        spark.conf.set(names[name], value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            spark.conf.set(names[name], str(old))
+
+
+def partitions_without(failed: Answer, batch: Batch, prepared: Prepared) -> list[int]:
+    """Numbers of the partitions in which the query does not fail."""
+    starts = pa.array(prepared.starts)
+    keys = [prepared.columns[row_column(quoted(name))].filter(starts) for name in batch.by]
+    count = int(prepared.starts.sum())
+    return [i for i in range(count) if tuple(key[i].as_py() for key in keys) not in failed.failures]
+
+
+def runs_of(run: Run, batch: Batch, found: Answer) -> list[Run]:
+    """The run over all partitions, and where some of them fail, over the others."""
+    if not found.failures:
+        return [run]
+    return [run, replace(run, partitions=partitions_without(found, batch, run.prepared))]
+
+
+def matched(spark: SparkSession, batch: Batch, found: dict[Query, Answer]) -> list[str]:
+    """Runs both engines over the batch: the queries on which one differs from the oracle."""
+    texts = {query: batch.text(query, "random_rows") for query in found}
+    with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
+        queries = QueryBatch(spark, "random_rows", list(texts.values()))
+        linked = {engine: queries.link(engine) for engine in ENGINES}
+        prepared = queries.prepared(linked[ENGINES[0]].values())
+        cases, runs = [], []
+        for engine, (number, query) in product(ENGINES, enumerate(found)):
+            if texts[query] in queries.refused:
+                continue
+            executable = linked[engine][texts[query]]
+            run = Run(executable, prepared, None, (2, 1 << 20)[number % 2])
+            several = runs_of(run, batch, found[query])
+            cases.append((engine, query, slice(len(runs), len(runs) + len(several))))
+            runs += several
+        results = queries.answers(runs)
+    differences = [f"{message}\n{query}" for query, message in queries.refused.items()]
+    for engine, query, places in cases:
+        difference = differs(batch, query, found[query], results[places])
+        if difference:
+            differences.append(f"{engine}: {texts[query]}\n{difference}")
+    return differences
+
+
+def differs(batch: Batch, query: Query, found: Answer, results: list[Result]) -> str | None:
+    """How the rows, or the error, differ from the oracle's."""
+    if found.failures:
+        message = results[0]
+        known = [MESSAGES[kind] for kind in found.failures.values()]
+        if not isinstance(message, str) or not any(one in message for one in known):
+            return f"expected an error: {known}\nhas {message}"
+    expected, result = expected_rows(batch, query, found), counted(batch, query, results[-1])
+    if isinstance(result, str):
+        return result if expected or not found.failures else None
+    if result == expected:
+        return None
+    return f"only expected: {expected - result}\nonly there: {result - expected}"
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_A_BATCH)))
+def test_both_engines_give_the_rows_of_the_oracle(spark: SparkSession, seed: int) -> None:
+    batch = random_batch(seed, QUERIES_A_BATCH)
+    assert matched(spark, batch, answers(batch)) == []
+
+
+def has_interval(batch: Batch, query: Query) -> bool:
+    """Whether an interval crosses to the engine, which the pandas transport refuses by name."""
+    return "INTERVAL" in batch.text(query, "random_rows")
+
+
+@pytest.mark.parametrize(
+    ("engine", "transport", "partitions"),
+    [
+        ("backtracking", "arrow", 3),
+        ("backtracking", "pandas", 1),
+        ("breadth_first", "arrow", 1),
+        ("breadth_first", "pandas", 3),
+    ],
+)
+def test_sql_gives_the_rows_of_the_oracle(
+    spark: SparkSession, engine: str, transport: str, partitions: int
+) -> None:
+    batch = random_batch(SEED + 100_000 + partitions, 6)
+    found = {
+        query: one
+        for query, one in answers(batch).items()
+        if not one.failures and not (transport == "pandas" and has_interval(batch, query))
+    }
+    knobs = {
+        "execution__arrow__maxRecordsPerBatch": "2",
+        "shuffle__partitions": str(partitions),
+        "adaptive__coalescePartitions__enabled": "false",
+    }
+    with table(spark, batch, "random_rows"), settings(spark, **knobs):
+        frames = []
+        for number, query in enumerate(found):
+            text = batch.text(query, "random_rows")
+            frame = matchrec.sql(spark, text, engine=engine, transport=transport)
+            assert tuple(frame.columns) == batch.columns(query)
+            casts = ", ".join(f"CAST({name} AS STRING)" for name in frame.columns)
+            frames.append(frame.selectExpr(f"{number} AS run", f"array({casts}) AS texts"))
+        rows = reduce(DataFrame.unionAll, frames).collect()
+    for number, query in enumerate(found):
+        texts = [tuple(row.texts) for row in rows if row.run == number]
+        assert counted(batch, query, texts) == expected_rows(batch, query, found[query])
+
+
+def test_sql_fails_where_the_oracle_does(spark: SparkSession) -> None:
+    batch = random_batch(SEED + 200_000, 60)
+    failing = {query: one for query, one in answers(batch).items() if one.failures}
+    assert failing
+    query, found = next(iter(failing.items()))
+    with table(spark, batch, "random_rows"), pytest.raises(PythonException) as error:
+        matchrec.sql(spark, batch.text(query, "random_rows")).collect()
+    assert any(MESSAGES[kind] in str(error.value) for kind in found.failures.values())

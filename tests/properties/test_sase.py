@@ -1,0 +1,248 @@
+"""Random SASE+ queries over random streams: both engines against enumeration by definition.
+
+A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_sase.py
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import groupby, product
+from random import Random
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.compile.draft import draft
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import link
+from matchrec.engine.interface import Optimisations
+from matchrec.frontends.sase import compile_sase
+from matchrec.output.schema import output_columns
+from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.spark.types import value_type
+from tests.generators.sase import NAMES, SCHEMA, random_query, random_stream
+from tests.generators.sase_trees import Event, Query, Value
+from tests.properties.test_queries import INTERPRETED, settings
+from tests.references.sase import Selected, matches, non_overlapping
+from tests.tasks.query_batches import QueryBatch, Result, Run
+
+EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "30"))
+SEED = int(os.environ.get("MATCHREC_SEED", "0"))
+QUERIES_A_BATCH = 60
+STREAMS_A_BATCH = 50
+QUERIES_OF_FRAMES = 3
+ENGINES = ("backtracking", "breadth_first")
+Rows = Counter[tuple[float | str | None, ...]]
+Found = dict[tuple[str, "Asked"], Result]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query, and which of its matches."""
+
+    query: Query
+    output: MatchOutput
+
+    def plan(self) -> MatchPlan:
+        return compile_sase(str(self.query), ("t", "n"), ("s",), "event_type", self.output)
+
+
+class Streams:
+    """Random streams as one table; the number of a stream is its partition."""
+
+    def __init__(self, random: Random) -> None:
+        numbers = range(STREAMS_A_BATCH)
+        self.streams = [random_stream(random, number) for number in numbers]
+
+    def frame(self, spark: SparkSession, random: Random) -> DataFrame:
+        rows = [tuple(event[name] for name in NAMES) for one in self.streams for event in one]
+        random.shuffle(rows)
+        return spark.createDataFrame(rows, SCHEMA)
+
+    @contextmanager
+    def view(self, spark: SparkSession, random: Random) -> Iterator[None]:
+        self.frame(spark, random).createOrReplaceTempView("random_events")
+        try:
+            yield
+        finally:
+            spark.catalog.dropTempView("random_events")
+
+    def expected(self, asked: Asked) -> list[list[Rows]]:
+        """For each stream its rows; each of several alternatives is a right answer."""
+        query = asked.query
+        if asked.output is MatchOutput.NON_OVERLAPPING:
+            return [alternatives(query, one) for one in self.streams]
+        return [[rows_of(query, matches(query, one))] for one in self.streams]
+
+
+def alternatives(query: Query, stream: list[Event]) -> list[Rows]:
+    """The rows of every way to choose among matches that are as good as each other."""
+    return [rows_of(query, one) for one in product(*non_overlapping(query, stream))]
+
+
+def rows_of(query: Query, found: Sequence[Selected]) -> Rows:
+    """What RETURN gives of some matches."""
+    return Counter(
+        tuple(comparable(tree.value(match)) for _, tree in query.items) for match in found
+    )
+
+
+def comparable(value: Value) -> float | str | None:
+    """A value, or Spark's text of it, as it is compared: all numbers as doubles."""
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return str(value)
+
+
+class Batch(QueryBatch):
+    """SASE+ queries with the same partitions, two Spark jobs for all of them."""
+
+    def __init__(self, spark: SparkSession, asked: Sequence[Asked]) -> None:
+        super().__init__(spark, "random_events", ())
+        for one in asked:
+            resolved = resolve(one.plan(), InputColumns(NAMES))
+            names = output_columns(resolved, InputColumns(NAMES), str)
+            self.drafts[one] = draft(resolved, names)
+
+    def linked(self, engine: str, random: Random) -> dict[Asked, Executable]:
+        """The executables; optimisations, which must change nothing, are on or off."""
+        wanted = dict.fromkeys(c for one in self.drafts.values() for c in one.columns())
+        fields = self.columns(tuple(wanted)).schema.fields
+        types = {c: value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
+        return {
+            one: link(drafted, types, engine, ansi=True, optimisations=optimisations(one, random))
+            for one, drafted in self.drafts.items()
+        }
+
+
+def optimisations(asked: Asked, random: Random) -> Optimisations:
+    constrain = asked.query.strategy == "skip_till_next_match" or random.random() < 0.5
+    return Optimisations(random.random() < 0.5, constrain, random.random() < 0.5)
+
+
+def found_rows(spark: SparkSession, asked: Sequence[Asked], random: Random) -> Found:
+    """What each engine finds, for queries with the same partitions."""
+    batch = Batch(spark, asked)
+    linked = {engine: batch.linked(engine, random) for engine in ENGINES}
+    prepared = batch.prepared(linked[ENGINES[0]].values())
+    cases = [(engine, one) for engine in ENGINES for one in asked]
+    runs = [
+        Run(linked[engine][one], prepared, None, random.choice((2, 1 << 20)))
+        for engine, one in cases
+    ]
+    return dict(zip(cases, batch.answers(runs), strict=True))
+
+
+def by_stream(rows: Result) -> list[Rows]:
+    """The rows of each stream; the first column is its number."""
+    found: list[Rows] = [Counter() for _ in range(STREAMS_A_BATCH)]
+    for number, *values in rows:
+        found[int(number)][tuple(map(comparable, values))] += 1
+    return found
+
+
+def difference(asked: Asked, streams: Streams, rows: Result) -> str | None:
+    """The shortest stream for which the rows are none of the right ones."""
+    if isinstance(rows, str):
+        return f"{asked.query}\n{rows}"
+    wrong = [
+        (len(stream), number)
+        for number, (stream, options, got) in enumerate(
+            zip(streams.streams, streams.expected(asked), by_stream(rows), strict=True)
+        )
+        if got not in options
+    ]
+    if not wrong:
+        return None
+    number = min(wrong)[1]
+    events = "\n".join(map(str, streams.streams[number]))
+    expected = streams.expected(asked)[number][0]
+    got = by_stream(rows)[number]
+    return (
+        f"{asked.query}\n{asked.output.value}: {len(wrong)} streams differ\n{events}\n"
+        f"only expected: {dict(expected - got)}\nonly there: {dict(got - expected)}"
+    )
+
+
+def random_asked(random: Random, count: int) -> list[Asked]:
+    outputs = (MatchOutput.ALL, MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
+    return [Asked(random_query(random), random.choice(outputs)) for _ in range(count)]
+
+
+def partitions(asked: Asked) -> tuple[str, ...]:
+    return () if asked.query.strategy == "strict_contiguity" else asked.query.keys
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_A_BATCH)))
+def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: int) -> None:
+    random = Random(seed)
+    streams = Streams(random)
+    differences = []
+    with streams.view(spark, random), settings(spark, **INTERPRETED):
+        asked = sorted(random_asked(random, QUERIES_A_BATCH), key=partitions)
+        for _, alike in groupby(asked, key=partitions):
+            found = found_rows(spark, list(alike), random)
+            for (engine, one), rows in found.items():
+                if different := difference(one, streams, rows):
+                    differences.append(f"{engine}: {different}")
+    assert not differences, "\n\n".join(sorted(differences, key=len)[:5])
+
+
+def verbose(frame: DataFrame, query: Query, engine: str) -> DataFrame:
+    return matchrec.sase(frame, str(query), order_by=("t", "n"), partition_by="s", engine=engine)
+
+
+def unwound(frame: DataFrame, query: Query) -> DataFrame:
+    graph = matchrec.sase(
+        frame, str(query), order_by=("t", "n"), partition_by="s", form="compressed"
+    )
+    return matchrec.unwind(graph)
+
+
+WAYS = (partial(verbose, engine="backtracking"), partial(verbose, engine="breadth_first"), unwound)
+
+
+def names(query: Query, found: Selected) -> str:
+    """The numbers of the events of each variable."""
+    return "; ".join(
+        " ".join(str(event["n"]) for event in found[one.variable]) for one in query.positive
+    )
+
+
+def test_verbose_and_unwound_matches_are_those_of_the_definitions(spark: SparkSession) -> None:
+    random = Random(SEED + 100_000)
+    streams = Streams(random)
+    queries = [
+        replace(random_query(random), items=())
+        for _ in range(max(QUERIES_OF_FRAMES, EXAMPLES // 40))
+    ]
+    knobs = {
+        "execution__arrow__maxRecordsPerBatch": "2",
+        "shuffle__partitions": "2",
+        "adaptive__coalescePartitions__enabled": "false",
+    }
+    with settings(spark, **(INTERPRETED | knobs)):
+        frame = streams.frame(spark, random).localCheckpoint()
+        results = []
+        for (number, query), (place, way) in product(enumerate(queries), enumerate(WAYS)):
+            arrays = (f"array_join({one.variable}.n, ' ')" for one in query.positive)
+            texts = f"concat_ws('; ', {', '.join(arrays)}) AS match"
+            run = f"{number * len(WAYS) + place} AS run"
+            results.append(way(frame, query).selectExpr(run, "s", texts))
+        rows = reduce(DataFrame.unionAll, results).collect()
+    for run, (query, _) in enumerate(product(queries, WAYS)):
+        expected = Counter(
+            (number, names(query, match))
+            for number, stream in enumerate(streams.streams)
+            for match in matches(query, stream)
+        )
+        assert Counter((row.s, row.match) for row in rows if row.run == run) == expected, query

@@ -1,0 +1,425 @@
+"""Event selection: the reference against answers derived by hand, engines against the reference."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from matchrec.conditions.run_condition import (
+    Arithmetic,
+    ArithmeticOperator,
+    Compare,
+    Comparison,
+    Constant,
+    IsNull,
+    Kind,
+    Or,
+    Read,
+    Reduce,
+    Reduction,
+)
+from matchrec.engine.contiguous.backtracking import Backtracking
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.interface import Engine
+from matchrec.plan.clauses import (
+    Absence,
+    AfterMatchSkip,
+    EventSelection,
+    MatchOutput,
+    SkipTo,
+)
+from matchrec.plan.expression import End, Navigation
+from matchrec.plan.pattern import show
+from tests.generators.selection import Shape, cases, general, sequences
+from tests.references.event_selection import SelectionQuery
+from tests.references.matcher import Words
+from tests.tasks.contiguous import Rows, words
+from tests.tasks.selection import (
+    ANY,
+    NEXT,
+    STRICT,
+    WindowedRows,
+    is_deterministic,
+    plain_rows,
+    query,
+    run_engine,
+    run_reference,
+    task,
+    texts,
+)
+
+EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "200"))  # a long run: MATCHREC_EXAMPLES=2000
+ENGINES: list[Engine] = [
+    Backtracking(),
+    Backtracking(Room(rows=3, matches=2, memory=1)),
+    BreadthFirst(),
+    BreadthFirst(room=Room(rows=3, matches=2, memory=1)),
+    BreadthFirst(merge_runs=False),
+]
+ALL, NON_OVERLAPPING = MatchOutput.ALL, MatchOutput.NON_OVERLAPPING
+PREFERRED = MatchOutput.PREFERRED
+OUTPUTS = (PREFERRED, ALL, NON_OVERLAPPING)
+
+random_examples = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+def engines(query: SelectionQuery) -> list[Engine]:
+    return [engine for engine in ENGINES if engine.supports(task(query)) is None]
+
+
+def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
+    expected = run_reference(query, rows)
+    for engine in engines(query):
+        assert run_engine(engine, query, rows) == expected, (engine, show(query.pattern))
+
+
+def assert_matches(query: SelectionQuery, rows: WindowedRows, *expected: str) -> None:
+    """Answers by hand, as "A0 B2", for the reference first and then for the engines."""
+    assert texts(run_reference(query, rows)) == list(expected)
+    for engine in engines(query):
+        assert texts(run_engine(engine, query, rows)) == list(expected), engine
+
+
+# The strategies. Source: SASE+, "Event selection strategies".
+
+
+@pytest.mark.parametrize(
+    ("selection", "rows", "expected"),
+    [
+        (STRICT, "A B", ["A0 B1"]),
+        (STRICT, "A - B", []),
+        (NEXT, "A - B B", ["A0 B2"]),
+        (ANY, "A - B B", ["A0 B2", "A0 B3"]),
+    ],
+)
+def test_a_then_b(selection: EventSelection, rows: str, expected: list[str]) -> None:
+    assert_matches(query("A B", selection), plain_rows(rows), *expected)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("A B B", ["A0 B1", "A0 B2"]),  # B is no row of the loop: it may be ignored there
+        ("A A B", ["A0 A1 B2", "A1 B2"]),  # a row of the loop may not be skipped
+        ("A AB B", ["A0 B1", "A0 A1 B2", "A1 B2"]),  # one that is both is taken for either
+        ("A AB - A B", ["A0 B1", "A0 A1 A3 B4", "A1 A3 B4", "A3 B4"]),
+    ],
+)
+def test_a_loop_before_another_variable(rows: str, expected: list[str]) -> None:
+    assert_matches(query("A+ B", NEXT), plain_rows(rows), *expected)
+    first_apart = query("A C* B", NEXT)
+    with_c = plain_rows(rows.replace("A", "AC"))
+    renamed = [f"{text[0]}{text[1:].replace('A', 'C')}" for text in expected]
+    assert_matches(first_apart, with_c, *renamed)
+
+
+def test_every_prefix_of_a_loop_at_the_end_is_a_match() -> None:
+    rows = plain_rows("A A - A")
+    assert_matches(query("A+", STRICT), rows, "A0", "A0 A1", "A1", "A3")
+    by_next = ["A0", "A0 A1", "A1", "A0 A1 A3", "A1 A3", "A3"]
+    assert_matches(query("A+", NEXT), rows, *by_next)
+    by_any = ["A0", "A0 A1", "A1", "A0 A1 A3", "A0 A3", "A1 A3", "A3"]
+    assert_matches(query("A+", ANY), rows, *by_any)
+
+
+def test_what_may_come_next_may_not_be_skipped() -> None:
+    assert_matches(query("A B? C", NEXT), plain_rows("A B C"), "A0 B1 C2")
+    assert_matches(query("A (B | C D) D", NEXT), plain_rows("A C D D"), "A0 C1 D2 D3")
+    assert_matches(query("A (B C)* D", NEXT), plain_rows("A D B C D"), "A0 D1")
+    assert_matches(query("PERMUTE(A, B, C)", NEXT), plain_rows("A A C B C"), "A0 C2 B3", "A1 C2 B3")
+
+
+def test_equal_matches_are_one() -> None:
+    assert_matches(query("A | A", ANY), plain_rows("A"), "A0")
+    assert_matches(query("A | B", ANY), plain_rows("AB"), "A0", "B0")
+    assert_matches(query("A+ A+", ANY), plain_rows("A A A"), "A0 A1", "A0 A1 A2", "A0 A2", "A1 A2")
+
+
+def test_a_window_ends_before_its_end() -> None:
+    rows = plain_rows("A A B B", 2, 3, 3, 4)
+    assert_matches(query("A B", ANY), rows, "A1 B2")
+    no_start = plain_rows("A B", 0, 2)  # its order value is NULL
+    assert_matches(query("A", ANY), no_start)
+
+
+# The example of "NFA^b": e1 to e8 are rows 0 to 7; A and C are a[1] and a[i], U is a[].
+
+PRICES = (100.0, 120.0, 120.0, 121.0, 120.0, 125.0, 120.0, 120.0)
+VOLUMES = (1010.0, 990.0, 1005.0, 999.0, 999.0, 750.0, 950.0, 700.0)
+STOCK = WindowedRows(
+    Rows(
+        (tuple(frozenset("ABC" if volume > 1000 else "BC") for volume in VOLUMES),),
+        {Kind.INTEGER: (), Kind.FLOATING: (PRICES, VOLUMES)},
+    )
+)
+
+
+def rising(function: Reduction) -> SelectionQuery:
+    """Price above an aggregate of what was taken so far, then volume below 80 % of the last."""
+    so_far = Reduce(function, "U", 0, Kind.FLOATING, so_far=True)
+    last_volume = Read(1, Kind.FLOATING, Navigation("U"))
+    percents = Arithmetic(
+        ArithmeticOperator.MULTIPLY, Constant(0.8, Kind.FLOATING), last_volume, Kind.FLOATING
+    )
+    return replace(
+        query("A C* B", NEXT),
+        subsets={"U": frozenset("AC")},
+        glue={
+            "C": Compare(Comparison.GREATER, Read(0, Kind.FLOATING), so_far),
+            "B": Compare(Comparison.LESS, Read(1, Kind.FLOATING), percents),
+        },
+    )
+
+
+def test_running_example() -> None:
+    r1, r2, r3 = "A0 C1 C2 C3 C4 B5", "A2 C3 B5", "A0 C1 C2 C3 C4 C5 C6 B7"
+    assert_matches(rising(Reduction.AVG), STOCK, r1, r2, r3)
+    assert_matches(replace(rising(Reduction.AVG), output=NON_OVERLAPPING), STOCK, r1)
+
+
+def test_runs_that_are_equivalent_from_e4_on_give_two_matches() -> None:
+    assert_matches(rising(Reduction.MAX), STOCK, "A0 C1 C3 B5", "A2 C3 B5")
+
+
+# Conditions
+
+
+def with_integers(text: str, *column: int | None) -> WindowedRows:
+    return WindowedRows(replace(words(text), columns={Kind.INTEGER: (column,), Kind.FLOATING: ()}))
+
+
+def test_what_is_so_far_leaves_out_the_current_row() -> None:
+    so_far = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER, so_far=True)
+    here = Read(0, Kind.INTEGER)
+    more = {"A": Compare(Comparison.GREATER, here, so_far)}  # unknown for the first row
+    assert_matches(replace(query("A+", STRICT), glue=more), with_integers("A A", 1, 2))
+    either = {"A": Or((IsNull(so_far), more["A"]))}
+    doubling = replace(query("A{3}", ANY), glue=either)
+    assert_matches(doubling, with_integers("A A A A", 1, 2, 3, 4), "A0 A1 A3")
+
+
+def test_closing_condition_is_about_each_match_as_a_whole() -> None:
+    last = Read(0, Kind.INTEGER, Navigation("A"))
+    closing = Compare(Comparison.GREATER, last, Constant(1, Kind.INTEGER))
+    rows = with_integers("A A A", 1, 5, 1)
+    assert_matches(replace(query("A+", STRICT), closing=closing), rows, "A0 A1", "A1")
+
+
+def test_navigation_counts_mapped_rows_and_steps_over_rows() -> None:
+    here, first = Read(0, Kind.INTEGER), Read(0, Kind.INTEGER, Navigation("A", End.FIRST))
+    same = {"B": Compare(Comparison.EQUAL, here, first)}
+    rows = with_integers("AB AB AB AB", 1, 2, 1, 2)
+    assert_matches(replace(query("A B", ANY), glue=same), rows, "A0 B2", "A1 B3")
+    before = Read(0, Kind.INTEGER, Navigation("A", End.LAST, 0, -1))
+    stepped = {"B": Compare(Comparison.EQUAL, before, here)}
+    rows = with_integers("A - A B B", 1, 2, 1, 2, 1)
+    assert_matches(replace(query("A A B", ANY), glue=stepped), rows, "A0 A2 B3")
+
+
+# What must be absent, decision D5
+
+
+def absent(text: str, after: str | None, before: str | None) -> SelectionQuery:
+    return replace(query(text, NEXT), absences=(Absence("N", after, before),))
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("A - B", ["A0 B2"]),
+        ("A N B", []),
+        ("N AN BN N", ["A1 B2"]),  # both ends are exclusive
+        ("A N A B", ["A0 A2 B3", "A2 B3"]),  # behind the last row of the loop
+        ("A A N B B", []),
+        ("A B N B", ["A0 B1"]),
+    ],
+)
+def test_absence_in_the_middle(rows: str, expected: list[str]) -> None:
+    assert_matches(absent("A+ B", "A", "B"), plain_rows(rows), *expected)
+
+
+def test_absence_at_the_beginning_looks_at_rows_whose_window_holds_the_match() -> None:
+    beginning = absent("A B", None, "A")
+    assert_matches(beginning, plain_rows("N A B", 2, 3, 3), "A1 B2")
+    assert_matches(beginning, plain_rows("N A B", 3, 3, 3))
+    assert_matches(beginning, plain_rows("- AN BN", 3, 3, 3), "A1 B2")
+    assert_matches(beginning, plain_rows("N A B B", 3, 4, 4, 4))
+
+
+def test_absence_at_the_end_looks_at_rows_in_the_window() -> None:
+    end = absent("A+", "A", None)
+    assert_matches(end, plain_rows("A A N", 2, 3, 3), "A0", "A0 A1")
+    assert_matches(end, plain_rows("A A N", 3, 3, 3))
+    assert_matches(end, plain_rows("A AN -", 3, 3, 3), "A0 A1", "A1")
+
+
+def test_absence_is_about_rows_that_go_with_the_match() -> None:
+    here, of_a = Read(0, Kind.INTEGER), Read(0, Kind.INTEGER, Navigation("A"))
+    same = {"N": Compare(Comparison.EQUAL, here, of_a)}
+    correlated = replace(absent("A B", "A", "B"), glue=same)
+    assert_matches(correlated, with_integers("A N B", 1, 1, 1))
+    assert_matches(correlated, with_integers("A N B", 1, 2, 1), "A0 B2")
+    assert_matches(correlated, with_integers("A N B", 1, None, 1), "A0 B2")
+
+
+def test_absences_are_independent() -> None:
+    both = (Absence("N", "A", "B"), Absence("M", "A", "B"))
+    two = replace(query("A B", NEXT), absences=both)
+    for rows, expected in (("A - B", ["A0 B2"]), ("A N B", []), ("A M B", [])):
+        assert_matches(two, plain_rows(rows), *expected)
+
+
+# Which matches come out
+
+
+def test_non_overlapping_matches() -> None:
+    rows = plain_rows("A A B A B")
+    assert_matches(query("A+ B", ANY, NON_OVERLAPPING), rows, "A0 A1 B2", "A3 B4")
+    assert_matches(query("A B", ANY, NON_OVERLAPPING), plain_rows("A A B B"), "A0 B2")
+    assert_matches(query("A | B", ANY, NON_OVERLAPPING), plain_rows("AB AB"), "A0", "A1")
+    equal_rows = query("A B | A A", ANY, NON_OVERLAPPING)  # the preferred one of them
+    assert_matches(equal_rows, plain_rows("AB AB"), "A0 B1")
+    late = query("A B C | B", ANY, NON_OVERLAPPING)  # what completes first, not what starts first
+    assert_matches(late, plain_rows("A B C"), "B1")
+
+
+def test_what_is_absent_or_does_not_close_is_no_earlier_match() -> None:
+    middle = replace(query("A B", ANY, NON_OVERLAPPING), absences=(Absence("N", "A", "B"),))
+    assert_matches(middle, plain_rows("A N A B B"), "A2 B3")
+
+
+def test_preferred_matches_skip_last_of_all() -> None:
+    assert_matches(query("A B", NEXT, PREFERRED), plain_rows("A - B A B"), "A0 B2", "A3 B4")
+    assert_matches(query("A+ B", ANY, PREFERRED), plain_rows("A A - B"), "A0 A1 B3")
+    assert_matches(query("A+", ANY, PREFERRED), plain_rows("A - A"), "A0", "A2")
+    assert_matches(query("A+? B", NEXT, PREFERRED), plain_rows("A AB B"), "A0 B1")
+    assert_matches(query("A+ B", NEXT, PREFERRED), plain_rows("A AB B"), "A0 A1 B2")
+    assert_matches(query("A*", NEXT, PREFERRED), plain_rows("- A"), "", "A1")
+
+
+def test_preferred_matches_survive_growing_memory() -> None:
+    overlapping = replace(
+        query("A+ B C", NEXT, PREFERRED), after_match=AfterMatchSkip(SkipTo.NEXT_ROW)
+    )
+    first, second = "A0 A1 A2 A3 B4 C5", "A1 A2 A3 B4 C5"
+    rows = plain_rows("A A A A B C")
+    assert_matches(overlapping, rows, first, second, "A2 A3 B4 C5", "A3 B4 C5")
+
+
+def test_a_preferred_word_that_does_not_close_gives_way() -> None:
+    last = Read(0, Kind.INTEGER, Navigation("A"))
+    closing = Compare(Comparison.EQUAL, last, Constant(2, Kind.INTEGER))
+    reluctant = replace(query("A A??", NEXT, PREFERRED), closing=closing)
+    assert_matches(reluctant, with_integers("A A", 1, 2), "A0 A1")
+
+
+def test_after_match_skip_goes_to_mapped_rows() -> None:
+    rows = plain_rows("A - AB - B")
+    for skip, expected in (
+        (AfterMatchSkip(SkipTo.PAST_LAST_ROW), ["A0 B2"]),
+        (AfterMatchSkip(SkipTo.NEXT_ROW), ["A0 B2", "A2 B4"]),
+        (AfterMatchSkip(SkipTo.FIRST, "B"), ["A0 B2", "A2 B4"]),
+        (AfterMatchSkip(SkipTo.LAST, "B"), ["A0 B2", "A2 B4"]),
+    ):
+        assert_matches(replace(query("A B", NEXT, PREFERRED), after_match=skip), rows, *expected)
+
+
+# The reference, and engines against it
+
+
+SMALL = ["A", "A B", "A+", "A+ B", "A B+", "A B* A", "A+ B+", "A B? A", "A (A | B)+", "(A B)+ A?"]
+SMALL_ROWS = "/".join(
+    " ".join(rows)
+    for length in (1, 2, 3, 4)
+    for rows in itertools.product(("A", "B", "AB", "-"), repeat=length)
+)
+
+
+@pytest.mark.parametrize("selection", EventSelection)
+@pytest.mark.parametrize("text", SMALL)
+def test_all_small_inputs(text: str, selection: EventSelection) -> None:
+    for output in OUTPUTS:
+        assert_agreement(query(text, selection, output), plain_rows(SMALL_ROWS))
+
+
+@random_examples
+@given(general(), st.lists(st.frozensets(st.sampled_from("ABC")), max_size=5))
+def test_without_blocking_rows_a_match_is_a_word_of_some_rows(
+    shape: Shape, rows: list[frozenset[str]]
+) -> None:
+    whole = WindowedRows(Rows((tuple(rows),)))
+    for selection in (STRICT, ANY):
+        expected = set()
+        for count in range(1, len(rows) + 1):
+            for chosen in itertools.combinations(range(len(rows)), count):
+                if selection is STRICT and chosen[-1] - chosen[0] >= count:
+                    continue
+
+                def may(start: int, word: tuple[str, ...]) -> bool:
+                    return word[-1] in rows[chosen[len(word) - 1]]  # noqa: B023
+
+                for word in Words(count, 0, may).of(shape.pattern, ()):
+                    if len(word) == count:
+                        names = (variable for variable, _ in word)
+                        expected.add(tuple(zip(chosen, names, strict=True)))
+        found = run_reference(SelectionQuery(shape.pattern, selection), whole)
+        assert sorted(mapped for *_, mapped in found) == sorted(expected)
+
+
+@pytest.mark.parametrize("depends_on_run", [False, True])
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("selection", EventSelection)
+def test_random_sequences(
+    selection: EventSelection, output: MatchOutput, depends_on_run: bool
+) -> None:
+    """Linear patterns, as SASE+ has them."""
+    check(selection, output, depends_on_run, sequences(), 7 if selection is not ANY else 6)
+
+
+@pytest.mark.parametrize("depends_on_run", [False, True])
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("selection", EventSelection)
+def test_random_patterns(
+    selection: EventSelection, output: MatchOutput, depends_on_run: bool
+) -> None:
+    """Any pattern; but under skip till next match the rows of a run say in which state it is."""
+    shapes = general()
+    if selection is NEXT:
+        shapes = shapes.filter(lambda shape: is_deterministic(shape.pattern))
+    check(selection, output, depends_on_run, shapes, 5)
+
+
+def check(
+    selection: EventSelection,
+    output: MatchOutput,
+    depends_on_run: bool,
+    shapes: st.SearchStrategy[Shape],
+    most_rows: int,
+) -> None:
+    """Random cases of one kind; there are many kinds, so each has a part of the examples."""
+
+    @settings(random_examples, max_examples=max(EXAMPLES // 8, 1))
+    @given(
+        cases(
+            shapes=shapes,
+            selection=selection,
+            output=output,
+            depends_on_run=depends_on_run,
+            most_rows=most_rows,
+        )
+    )
+    def run(case: tuple[SelectionQuery, WindowedRows]) -> None:
+        assert_agreement(*case)
+
+    run()

@@ -1,0 +1,215 @@
+"""Small tasks and partitions for tests of engines, and what the reference says of them.
+
+Rows are words of the variables whose row condition they satisfy: "A AB -" is three rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from matchrec.compile.lookaround import lookaround
+from matchrec.conditions.run_condition import Glue, Kind
+from matchrec.engine.interface import Condition, Engine, Task
+from matchrec.engine.matches import Matches, RunFailure
+from matchrec.engine.partitions import Frontier, Partitions
+from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.nfa.compile import compile_pattern
+from matchrec.plan.clauses import AfterMatchSkip
+from matchrec.plan.pattern import RowPattern, variable_names
+from tests.references.matcher import Candidate, Failure, Value, find_all
+
+Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A pattern over rows given as words. glue: conditions beside the words, by variable."""
+
+    pattern: RowPattern
+    after_match: AfterMatchSkip = AfterMatchSkip()
+    subsets: dict[str, frozenset[str]] = field(default_factory=dict)
+    glue: dict[str, Glue] = field(default_factory=dict)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return variable_names(self.pattern)
+
+    @property
+    def members(self) -> dict[str, frozenset[str]]:
+        return {name: frozenset([name]) for name in self.variables} | self.subsets
+
+    def task(self) -> Task:
+        names = self.variables
+        return Task(
+            compile_pattern(self.pattern, names),
+            names,
+            tuple(Condition(i, self.glue.get(name)) for i, name in enumerate(names)),
+            {
+                name: frozenset(names.index(member) for member in members if member in names)
+                for name, members in self.members.items()
+            },
+            self.after_match,
+        )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Partitions of rows: the variables that each may be mapped to, and columns of values.
+
+    window_end: for each row of each partition the first row there that is outside of its window.
+    """
+
+    words: tuple[tuple[frozenset[str], ...], ...]
+    columns: dict[Kind, tuple[tuple[Value, ...], ...]] = field(
+        default_factory=lambda: {Kind.INTEGER: (), Kind.FLOATING: ()}
+    )
+    window_end: tuple[tuple[int, ...], ...] | None = None
+
+    @property
+    def offsets(self) -> list[int]:
+        return [0, *itertools.accumulate(map(len, self.words))]
+
+    def partitions(self, variables: tuple[str, ...]) -> Partitions:
+        rows = [row for partition in self.words for row in partition]
+        bits = [sum(1 << variables.index(v) for v in row if v in variables) for row in rows]
+        integers, floats = self.columns[Kind.INTEGER], self.columns[Kind.FLOATING]
+
+        def shape(columns: tuple[tuple[Value, ...], ...]) -> tuple[int, int]:
+            return len(columns), len(rows)
+
+        return Partitions(
+            np.array(self.offsets, np.int64),
+            np.array(bits, np.uint64).reshape(-1, 1),
+            np.array([[v or 0 for v in c] for c in integers], np.int64).reshape(shape(integers)),
+            np.array([[v or 0 for v in c] for c in floats], np.float64).reshape(shape(floats)),
+            np.array([[v is not None for v in c] for c in integers], bool).reshape(shape(integers)),
+            np.array([[v is not None for v in c] for c in floats], bool).reshape(shape(floats)),
+            self.window_ends(),
+        )
+
+    def part(self, number: int, begin: int, end: int) -> Rows:
+        """Rows begin .. end of one partition; windows that end behind them end with them."""
+        offset = self.offsets[number]
+        columns = {
+            kind: tuple(column[offset + begin : offset + end] for column in columns)
+            for kind, columns in self.columns.items()
+        }
+        window_end = None
+        if self.window_end is not None:
+            ends = self.window_end[number][begin:end]
+            window_end = (tuple(min(one, end) - begin for one in ends),)
+        return Rows((self.words[number][begin:end],), columns, window_end)
+
+    def window_ends(self) -> npt.NDArray[np.int64] | None:
+        if self.window_end is None:
+            return None
+        ends = zip(self.offsets, self.window_end, strict=False)
+        return np.array([offset + end for offset, part in ends for end in part], np.int64)
+
+
+def words(text: str) -> Rows:
+    """Rows from text; partitions are parted by `/`. Variables are single letters."""
+    return Rows(
+        tuple(
+            tuple(frozenset(row.replace("-", "")) for row in partition.split())
+            for partition in text.split("/")
+        )
+    )
+
+
+def query(text: str) -> Query:
+    return Query(parse_row_pattern(text))
+
+
+def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
+    """Matches as (partition, number, first row, word), an excluded row's variable in brackets."""
+    task = query.task()
+    try:
+        chunks = list(engine.search(task, rows.partitions(query.variables)))
+    except RunFailure as failure:
+        return failure.kind.name, failure.partition, failure.row
+    return [match for chunk in chunks for match in listed(chunk, query.variables)]
+
+
+def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) -> Outcome:
+    """As `run_engine`, with `step` more rows of a partition at each call, without those done."""
+    task = query.task()
+    seen = lookaround(task, len(rows.columns[Kind.INTEGER]), ())
+    assert seen is not None
+    outcome: list[tuple[int, int, int, str]] = []
+    for partition, offset in enumerate(rows.offsets[:-1]):
+        begin, here, frontier = 0, 0, Frontier(0)
+        length = len(rows.words[partition])
+        while frontier.edge is not None or here == 0:
+            here = min(here + step, length)
+            frontier.edge = here - begin - seen.behind if here < length else None
+            piece = rows.part(partition, begin, here).partitions(query.variables)
+            place = offset + begin
+            try:
+                chunks = list(engine.search(task, replace(piece, frontier=frontier)))
+            except RunFailure as failure:
+                return failure.kind.name, partition, place + failure.row
+            found = [one for chunk in chunks for one in listed(chunk, query.variables)]
+            outcome += [(partition, number, place + at, word) for _, number, at, word in found]
+            done = max(frontier.start - max(1, seen.before), 0)
+            begin, frontier.start = begin + done, frontier.start - done
+            if length == 0:
+                break
+    return outcome
+
+
+def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int, str]]:
+    found = []
+    for i in range(matches.count):
+        begin, end = matches.offsets[i : i + 2]
+        mapped = zip(matches.classifiers[begin:end], matches.excluded[begin:end], strict=True)
+        word = " ".join(f"[{names[v]}]" if excluded else names[v] for v, excluded in mapped)
+        place = (int(matches.partition[i]), int(matches.number[i]), int(matches.start[i]))
+        found.append((*place, word))
+    return found
+
+
+def run_reference(query: Query, rows: Rows) -> Outcome:
+    """What the reference matcher finds, in the same form; rows are numbered over all partitions."""
+    outcome = []
+    offset = 0
+    for number, partition in enumerate(rows.words):
+        columns = {
+            kind: [list(column[offset : offset + len(partition)]) for column in columns]
+            for kind, columns in rows.columns.items()
+        }
+
+        def may(start: int, variables: tuple[str, ...]) -> bool:
+            name = variables[-1]
+            row = start + len(variables) - 1
+            if rows.window_end is not None and row >= rows.window_end[number][start]:  # noqa: B023
+                return False
+            if name not in partition[row]:  # noqa: B023
+                return False
+            if name not in query.glue:
+                return True
+            mapped = tuple(range(start, start + len(variables)))
+            candidate = Candidate(
+                mapped[-1],
+                mapped,
+                variables,
+                columns,  # noqa: B023
+                query.variables,
+                query.members,
+            )
+            return bool(candidate.value(query.glue[name]))
+
+        try:
+            for found in find_all(
+                query.pattern, len(partition), may, query.after_match, query.members
+            ):
+                word = " ".join(f"[{v}]" if excluded else v for v, excluded in found.word)
+                outcome.append((number, found.number, offset + found.start, word))
+        except Failure as failure:
+            return failure.kind, number, offset + failure.row
+        offset += len(partition)
+    return outcome

@@ -1,0 +1,214 @@
+"""Patterns on both engines without Spark, and many of them for one Spark job.
+
+Every stage is the package's own but the computation of columns before the match: over Python values
+for one question alone, by one query of Spark for a batch. The function of Spark's workers runs
+here, and its output is read as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import sqlglot
+from pyspark.sql import SparkSession
+from pyspark.sql import types as spark_types
+from sqlglot import expressions as sql
+
+import matchrec
+from matchrec.compile.draft import Draft, draft
+from matchrec.compile.executable import Executable, Output
+from matchrec.compile.path import link
+from matchrec.conditions.row_column import RowColumn
+from matchrec.engine.interface import Task
+from matchrec.engine.partitions import Partitions
+from matchrec.errors import MatchRecognizeError
+from matchrec.frontends.pattern import AfterMatch, Asked, lower_pattern
+from matchrec.output.schema import output_columns
+from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.spark.types import value_type
+from matchrec.spark.worker.encode import partitions_of
+from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built
+from tests.generators.pattern_trees import Event
+from tests.references.pattern_conditions import value
+from tests.references.patterns import Skip
+from tests.tasks.query_batches import Prepared, QueryBatch, Run
+
+ENGINES = ("backtracking", "breadth_first")
+TABLE = "pattern_events"
+KEYS = ("q", "p")
+COLUMNS = InputColumns(("q", *NAMES))
+ROWS_A_BATCH = 1 << 20
+Streams = Mapping[str, Sequence[Event]]
+
+
+def drafted(question: Question) -> Draft:
+    """Raises MatchRecognizeError."""
+    pattern, skip = built(question.calls, matchrec.Pattern), after_match(question.strategy)
+    asked = Asked(pattern, ("t", "n"), KEYS, ("e",), skip, timeouts=question.timeouts)
+    resolved = resolve(lower_pattern(asked)[0], COLUMNS)
+    return draft(resolved, output_columns(resolved, COLUMNS, str))
+
+
+def after_match(skip: Skip) -> AfterMatch:
+    if skip.to in ("first", "last"):
+        strategy = getattr(AfterMatch, f"skip_to_{skip.to}")(skip.stage)
+        return strategy.throw_on_miss() if skip.throws else strategy
+    return {
+        "no skip": AfterMatch.NO_SKIP,
+        "next": AfterMatch.SKIP_TO_NEXT,
+        "past last event": AfterMatch.SKIP_PAST_LAST_EVENT,
+    }[skip.to]
+
+
+# One question, without Spark
+
+
+def answers(
+    question: Question, engines: Sequence[str] = ENGINES, rows_a_batch: int = ROWS_A_BATCH
+) -> dict[str, list[str]]:
+    """By engine the lines, or the error."""
+    try:
+        linked, prepared = made_ready(question, engines)
+    except MatchRecognizeError as error:
+        return {engine: [f"error {error}"] for engine in engines}
+    return {
+        engine: run(Run(one, prepared, None, rows_a_batch), question.streams)
+        for engine, one in linked.items()
+    }
+
+
+def made_ready(
+    question: Question, engines: Sequence[str]
+) -> tuple[dict[str, Executable], Prepared]:
+    """The executable of each engine, and their columns. Raises MatchRecognizeError."""
+    plan, streams = drafted(question), question.streams
+    events = [{"q": 0, **event} for stream in streams.values() for event in stream]
+    types = {one: value_type(spark_type(computed(one, events).type)) for one in plan.columns()}
+    linked = {engine: link(plan, types, engine, ansi=True) for engine in engines}
+    wanted = {c for one in linked.values() for c in (*one.columns, *one.conditions)}
+    starts = np.zeros(len(events), np.bool_)
+    starts[np.cumsum([0, *map(len, streams.values())])[:-1]] = True
+    return linked, Prepared({one: computed(one, events) for one in wanted}, {}, starts)
+
+
+def searchable(question: Question) -> tuple[Task, Partitions]:
+    """A question as an engine is asked it."""
+    linked, prepared = made_ready(question, ("breadth_first",))
+    (executable,) = linked.values()
+    table = prepared.table(executable, None).combine_chunks()
+    starts = np.append(np.flatnonzero(prepared.starts), table.num_rows)
+    return executable.task, partitions_of(executable, table, starts)
+
+
+def computed(column: RowColumn, events: Sequence[Event]) -> pa.Array:
+    """A column of all events, as Spark would compute it."""
+    (text,) = column.pieces
+    if text == "struct(e)":
+        return pa.array([{"e": event["e"]} for event in events], pa.struct([("e", pa.string())]))
+    tree = sqlglot.parse_one(text, read="spark")
+    values = [value(tree, event, {}) for event in events]
+    if text.startswith("CAST("):
+        return pa.array(values, pa.float64())
+    if isinstance(tree, sql.Add | sql.Literal) or text in ("`q`", "`n`", "`t`", "`x`"):
+        kind = pa.int64() if tree.find(sql.Cast) else pa.int32()
+        return pa.array([None if one is None else int(one) for one in values], kind)
+    return pa.array(values, pa.string() if text == "`p`" else pa.bool_())
+
+
+def spark_type(arrow: pa.DataType) -> spark_types.DataType:
+    if pa.types.is_struct(arrow):
+        return spark_types.StructType([spark_types.StructField("e", spark_types.StringType())])
+    return {
+        pa.bool_(): spark_types.BooleanType(),
+        pa.int32(): spark_types.IntegerType(),
+        pa.int64(): spark_types.LongType(),
+        pa.float64(): spark_types.DoubleType(),
+        pa.string(): spark_types.StringType(),
+    }[arrow]
+
+
+# Many questions, for one Spark job
+
+
+class PatternBatch(QueryBatch):
+    """Questions by their number; each is asked of its own partitions."""
+
+    def __init__(self, spark: SparkSession, questions: Sequence[Question]) -> None:
+        self.questions = questions
+        rows = [
+            (number, *(event[name] for name in NAMES))
+            for number, question in enumerate(questions)
+            for stream in question.streams.values()
+            for event in stream
+        ]
+        Random(0).shuffle(rows)
+        spark.createDataFrame(rows, f"q int, {SCHEMA}").createOrReplaceTempView(TABLE)
+        super().__init__(spark, TABLE, ())
+        for number, question in enumerate(questions):
+            with self.refusing(number):
+                self.drafts[number] = drafted(question)
+
+    def answers(self) -> dict[str, list[list[str]]]:
+        """By engine, the lines of every question."""
+        linked = {engine: self.link(engine) for engine in ENGINES}
+        prepared = self.prepared([one for each in linked.values() for one in each.values()])
+        numbers = range(len(self.questions))
+        return {e: [self.lines(n, linked[e], prepared) for n in numbers] for e in ENGINES}
+
+    def lines(self, number: int, linked: dict[int, Executable], prepared: Prepared) -> list[str]:
+        """The lines of one question, or its error."""
+        if number not in linked:
+            return [f"error {self.refused[number]}"]
+        executable = linked[number]
+        question = prepared.columns[executable.columns[executable.keys[0][1]]].to_numpy()
+        partition = np.cumsum(prepared.starts) - 1
+        own = np.unique(partition[question == number]).tolist()
+        streams = self.questions[number].streams
+        return run(Run(executable, prepared, own, ROWS_A_BATCH), streams)
+
+
+# What comes out
+
+
+def run(run: Run, streams: Streams) -> list[str]:
+    """The lines of each partition, or `throws` and the stage of an error of `throw_on_miss`."""
+    try:
+        batches = run.batches()
+    except MatchRecognizeError as error:
+        missed = re.match(r"skip to stage `(\w+)`", str(error))
+        return [f"throws {missed[1]}" if missed else f"error {error}"]
+    rows = [read_row(run.executable, row) for batch in batches for row in batch.to_pylist()]
+    return [line for p in streams for line in lines([row for row in rows if row["p"] == p])]
+
+
+def read_row(executable: Executable, row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a worker by the names of the result."""
+    return {one.name: projected(one, row) for one in executable.outputs}
+
+
+def projected(output: Output, row: dict[str, Any]) -> Any:
+    """A column of the result: a value that was read, or a formula over some."""
+    if len(output.pieces) == 1 and isinstance(output.pieces[0], int):
+        return row[f"__r{output.pieces[0]}"]
+    text = "".join(f"__r{one}" if isinstance(one, int) else one for one in output.pieces)
+    return value(sqlglot.parse_one(text, read="spark"), row, {})
+
+
+def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The rows of one partition as cases write them: matches by number, then what timed out."""
+    matches = sorted((r for r in rows if r["match_number"]), key=lambda r: r["match_number"])
+    assert [row["match_number"] for row in matches] == list(range(1, len(matches) + 1))
+    timed_out = (row for row in rows if row["match_number"] is None)
+    return [shown_row(row) for row in matches] + sorted(
+        f"{shown_row(row)} timed out {row['timed_out_at']}" for row in timed_out
+    )
+
+
+def shown_row(row: dict[str, Any]) -> str:
+    stages = ((name, value) for name, value in row.items() if isinstance(value, list) and value)
+    return ", ".join(f"{name}: {' '.join(e['e'] for e in events)}" for name, events in stages)

@@ -1,0 +1,303 @@
+"""matchrec over a whole batch of queries, for two Spark jobs instead of one or more for each query.
+
+Every stage is the package's own. What changes is who starts it: one query before the match
+computes the columns of all queries, the function of Spark's workers runs here over batches made by
+hand, and one query after the match evaluates all measures.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import reduce
+from unittest import mock
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import IntegerType, StructField, StructType
+
+from matchrec.compile.draft import Draft, draft
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import link
+from matchrec.conditions.row_column import RowColumn
+from matchrec.errors import MatchRecognizeError
+from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.lower import lower
+from matchrec.output.reads import ReadIsMatched
+from matchrec.output.schema import output_columns
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.text.template import template
+from matchrec.pruning import neighbours
+from matchrec.spark.after.aggregates import aggregated
+from matchrec.spark.after.schema import schema_of_reads
+from matchrec.spark.before.columns import Preparation
+from matchrec.spark.crossing import crossing_schema, received, sent
+from matchrec.spark.execute import projection
+from matchrec.spark.relation import Relation
+from matchrec.spark.session import Runner
+from matchrec.spark.types import value_type
+from matchrec.spark.worker.match import Worker
+from tests.generators.queries import NAMES
+
+Texts = list[tuple[str | None, ...]]
+Result = Texts | str  # rows with every value as Spark's text, or the message of the error
+
+
+def fetched(frame: DataFrame) -> pa.Table:
+    """The rows of a DataFrame as a worker would get them."""
+
+    def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            sink = io.BytesIO()
+            with pa.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            yield pa.RecordBatch.from_arrays([pa.array([sink.getvalue()])], ["packed"])
+
+    rows = sent(frame).mapInArrow(packed, "packed binary").collect()
+    return pa.concat_tables(pa.ipc.open_stream(row.packed).read_all() for row in rows)
+
+
+def handed_over(spark: SparkSession, table: pa.Table, schema: StructType) -> DataFrame:
+    """A table as the DataFrame that workers would make of it."""
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+
+    def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for packed in batch.column(0).to_pylist():
+                yield from pa.ipc.open_stream(packed).read_all().to_batches()
+
+    packed = spark.createDataFrame([(sink.getvalue(),)], "packed binary").coalesce(1)
+    return received(packed.mapInArrow(unpacked, crossing_schema(schema)), schema)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What Spark computed before the match: whole partitions, `starts` marks their first rows."""
+
+    columns: Mapping[RowColumn, pa.Array]
+    fields: Mapping[RowColumn, StructField]
+    starts: npt.NDArray[np.bool_]
+
+    def table(self, executable: Executable, partitions: Sequence[int] | None) -> pa.Table:
+        """The columns and bits of one query, as `spark.before.columns` lays them out."""
+        held = [self.columns[column] for column in executable.columns]
+        bits = self.starts.astype(np.int64)
+        for bit, condition in enumerate(executable.conditions):
+            truth = self.columns[condition].fill_null(False).to_numpy(zero_copy_only=False)
+            bits |= truth.astype(np.int64) << (bit + 1)
+        names = [*(f"__c{i}" for i in range(len(held))), "__bits0"]
+        table = pa.table([*held, pa.array(bits)], names)
+        partition = np.cumsum(self.starts) - 1
+        kept = np.isin(partition, np.arange(len(bits)) if partitions is None else partitions)
+        if executable.relevant:
+            tests = [executable.conditions.index(one) for one in executable.relevant]
+            kept &= bits & sum(2 << test for test in tests) != 0
+        if executable.neighbours:
+            number = np.arange(len(bits)) - np.flatnonzero(self.starts)[partition] + 1
+            table = table.append_column("__n", pa.array(number))
+            kept &= self.starts | side_by_side(executable, bits, self.starts)
+        return marked(table.filter(pa.array(kept)), partition[kept])
+
+
+def side_by_side(
+    executable: Executable, bits: npt.NDArray[np.int64], starts: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Which rows may be in a match, by their bits and those of the rows beside them."""
+    before = np.where(starts, 0, np.roll(bits, 1))
+    behind = np.where(np.roll(starts, -1), 0, np.roll(bits, -1))
+
+    def any_of(of: npt.NDArray[np.int64], tests: Iterable[int]) -> npt.NDArray[np.bool_]:
+        return of & sum(2 << test for test in tests) != 0
+
+    kept = np.zeros(len(bits), np.bool_)
+    for one in executable.neighbours:
+        way = any_of(bits, [one.here])
+        way &= True if one.before is None else any_of(before, one.before)
+        way &= True if one.behind is None else any_of(behind, one.behind)
+        kept |= way
+    return kept
+
+
+def marked(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:
+    """The table with the first row of each partition marked, some rows having been left out."""
+    bits = table.column("__bits0").to_numpy() & ~np.int64(1)
+    bits |= np.diff(partition, prepend=-1) != 0
+    return table.set_column(table.column_names.index("__bits0"), "__bits0", pa.array(bits))
+
+
+class QueryBatch:
+    """The drafts of queries that share a table and a window. refused: by text, the error."""
+
+    def __init__(self, spark: SparkSession, table: str, queries: Sequence[str]) -> None:
+        self.spark, self.runner = spark, Runner(spark)
+        self.relation = Relation(
+            self.runner, lambda items: template("SELECT ", items, f" FROM {table}")
+        )
+        self.drafts: dict[str, Draft] = {}
+        self.refused: dict[str, str] = {}
+        for query in queries:
+            with self.refusing(query):
+                self.drafts[query] = drafted(lower(parse(query).sites[0].clause))
+
+    @contextmanager
+    def refusing(self, query: str) -> Iterator[None]:
+        """Keeps the error that a query is refused with."""
+        try:
+            yield
+        except MatchRecognizeError as error:
+            self.refused[query] = str(error)
+
+    def link(self, engine: str) -> dict[str, Executable]:
+        """The executables; a query that cannot be linked is refused."""
+        wanted = dict.fromkeys(c for one in self.drafts.values() for c in one.columns())
+        fields = self.columns(tuple(wanted)).schema.fields
+        types = {c: value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
+        linked = {}
+        for query, one in self.drafts.items():
+            with self.refusing(query):
+                linked[query] = link(one, types, engine, ansi=True)
+        return linked
+
+    def columns(self, wanted: tuple[RowColumn, ...]) -> DataFrame:
+        """Columns of all rows; no condition, so no row stays behind."""
+        plan = next(iter(self.drafts.values())).plan
+        return Preparation(self.relation, plan).dataframe(wanted, Draft(plan, (), (), (), ()))
+
+    def prepared(self, executables: Iterable[Executable]) -> Prepared:
+        """One job for the columns and conditions of all executables."""
+        wanted = tuple(dict.fromkeys(c for e in executables for c in (*e.columns, *e.conditions)))
+        frame = self.columns(wanted)
+        table = fetched(frame).combine_chunks()
+        arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(wanted))]
+        return Prepared(
+            dict(zip(wanted, arrays, strict=True)),
+            dict(zip(wanted, frame.schema.fields, strict=False)),
+            table.column("__bits0").to_numpy() == 1,
+        )
+
+    def answers(self, runs: Sequence[Run]) -> list[Result]:
+        """One job for the measures of all runs."""
+        projected = Projected(self.spark)
+        results = [projected.add(run) for run in runs]
+        texts = projected.texts()
+        return [texts[result] if isinstance(result, int) else result for result in results]
+
+
+def drafted(plan: MatchPlan) -> Draft:
+    """The draft of a plan, rows being left out wherever they may be, whether that pays or not."""
+    columns = InputColumns(NAMES)
+    resolved = resolve(plan, columns)
+    with mock.patch.object(neighbours, "PAYS_BELOW", 100.0):
+        return draft(resolved, output_columns(resolved, columns, str))
+
+
+@dataclass(frozen=True)
+class Run:
+    """An executable over some partitions, in batches of some rows, each worth a search."""
+
+    executable: Executable
+    prepared: Prepared
+    partitions: Sequence[int] | None
+    rows_a_batch: int
+
+    def batches(self) -> list[pa.RecordBatch]:
+        """Raises MatchRecognizeRunError."""
+        table = self.prepared.table(self.executable, self.partitions).combine_chunks()
+        inputs = table.to_batches(max_chunksize=self.rows_a_batch)
+        return list(Worker(self.executable, rows_a_call=self.rows_a_batch).run(inputs))
+
+    def schema(self, first: int) -> list[StructField]:
+        """The fields of the output, numbered from `first`; other runs leave them NULL."""
+        inputs = [self.prepared.fields[column] for column in self.executable.columns]
+        fields = schema_of_reads(self.executable, inputs).fields
+        return [StructField(f"__r{first + i}", f.dataType) for i, f in enumerate(fields)]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A run whose output has the columns from `first` on."""
+
+    executable: Executable
+    number: int
+    first: int
+
+    def grouped(self, spark: SparkSession, side_by_side: DataFrame) -> DataFrame:
+        """The rows of a run with aggregates that are Spark's."""
+        reads = range(len(self.executable.reads))
+        names = [f"__r{self.first + i} AS __r{i}" for i in reads]
+        own = side_by_side.where(f"run = {self.number}").selectExpr(*names)
+        matched = aggregated(Runner(spark), own, self.executable)
+        return matched.selectExpr(
+            f"{self.number} AS run", f"{texts_of(self.executable, 0)} AS texts"
+        )
+
+
+class Projected:
+    """The output of many runs side by side in one table; each has columns of its own."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self.runs = 0
+        self.fields: list[StructField] = []
+        self.tables: list[pa.Table] = []
+        self.placed: list[Placed] = []
+
+    def add(self, run: Run) -> int | str:
+        """The number of the run, or what it ends with."""
+        try:
+            batches = run.batches()
+        except MatchRecognizeError as error:
+            return str(error)
+        number, first = self.runs, len(self.fields)
+        self.runs += 1
+        if batches:
+            self.placed.append(Placed(run.executable, number, first))
+            fields = run.schema(first)
+            self.fields += fields
+            table = pa.Table.from_batches(batches).rename_columns([f.name for f in fields])
+            numbers = pa.array(np.full(table.num_rows, number, np.int32))
+            self.tables.append(table.append_column("run", numbers))
+        return number
+
+    def texts(self) -> list[Texts]:
+        """The rows of every run."""
+        found: list[Texts] = [[] for _ in range(self.runs)]
+        for row in self.dataframe().collect() if self.tables else ():
+            found[row.run].append(tuple(row.texts))
+        return found
+
+    def dataframe(self) -> DataFrame:
+        """One row for every output row of every run."""
+        schema = StructType([*self.fields, StructField("run", IntegerType())])
+        table = pa.concat_tables(self.tables, promote_options="default").select(schema.names)
+        side_by_side = handed_over(self.spark, table, schema).localCheckpoint()
+        with_aggregates = (one for one in self.placed if one.executable.aggregates)
+        frames = [one.grouped(self.spark, side_by_side) for one in with_aggregates]
+        plain = [one for one in self.placed if not one.executable.aggregates]
+        cases = "".join(f" WHEN {p.number} THEN {texts_of(p.executable, p.first)}" for p in plain)
+        if plain:
+            only = side_by_side.where(f"run IN ({', '.join(str(p.number) for p in plain)})")
+            frames.append(only.selectExpr("run", f"CASE run{cases} END AS texts"))
+        return reduce(DataFrame.unionAll, frames)
+
+
+def texts_of(executable: Executable, first: int) -> str:
+    """SQL for the array of an output row's values as text; its reads are numbered from `first`."""
+    last = len(executable.reads) - 1
+    has_unmatched = isinstance(executable.reads[last], ReadIsMatched)
+    is_matched = f"__r{first + last}" if has_unmatched else None
+    return f"array({', '.join(cast_items(executable, first, is_matched))})"
+
+
+def cast_items(executable: Executable, first: int, is_matched: str | None) -> Iterator[str]:
+    for output in executable.outputs:
+        pieces = tuple(p + first if isinstance(p, int) else p for p in output.pieces)
+        item = projection(replace(output, pieces=pieces), is_matched)
+        yield f"CAST({item.sql} AS STRING)"
