@@ -59,7 +59,7 @@ from matchrec.evaluate.instructions import (
     WIDEN,
 )
 from matchrec.jit.bits import bits_of, float_of
-from matchrec.jit.decorators import inlined
+from matchrec.jit.decorators import inlined, inner
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -209,6 +209,9 @@ def holds(
             stack[1, top] = 1
         elif operation == WIDEN:
             stack[0, top] = bits_of(float(stack[0, top]))
+        elif operation <= COMPARE_FLOAT:
+            top -= 1
+            compare_values(operation, a, top, stack)
         else:
             top -= 1
             status = combine(operation, a, b, instructions[at, 3], top, stack)
@@ -219,22 +222,30 @@ def holds(
 
 
 @inlined
-def combine(operation: int, a: int, b: int, c: int, top: int, stack: IntArray) -> int:
-    """Replace the values at top and above by what an operation makes of them; VALUE or an error."""
+def compare_values(operation: int, comparison: int, top: int, stack: IntArray) -> None:
+    """Replace the values at top and above by how they compare."""
     left, right = stack[0, top], stack[0, top + 1]
     both = stack[1, top] & stack[1, top + 1]
-    if operation == COMPARE_INTEGER or operation == COMPARE_FLOAT:
-        if a == NULL_SAFE_EQUAL and not both:
-            stack[0, top] = stack[1, top] == stack[1, top + 1]
-            stack[1, top] = 1
-            return VALUE
-        if operation == COMPARE_INTEGER:
-            order = order_of_integers(left, right)
-        else:
-            order = order_of_floats(float_of(left), float_of(right))
-        stack[0, top] = compare(a, order)
-        stack[1, top] = both
-        return VALUE
+    if comparison == NULL_SAFE_EQUAL and not both:
+        stack[0, top] = stack[1, top] == stack[1, top + 1]
+        stack[1, top] = 1
+        return
+    if operation == COMPARE_INTEGER:
+        order = order_of_integers(left, right)
+    else:
+        order = order_of_floats(float_of(left), float_of(right))
+    stack[0, top] = compare(comparison, order)
+    stack[1, top] = both
+
+
+@inner
+def combine(operation: int, a: int, b: int, c: int, top: int, stack: IntArray) -> int:
+    """Replace the values at top and above by what an operation makes of them; VALUE or an error.
+
+    Rarer than comparing, and large: were it inlined, each kernel would cost a second to compile.
+    """
+    left, right = stack[0, top], stack[0, top + 1]
+    both = stack[1, top] & stack[1, top + 1]
     if operation == AND or operation == OR:
         decisive = operation == OR
         decided = stack[1, top + 1] and right == decisive

@@ -1,4 +1,4 @@
-"""Which functions are compiled, and how: numba's compiler with three options.
+"""Which functions are compiled, and how: numba as it comes, with few options.
 
 No kernel allocates, so nothing needs to be counted: numba would count each array at each call,
 which makes a search three to ten times as slow (`_nrt`). Functions that only kernels call have no
@@ -36,6 +36,15 @@ def allocating(function: _F) -> _F:
 def inner(function: _F) -> _F:
     """A function that kernels call: its code is there once, unless it is small."""
     return _njit(**_PART)(function)  # type: ignore[no-any-return]
+
+
+def spliced(function: _F) -> _F:
+    """A function whose text becomes a part of the one that calls it, before that is compiled.
+
+    For a part of a large function that is called in one place: it is optimised once, and records
+    are not passed to it, array by array. An argument that is None is not known to be there.
+    """
+    return _njit(**_PART, inline="always")(function)  # type: ignore[no-any-return]
 
 
 def inlined(function: _F) -> _F:

@@ -16,11 +16,12 @@ from matchrec.plan.expression import Semantics
 
 
 class SumOverflow(Exception):  # noqa: N818 -- the runtime words the error
-    """A sum that its type cannot hold; `row` is the input row that made it so."""
+    """A sum that its type cannot hold. row: the input row up to which it is."""
 
-    def __init__(self, row: int) -> None:
-        super().__init__(row)
+    def __init__(self, row: int, type_name: str = "BIGINT") -> None:
+        super().__init__(row, type_name)
         self.row = row
+        self.type_name = type_name
 
 
 @allocating

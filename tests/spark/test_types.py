@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import YearMonthIntervalType
+from tests.test_random_queries import settings
 
 import matchrec
 
@@ -249,3 +251,25 @@ def test_pandas_refuses_arrays_whose_values_it_would_alter(
     clause = f"ORDER BY t MEASURES {call} AS x PATTERN (A) DEFINE A AS t > 0"
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=f"`v` of type {kind} in an"):
         matchrec.match_recognize(frame, clause, transport="pandas")
+
+
+NINES = "9" * 38
+
+
+@pytest.mark.parametrize("call", ["sum(v)", "avg(v)"])
+@pytest.mark.parametrize("rows", [2, 3, 4, 7])
+def test_a_sum_of_more_digits_than_a_decimal_has(spark: SparkSession, call: str, rows: int) -> None:
+    """128 bits wrap at 1.7 times the greatest sum; four of the greatest would seem small again."""
+    frame = spark.range(rows).selectExpr("id", f"CAST('{NINES}' AS DECIMAL(38, 0)) AS v")
+    clause = f"ORDER BY id MEASURES {call} AS s PATTERN (A+) DEFINE A AS id >= 0"
+    with settings(spark, ansi__enabled="false"):
+        assert matchrec.match_recognize(frame, clause).collect() == [Row(s=None)]
+
+
+def test_sums_of_many_digits_that_are_not_too_large(spark: SparkSession) -> None:
+    value = f"CAST(IF(id % 2 = 0, '', '-') || '{NINES}' AS DECIMAL(38, 0)) AS v"
+    frame = spark.range(4).selectExpr("id", value)
+    clause = """ORDER BY id MEASURES sum(v) AS s AFTER MATCH SKIP TO NEXT ROW
+        PATTERN (A+) DEFINE A AS id >= 0"""
+    found = matchrec.match_recognize(frame, clause).collect()
+    assert [row.s for row in found] == [0, Decimal("-" + NINES), 0, Decimal("-" + NINES)]

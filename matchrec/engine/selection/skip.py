@@ -11,7 +11,7 @@ import numpy as np
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels.skipping import NO_ROW, come_out
+from matchrec.engine.selection.kernels.skipping import NO_ROW, Ranked, come_out
 from matchrec.engine.selection.ordering import in_order, picked
 from matchrec.nfa.places import A_MATCH
 from matchrec.plan.clauses import SkipTo
@@ -53,18 +53,14 @@ def selected(task: Task, skip: Skip, matches: Matches, times: tuple[IntArray, In
     kept = np.zeros(ranked.count, np.bool_)
     bars, when = np.empty(ranked.count, np.int64), np.empty(ranked.count, np.int64)
     target = targets(skip, ranked, task)
-    missed = come_out(
+    in_groups = Ranked(
         groups,
         starts[ranked.partition[first]],
         np.ascontiguousarray(ranked.start),
         np.ascontiguousarray(ranked.completed),
         target,
-        skip.throws,
-        kept,
-        bars,
-        when,
-        alive,
     )
+    missed = come_out(in_groups, skip.throws, kept, bars, when, alive)
     if missed >= 0:
         raise missing(skip, ranked, missed, int(target[missed]))
     partial = in_order(some(matches, matches.kind != A_MATCH))

@@ -14,7 +14,7 @@ import numpy as np
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels.skipping import come_out
+from matchrec.engine.selection.kernels.skipping import Ranked, come_out
 from matchrec.engine.selection.ordering import in_order
 from matchrec.engine.selection.skip import joined, missing, some, targets
 from matchrec.nfa.places import A_MATCH
@@ -80,18 +80,14 @@ def next_matches(
     target = targets(skip, ready, task)
     kept = np.zeros(ready.count, np.bool_)
     where, when = np.empty(ready.count, np.int64), np.empty(ready.count, np.int64)
-    missed = come_out(
+    together = Ranked(
         np.array([0, ready.count]),
         np.array([max(moment.lower, last_bar(bars))]),
         np.ascontiguousarray(ready.start),
         np.ascontiguousarray(ready.completed),
         target,
-        skip.throws,
-        kept,
-        where,
-        when,
-        moment.alive,
     )
+    missed = come_out(together, skip.throws, kept, where, when, moment.alive)
     if missed >= 0:
         raise missing(skip, ready, missed, int(target[missed]))
     latest = bars[-1, 0] if len(bars) else when.min()

@@ -81,10 +81,11 @@ def unknown_start(_: str, place: Place) -> MatchRecognizeRunError:
     ).at(place)
 
 
-def sum_too_large(place: Place) -> MatchRecognizeRunError:
-    """A sum in MEASURES left BIGINT."""
+def sum_too_large(type_name: str, place: Place) -> MatchRecognizeRunError:
+    """A sum in MEASURES left the type that Spark gives it."""
+    wider = "DECIMAL(38, 0) or DOUBLE" if type_name == "BIGINT" else "DOUBLE"
     return MatchRecognizeRunError(
-        "a sum in MEASURES is too large for BIGINT",
+        f"a sum in MEASURES is too large for {type_name}",
         notes=(str(place),),
-        hint="write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum",
+        hint=f"write a CAST to {wider} inside the sum",
     ).at(place)

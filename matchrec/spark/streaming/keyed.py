@@ -102,7 +102,8 @@ class Keyed:
         try:
             return Gatherer(self.executable, rows.known, reader).batch()
         except SumOverflow as overflow:
-            raise sum_too_large(self.place(overflow.row, rows)) from overflow
+            place = self.place(overflow.row, rows)
+            raise sum_too_large(overflow.type_name, place) from overflow
 
     def keep(self, rows: Rows, answer: Answer, group: Group) -> None:
         """Store what is needed further on, and ask to be called when something may end."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
-from matchrec.output.aggregates import AggregateReader
+from matchrec.output.aggregates import AggregateReader, SumOverflow
 from matchrec.output.chains import (
     ChainAggregates,
     ChainReader,
@@ -41,6 +41,7 @@ from matchrec.output.reads import (
 )
 from matchrec.plan.expression import Semantics
 from matchrec.spark import wire
+from matchrec.spark.worker.decimals import always_fit, decimals, too_large
 from matchrec.spark.worker.encode import (
     as_floats,
     as_integers,
@@ -66,7 +67,7 @@ def chained(executable: Executable, table: pa.Table) -> Task:
 def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
     """Whether sums of some of the values do not depend on the order in which they are added."""
     if pa.types.is_decimal(values.type):
-        return True
+        return always_fit(values)
     if pa.types.is_floating(values.type):
         return False
     return not ansi or never_overflows(as_integers(values))
@@ -220,18 +221,32 @@ class Aggregation:
     def sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
         kind = self.present.type
         if pa.types.is_decimal(kind):
-            words = self.aggregates.decimal_sums(decimal_words(self.present))
-            total = pa.decimal128(min(38, kind.precision + 10), kind.scale)
-            return decimals(at(words, index), absent, total)
+            return self.decimal_sums(index, absent)
         if pa.types.is_floating(kind):
             return masked(at(self.float_sums(), index), absent)
         sums = self.aggregates.integer_sums(as_integers(self.present), ansi=self.ansi)
         return masked(at(sums, index), absent)
 
+    def decimal_sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
+        """A sum of more than 38 digits is NULL, or an error: as Spark has it."""
+        kind = self.present.type
+        total = pa.decimal128(min(38, kind.precision + 10), kind.scale)
+        words = at(self.aggregates.decimal_sums(decimal_words(self.present)), index)
+        if always_fit(self.present):
+            return decimals(words, absent, total)
+        lost = too_large(words, at(self.float_sums(), index), kind.scale) & ~absent
+        if self.ansi and lost.any():
+            last = int(index[np.flatnonzero(lost)[0]])
+            raise SumOverflow(int(self.aggregates.rows[last]), f"DECIMAL(38, {kind.scale})")
+        return decimals(words, absent | lost, total)
+
     def float_sums(self) -> FloatArray:
         """By mapped row, added up in the order of the rows."""
         assert isinstance(self.aggregates, AggregateReader)
-        return self.aggregates.float_sums(as_floats(self.present))
+        values = self.present
+        if pa.types.is_decimal(values.type):
+            values = values.cast(pa.float64())
+        return self.aggregates.float_sums(as_floats(values))
 
 
 def at(values: npt.NDArray, index: IntArray) -> npt.NDArray:  # type: ignore[type-arg]
@@ -253,11 +268,3 @@ def sort_keys(values: pa.Array) -> IntArray | FloatArray:
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind):
         return as_integers(values)
     return as_integers(dense_ranks(values))
-
-
-def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
-    """Decimals of their words, NULL where `absent`. Raises ArrowInvalid when one is too large."""
-    data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
-    valid = pa.py_buffer(np.packbits(~absent, bitorder="little").tobytes())
-    widest = pa.decimal128(38, kind.scale)
-    return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)

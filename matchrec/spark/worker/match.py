@@ -152,7 +152,8 @@ class Worker:
                 batch = Gatherer(self.executable, piece.table, reader).batch()
             yield batch
         except SumOverflow as overflow:
-            raise sum_too_large(self.place(overflow.row, piece, partitions)) from overflow
+            place = self.place(overflow.row, piece, partitions)
+            raise sum_too_large(overflow.type_name, place) from overflow
 
     def place(self, row: int, piece: Piece, partitions: Partitions) -> Place:
         """A row as its partition's keys and its number there."""

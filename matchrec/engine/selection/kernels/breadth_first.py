@@ -12,59 +12,16 @@ many runs, with it exponentially many unless they merge.
 Source: SASE+, "Basic algorithm", "Merging equivalent runs".
 """
 
-from matchrec.engine.kernels.layout import (
-    ACCEPT,
-    BEST_START,
-    BLOCKS,
-    DONE,
-    MAPPED,
-    MATCHES,
-    NODES,
-    NODES_FULL,
-    PARTITION,
-    RUN_NODE,
-    RUN_START,
-    RUN_STATE,
-    RUNS,
-    RUNS_FULL,
-    STAMP,
-    START,
-    TARGET,
-)
+from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.merging import NONE, find_twin
+from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.buffer import add_node, compact
 from matchrec.engine.selection.kernels.choosing import failed, may_map
-from matchrec.engine.selection.kernels.layout import (
-    BANK,
-    COMPLETED,
-    COMPLETES_HERE,
-    COUNT,
-    COUNT_ONLY,
-    CUTS,
-    ENDS,
-    FORKS,
-    GRAPH,
-    JOIN,
-    MATCH_KIND,
-    MATCHES_FOUND,
-    MERGED,
-    MERGES,
-    MOST_ALIVE,
-    NODES_PRUNED,
-    READS,
-    RUNS_CREATED,
-    STOP,
-    STOPS,
-    TIMES_OUT,
-    Found,
-    Rows,
-    Rules,
-    Work,
-)
+from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import closes, copy, write_best
 from matchrec.engine.selection.kernels.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, kernel
+from matchrec.jit.decorators import kernel, spliced
 from matchrec.nfa.closure import GUARD_END
 from matchrec.nfa.places import A_MATCH
 
@@ -75,137 +32,139 @@ ROWS_APART = 8  # how many rows apart runs are told apart
 def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     progress, counters = work.progress, work.counters
-    while progress[PARTITION] < rows.starts.shape[0] - 1:
-        lower = rows.starts[progress[PARTITION]]
-        upper = rows.starts[progress[PARTITION] + 1]
-        end = upper + int(rules.flushes) if progress[STOP] < 0 else progress[STOP]
-        while progress[START] < end:
-            row = progress[START]
-            if progress[COUNT] == 0 and rules.output != GRAPH:
-                counters[0, NODES_PRUNED] += progress[NODES]
-                progress[NODES] = 0
-            elif 2 * progress[NODES] > work.nodes.shape[0]:
-                compact(progress[BANK], row - int(rules.flushes), rows.window_end, work)
-                if 4 * progress[NODES] > work.nodes.shape[0]:
-                    return NODES_FULL
-            nodes, matches, mapped = progress[NODES], progress[MATCHES], progress[MAPPED]
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        lower = rows.starts[progress[layout.PARTITION]]
+        upper = rows.starts[progress[layout.PARTITION] + 1]
+        end = upper + int(rules.flushes) if progress[own.STOP] < 0 else progress[own.STOP]
+        while progress[layout.START] < end:
+            row = progress[layout.START]
+            if progress[own.COUNT] == 0 and rules.output != own.GRAPH:
+                counters[0, own.NODES_PRUNED] += progress[layout.NODES]
+                progress[layout.NODES] = 0
+            elif 2 * progress[layout.NODES] > work.nodes.shape[0]:
+                compact(progress[own.BANK], row - int(rules.flushes), rows.window_end, work)
+                if 4 * progress[layout.NODES] > work.nodes.shape[0]:
+                    return layout.NODES_FULL
+            nodes = progress[layout.NODES]
+            matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
             copy(counters[0], counters[1])
             status = step(row, lower, upper, rules, rows, work, output)
-            if status == DONE and progress[BEST_START] >= 0:
-                status = write_best(work, output)
-                progress[RUNS] = 0  # the search goes on behind the match
-            progress[BEST_START] = -1
-            if status != DONE:
-                progress[NODES] = nodes
-                progress[MATCHES] = matches
-                progress[MAPPED] = mapped
+            if status == layout.DONE and progress[layout.BEST_START] >= 0:
+                status = write_best(work.path, progress, output)
+                progress[layout.RUNS] = 0  # the search goes on behind the match
+            progress[layout.BEST_START] = -1
+            if status != layout.DONE:
+                progress[layout.NODES] = nodes
+                progress[layout.MATCHES] = matches
+                progress[layout.MAPPED] = mapped
                 copy(counters[1], counters[0])
                 return status
-            progress[BANK] = 1 - progress[BANK]
-            progress[COUNT] = progress[RUNS]
-            progress[START] = row + 1
-            counters[0, MATCHES_FOUND] += progress[MATCHES] - matches
-            counters[0, MOST_ALIVE] = max(counters[0, MOST_ALIVE], progress[COUNT])
-        if progress[STOP] >= 0:
-            compact(progress[BANK], end - 1, rows.window_end, work)
-            return DONE
-        progress[PARTITION] += 1
-        progress[START] = upper
-        progress[COUNT] = 0
-    if rules.output == GRAPH:
+            progress[own.BANK] = 1 - progress[own.BANK]
+            progress[own.COUNT] = progress[layout.RUNS]
+            progress[layout.START] = row + 1
+            counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
+            counters[0, own.MOST_ALIVE] = max(counters[0, own.MOST_ALIVE], progress[own.COUNT])
+        if progress[own.STOP] >= 0:
+            compact(progress[own.BANK], end - 1, rows.window_end, work)
+            return layout.DONE
+        progress[layout.PARTITION] += 1
+        progress[layout.START] = upper
+        progress[own.COUNT] = 0
+    if rules.output == own.GRAPH:
         last = rows.starts[rows.starts.shape[0] - 1]
-        compact(progress[BANK], last, rows.window_end, work)
-    return DONE
+        compact(progress[own.BANK], last, rows.window_end, work)
+    return layout.DONE
 
 
-@inlined
+@spliced
 def step(
     row: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work, output: Found
 ) -> int:
     """Give a row, or the end of the partition, to all runs and to new ones; DONE or a status."""
     progress, runs, counters = work.progress, work.runs, work.counters
-    bank, count = progress[BANK], progress[COUNT]
-    progress[RUNS] = 0
-    progress[STAMP] += 1
-    progress[COMPLETED] = row
-    merges = rules.merge_runs and (row % ROWS_APART == 0 or count >= 2 * progress[MERGED])
+    bank, count = progress[own.BANK], progress[own.COUNT]
+    progress[layout.RUNS] = 0
+    progress[layout.STAMP] += 1
+    progress[own.COMPLETED] = row
+    merges = rules.merge_runs and (row % ROWS_APART == 0 or count >= 2 * progress[own.MERGED])
     for run in range(count + (rules.starts if row < upper else 0)):
         state, node, start, place = run - count, -1, row, 2 * runs.shape[1]
         if run < count:
-            state, node = runs[bank, run, RUN_STATE], runs[bank, run, RUN_NODE]
-            start, place = runs[bank, run, RUN_START], bank * runs.shape[1] + run
+            state, node = runs[bank, run, layout.RUN_STATE], runs[bank, run, layout.RUN_NODE]
+            start, place = runs[bank, run, layout.RUN_START], bank * runs.shape[1] + run
             if work.alive.shape[0] > 0:
                 work.alive[start] = row
         if rows.run_end[start] <= row:
             if run < count and rules.ends[state] != 0:
-                progress[MATCH_KIND] = rules.ends[state]
+                progress[own.MATCH_KIND] = rules.ends[state]
                 status = unwind_matches(
                     node, row - 1, place, lower, upper, rules, rows, work, output
                 )
-                if status != DONE:
+                if status != layout.DONE:
                     return status
             continue
-        counters[0, READS] += 1
+        counters[0, own.READS] += 1
         ways = 0
         blocked, stopped = False, False
         for choice in range(rules.first[state], rules.first[state + 1]):
-            target = rules.program[choice, TARGET]
-            if target == ACCEPT or (stopped and target >= 0 and rules.goes_on[target]):
+            target = rules.program[choice, layout.TARGET]
+            if target == layout.ACCEPT or (stopped and target >= 0 and rules.goes_on[target]):
                 continue
-            if progress[RUNS] == runs.shape[1]:
-                return RUNS_FULL
-            after = (1 - bank) * runs.shape[1] + progress[RUNS]
+            if progress[layout.RUNS] == runs.shape[1]:
+                return layout.RUNS_FULL
+            after = (1 - bank) * runs.shape[1] + progress[layout.RUNS]
             answer = may_map(choice, place, after, row, lower, upper, rules, rows, work)
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
                 return failed(answer, choice, row, work)
-            progress[MATCH_KIND] = A_MATCH
+            progress[own.MATCH_KIND] = A_MATCH
             if target >= 0:
                 ways += 1
-                blocked = blocked or rules.program[choice, BLOCKS] != 0
+                blocked = blocked or rules.program[choice, layout.BLOCKS] != 0
                 chosen = add_node(choice, row, node, -1, start, work)
                 if chosen < 0:
-                    return NODES_FULL
+                    return layout.NODES_FULL
                 guard = rules.accepts[target]
                 is_match = guard == 0 or (guard == GUARD_END and row + 1 == upper)
-            elif target == CUTS:
+            elif target == own.CUTS:
                 break
             else:
-                blocked, stopped, chosen = True, stopped or target == STOPS, node
-                if target == TIMES_OUT:
-                    progress[MATCH_KIND] = rules.ends[state]
-                is_match = target == COMPLETES_HERE or (
-                    target == TIMES_OUT and rules.ends[state] != 0
+                blocked, stopped, chosen = True, stopped or target == own.STOPS, node
+                if target == own.TIMES_OUT:
+                    progress[own.MATCH_KIND] = rules.ends[state]
+                is_match = target == own.COMPLETES_HERE or (
+                    target == own.TIMES_OUT and rules.ends[state] != 0
                 )
             if is_match:
-                status = accept(choice, chosen, after, row, lower, upper, rules, rows, work, output)
-                if status != DONE:
+                status = accept(chosen, after, row, lower, upper, rules, rows, work, output)
+                if status < layout.DONE:
+                    return failed(-status, choice, row, work)
+                if status != layout.DONE:
                     return status
-            if target == ENDS or target == TIMES_OUT:
+            if target == own.ENDS or target == own.TIMES_OUT:
                 break
             goes_on = target >= 0 and rules.goes_on[target]
             if goes_on and not go_on(target, chosen, start, merges, 1 - bank, rules, work):
-                return NODES_FULL
+                return layout.NODES_FULL
         if run < count and not blocked and rules.waits[state] >= 0:
             ways += 1
-            if progress[RUNS] == runs.shape[1]:
-                return RUNS_FULL
-            after = (1 - bank) * runs.shape[1] + progress[RUNS]
+            if progress[layout.RUNS] == runs.shape[1]:
+                return layout.RUNS_FULL
+            after = (1 - bank) * runs.shape[1] + progress[layout.RUNS]
             for register in range(work.registers.shape[1]):
                 work.registers[after, register] = work.registers[place, register]
             if not go_on(rules.waits[state], node, start, merges, 1 - bank, rules, work):
-                return NODES_FULL
-        counters[0, FORKS] += max(0, ways - 1)
-        counters[0, RUNS_CREATED] += ways if run == count else max(0, ways - 1)
+                return layout.NODES_FULL
+        counters[0, own.FORKS] += max(0, ways - 1)
+        counters[0, own.RUNS_CREATED] += ways if run == count else max(0, ways - 1)
     if merges:
-        progress[MERGED] = progress[RUNS]
-    return DONE
+        progress[own.MERGED] = progress[layout.RUNS]
+    return layout.DONE
 
 
-@inlined
+@spliced
 def accept(
-    choice: int,
     node: int,
     place: int,
     row: int,
@@ -216,38 +175,40 @@ def accept(
     work: Work,
     output: Found,
 ) -> int:
-    """Take the matches of a run that has arrived in an accepting state; DONE or a status."""
+    """Take the matches of a run that has arrived in an accepting state.
+
+    DONE, a status, or minus an answer of a condition that has failed.
+    """
     answer = closes(row, place, lower, upper, rules, rows, work)
     if answer == HOLDS_NOT:
-        return DONE
+        return layout.DONE
     if answer != HOLDS:
-        return failed(answer, choice, row, work)
-    if rules.output == COUNT_ONLY:
-        work.counters[0, MATCHES_FOUND] += 1
-        return DONE
-    status = unwind_matches(node, row, place, lower, upper, rules, rows, work, output)
-    return status if status >= DONE else failed(-status, choice, row, work)
+        return -answer
+    if rules.output == own.COUNT_ONLY:
+        work.counters[0, own.MATCHES_FOUND] += 1
+        return layout.DONE
+    return unwind_matches(node, row, place, lower, upper, rules, rows, work, output)
 
 
-@inlined
+@spliced
 def go_on(
     state: int, node: int, start: int, merges: bool, bank: int, rules: Rules, work: Work
 ) -> bool:
     """Add a run, whose registers stand in their place, or merge it; false if nodes are full."""
     runs, progress = work.runs, work.progress
-    run = progress[RUNS]
-    runs[bank, run, RUN_STATE] = state
-    runs[bank, run, RUN_NODE] = node
-    runs[bank, run, RUN_START] = start
+    run = progress[layout.RUNS]
+    runs[bank, run, layout.RUN_STATE] = state
+    runs[bank, run, layout.RUN_NODE] = node
+    runs[bank, run, layout.RUN_START] = start
     twin = find_twin(bank, run, rules, work, None) if merges else NONE
     if twin == NONE:
-        progress[RUNS] = run + 1
+        progress[layout.RUNS] = run + 1
         return True
-    latest = max(runs[bank, twin, RUN_START], start)
-    joined = add_node(JOIN, 0, runs[bank, twin, RUN_NODE], node, latest, work)
+    latest = max(runs[bank, twin, layout.RUN_START], start)
+    joined = add_node(own.JOIN, 0, runs[bank, twin, layout.RUN_NODE], node, latest, work)
     if joined < 0:
         return False
-    runs[bank, twin, RUN_NODE] = joined
-    runs[bank, twin, RUN_START] = latest
-    work.counters[0, MERGES] += 1
+    runs[bank, twin, layout.RUN_NODE] = joined
+    runs[bank, twin, layout.RUN_START] = latest
+    work.counters[0, own.MERGES] += 1
     return True

@@ -8,41 +8,30 @@ numbers themselves are made for the compressed output.
 Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "Memory management".
 """
 
-from matchrec.engine.kernels.layout import NODES, RUN_NODE, RUN_STATE
+from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels.layout import (
-    COMPLETES,
-    COUNT,
-    JOIN,
-    NODE_BEFORE,
-    NODE_CHOICE,
-    NODE_OTHER,
-    NODE_ROW,
-    NODE_START,
-    NODES_CREATED,
-    NODES_PRUNED,
-    Work,
-)
-from matchrec.jit.decorators import inlined, inner
+from matchrec.engine.selection.kernels import layout as own
+from matchrec.engine.selection.kernels.layout import Work
+from matchrec.jit.decorators import inlined, inner, spliced
 
 DEAD = -1
 IN_A_MATCH = 1
 
 
-@inlined
+@spliced
 def add_node(choice: int, row: int, before: int, other: int, start: int, work: Work) -> int:
     """The number of a new node, or -1 where there is no room."""
     nodes, progress = work.nodes, work.progress
-    node = progress[NODES]
+    node = progress[layout.NODES]
     if node == nodes.shape[0]:
         return -1
-    nodes[node, NODE_CHOICE] = choice
-    nodes[node, NODE_ROW] = row
-    nodes[node, NODE_BEFORE] = before
-    nodes[node, NODE_OTHER] = other
-    nodes[node, NODE_START] = start
-    progress[NODES] = node + 1
-    work.counters[0, NODES_CREATED] += 1
+    nodes[node, own.NODE_CHOICE] = choice
+    nodes[node, own.NODE_ROW] = row
+    nodes[node, own.NODE_BEFORE] = before
+    nodes[node, own.NODE_OTHER] = other
+    nodes[node, own.NODE_START] = start
+    progress[layout.NODES] = node + 1
+    work.counters[0, own.NODES_CREATED] += 1
     return int(node)
 
 
@@ -54,16 +43,16 @@ def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
     join with one side left is that side. Source: SASE+, "Memory management".
     """
     nodes, moved, runs, progress = work.nodes, work.moved, work.runs, work.progress
-    count = progress[NODES]
+    count = progress[layout.NODES]
     for node in range(count):
-        moved[node] = 0 if nodes[node, NODE_OTHER] == COMPLETES else DEAD
-    for run in range(progress[COUNT]):
-        if runs[bank, run, RUN_STATE] >= 0:
-            moved[runs[bank, run, RUN_NODE]] = 0
+        moved[node] = 0 if nodes[node, own.NODE_OTHER] == own.COMPLETES else DEAD
+    for run in range(progress[own.COUNT]):
+        if runs[bank, run, layout.RUN_STATE] >= 0:
+            moved[runs[bank, run, layout.RUN_NODE]] = 0
     for node in range(count - 1, -1, -1):
         if moved[node] != DEAD:
-            before, other = nodes[node, NODE_BEFORE], nodes[node, NODE_OTHER]
-            kept_whole = moved[node] == IN_A_MATCH or other == COMPLETES
+            before, other = nodes[node, own.NODE_BEFORE], nodes[node, own.NODE_OTHER]
+            kept_whole = moved[node] == IN_A_MATCH or other == own.COMPLETES
             if before >= 0 and kept_whole:
                 moved[before] = IN_A_MATCH
             elif before >= 0 and not is_over(nodes, before, row, window_end):
@@ -74,26 +63,26 @@ def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
     for node in range(count):
         if moved[node] == DEAD:
             continue
-        before, other = nodes[node, NODE_BEFORE], nodes[node, NODE_OTHER]
+        before, other = nodes[node, own.NODE_BEFORE], nodes[node, own.NODE_OTHER]
         before = moved[before] if before >= 0 else DEAD
         other = moved[other] if other >= 0 else other
-        if nodes[node, NODE_CHOICE] == JOIN and min(before, other) == DEAD:
+        if nodes[node, own.NODE_CHOICE] == own.JOIN and min(before, other) == DEAD:
             moved[node] = max(before, other)
             continue
         for column in range(nodes.shape[1]):
             nodes[kept, column] = nodes[node, column]
-        nodes[kept, NODE_BEFORE] = before
-        nodes[kept, NODE_OTHER] = other
+        nodes[kept, own.NODE_BEFORE] = before
+        nodes[kept, own.NODE_OTHER] = other
         moved[node] = kept
         kept += 1
-    progress[NODES] = kept
-    work.counters[0, NODES_PRUNED] += count - kept
-    for run in range(progress[COUNT]):
-        if runs[bank, run, RUN_STATE] >= 0:
-            runs[bank, run, RUN_NODE] = moved[runs[bank, run, RUN_NODE]]
+    progress[layout.NODES] = kept
+    work.counters[0, own.NODES_PRUNED] += count - kept
+    for run in range(progress[own.COUNT]):
+        if runs[bank, run, layout.RUN_STATE] >= 0:
+            runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
 
 
 @inlined
 def is_over(nodes: IntArray, node: int, row: int, window_end: IntArray) -> bool:
     """Whether the window of all that ends at a node has ended before `row`."""
-    return bool(window_end[nodes[node, NODE_START]] <= row)
+    return bool(window_end[nodes[node, own.NODE_START]] <= row)

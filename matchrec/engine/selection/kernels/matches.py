@@ -3,54 +3,22 @@
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.engine.kernels.layout import (
-    BEST_START,
-    DONE,
-    FOUND_OFFSET,
-    FOUND_PARTITION,
-    FOUND_START,
-    MAPPED,
-    MATCHES,
-    NEEDED,
-    OUTPUT_FULL,
-    PARTITION,
-    START,
-    VARIABLE,
-    ChoiceArray,
-)
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import ChoiceArray
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels.layout import (
-    ABSENT_CODE,
-    ABSENT_CODE_END,
-    AT_THE_BEGINNING,
-    AT_THE_END,
-    BEST_CHOICES,
-    BEST_LENGTH,
-    BEST_ROWS,
-    CHOICES,
-    CLOSING_CODE,
-    CLOSING_CODE_END,
-    CLOSING_MASK,
-    CLOSING_WORD,
-    COMPLETED,
-    FOUND_COMPLETED,
-    FOUND_KIND,
-    KIND,
-    MATCH_KIND,
-    ROWS,
-    Found,
-    Rows,
-    Rules,
-    Work,
-)
+from matchrec.engine.selection.kernels import layout as own
+from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels import Input, holds
-from matchrec.jit.decorators import inlined, inner, kernel
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 Values = npt.NDArray[np.generic]
 
+# For what is asked less often than whether a row may be mapped.
+holds_apart = inner(holds.py_func)  # type: ignore[attr-defined]
 
-@inner
+
+@spliced
 def closes(
     row: int, place: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work
 ) -> int:
@@ -58,14 +26,14 @@ def closes(
     closing = rules.closing
     if closing.shape[0] == 0:
         return HOLDS
-    mask = closing[0, CLOSING_MASK]
-    if rows.satisfied[row, closing[0, CLOSING_WORD]] & mask != mask:
+    mask = closing[0, own.CLOSING_MASK]
+    if rows.satisfied[row, closing[0, own.CLOSING_WORD]] & mask != mask:
         return HOLDS_NOT
-    begin, end = closing[0, CLOSING_CODE], closing[0, CLOSING_CODE_END]
+    begin, end = closing[0, own.CLOSING_CODE], closing[0, own.CLOSING_CODE_END]
     return evaluated(begin, end, place, row, lower, upper, rules, rows, work)
 
 
-@inner
+@spliced
 def evaluated(
     begin: int,
     end: int,
@@ -79,10 +47,13 @@ def evaluated(
 ) -> int:
     """The answer of the code begin .. end on the registers at `place`."""
     given = Input(rows.columns, rows.valid, lower, upper)
-    return holds(rules.instructions, begin, end, work.registers, place, row, given, work.stack)
+    answer = holds_apart(
+        rules.instructions, begin, end, work.registers, place, row, given, work.stack
+    )
+    return int(answer)
 
 
-@inner
+@spliced
 def lacks_absent(
     first: int,
     length: int,
@@ -101,7 +72,8 @@ def lacks_absent(
         begin, end = enclosed(index, first, length, lower, rules, rows, work)
         if begin >= end:
             continue
-        code, code_end = rules.absent[index, ABSENT_CODE], rules.absent[index, ABSENT_CODE_END]
+        code = rules.absent[index, own.ABSENT_CODE]
+        code_end = rules.absent[index, own.ABSENT_CODE_END]
         row = rows.following[index, begin]
         while row < end:
             answer = evaluated(code, code_end, place, row, lower, upper, rules, rows, work)
@@ -116,23 +88,24 @@ def enclosed(
     index: int, first: int, length: int, lower: int, rules: Rules, rows: Rows, work: Work
 ) -> tuple[int, int]:
     """The rows, first and behind the last, in which an absence is looked for."""
-    path, kind = work.path, rules.absent[index, KIND]
+    path, kind = work.path, rules.absent[index, own.KIND]
     last = first + length - 1
-    if kind == AT_THE_END:
-        return path[ROWS, last] + 1, rows.window_end[path[ROWS, first]]
-    if kind == AT_THE_BEGINNING:
-        end = path[ROWS, first]
-        return first_with_window(rows.window_end, lower, end, path[ROWS, last]), end
+    if kind == own.AT_THE_END:
+        return path[own.ROWS, last] + 1, rows.window_end[path[own.ROWS, first]]
+    if kind == own.AT_THE_BEGINNING:
+        end = path[own.ROWS, first]
+        return first_with_window(rows.window_end, lower, end, path[own.ROWS, last]), end
+    members, choices = rules.members, path[own.CHOICES]
     at = last
-    while at >= first and not rules.members[index, 0, rules.program[path[CHOICES, at], VARIABLE]]:
+    while at >= first and not members[index, 0, rules.program[choices[at], layout.VARIABLE]]:
         at -= 1
     after = at
     at += 1
-    while at <= last and not rules.members[index, 1, rules.program[path[CHOICES, at], VARIABLE]]:
+    while at <= last and not members[index, 1, rules.program[choices[at], layout.VARIABLE]]:
         at += 1
     if after < first or at > last:
         return 0, 0
-    return path[ROWS, after] + 1, path[ROWS, at]
+    return path[own.ROWS, after] + 1, path[own.ROWS, at]
 
 
 @inner
@@ -148,22 +121,20 @@ def first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> i
 
 
 @inner
-def keep_better(first: int, length: int, work: Work) -> None:
+def keep_better(first: int, length: int, path: IntArray, progress: IntArray) -> None:
     """Make the match in `path` the best one if it starts earlier, or its rows come earlier."""
-    path, progress = work.path, work.progress
-    if progress[BEST_START] >= 0 and not comes_before(path, first, length, progress[BEST_LENGTH]):
-        return
-    keep(first, length, work)
+    best_length = progress[own.BEST_LENGTH]
+    if progress[layout.BEST_START] < 0 or comes_before(path, first, length, best_length):
+        keep(first, length, path, progress)
 
 
 @inner
-def keep(first: int, length: int, work: Work) -> None:
+def keep(first: int, length: int, path: IntArray, progress: IntArray) -> None:
     """Make the match in `path` the best one."""
-    path = work.path
-    work.progress[BEST_START] = path[ROWS, first]
-    work.progress[BEST_LENGTH] = length
-    copy(path[ROWS, first : first + length], path[BEST_ROWS, :length])
-    copy(path[CHOICES, first : first + length], path[BEST_CHOICES, :length])
+    progress[layout.BEST_START] = path[own.ROWS, first]
+    progress[own.BEST_LENGTH] = length
+    copy(path[own.ROWS, first : first + length], path[own.BEST_ROWS, :length])
+    copy(path[own.CHOICES, first : first + length], path[own.BEST_CHOICES, :length])
 
 
 @inner
@@ -171,43 +142,44 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
     """Whether a match is lexicographically less than the best one by its row positions."""
     index = 0
     while index < length and index < best_length:
-        if path[ROWS, first + index] != path[BEST_ROWS, index]:
-            return bool(path[ROWS, first + index] < path[BEST_ROWS, index])
+        if path[own.ROWS, first + index] != path[own.BEST_ROWS, index]:
+            return bool(path[own.ROWS, first + index] < path[own.BEST_ROWS, index])
         index += 1
     return length < best_length
 
 
 @inner
-def write_path(length: int, work: Work, output: Found) -> int:
+def write_path(length: int, path: IntArray, progress: IntArray, output: Found) -> int:
     """Add the match in `path` to the output; DONE or OUTPUT_FULL."""
-    return write_match(work.path[ROWS, :length], work.path[CHOICES, :length], work, output)
+    return write_match(path[own.ROWS, :length], path[own.CHOICES, :length], progress, output)
 
 
-@inner
-def write_best(work: Work, output: Found) -> int:
+@spliced
+def write_best(path: IntArray, progress: IntArray, output: Found) -> int:
     """Add the best match so far to the output; DONE or OUTPUT_FULL."""
-    path, length = work.path, work.progress[BEST_LENGTH]
-    return write_match(path[BEST_ROWS, :length], path[BEST_CHOICES, :length], work, output)
+    length = progress[own.BEST_LENGTH]
+    rows, choices = path[own.BEST_ROWS, :length], path[own.BEST_CHOICES, :length]
+    return write_match(rows, choices, progress, output)
 
 
 @inner
-def write_match(rows: IntArray, choices: IntArray, work: Work, output: Found) -> int:
+def write_match(rows: IntArray, choices: IntArray, progress: IntArray, output: Found) -> int:
     """Add a match to the output; DONE or OUTPUT_FULL."""
-    progress, length = work.progress, rows.shape[0]
-    match, mapped = progress[MATCHES], progress[MAPPED]
+    length = rows.shape[0]
+    match, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
     if match == output.found.shape[1] - 1 or mapped + length > output.rows.shape[0]:
-        progress[NEEDED] = mapped + length
-        return OUTPUT_FULL
+        progress[layout.NEEDED] = mapped + length
+        return layout.OUTPUT_FULL
     copy(rows, output.rows[mapped : mapped + length])
     copy(choices, output.taken[mapped : mapped + length])
-    output.found[FOUND_PARTITION, match] = progress[PARTITION]
-    output.found[FOUND_START, match] = rows[0] if length > 0 else progress[START]
-    output.found[FOUND_OFFSET, match + 1] = mapped + length
-    output.found[FOUND_COMPLETED, match] = progress[COMPLETED]
-    output.found[FOUND_KIND, match] = progress[MATCH_KIND]
-    progress[MATCHES] = match + 1
-    progress[MAPPED] = mapped + length
-    return DONE
+    output.found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
+    output.found[layout.FOUND_START, match] = rows[0] if length > 0 else progress[layout.START]
+    output.found[layout.FOUND_OFFSET, match + 1] = mapped + length
+    output.found[own.FOUND_COMPLETED, match] = progress[own.COMPLETED]
+    output.found[own.FOUND_KIND, match] = progress[own.MATCH_KIND]
+    progress[layout.MATCHES] = match + 1
+    progress[layout.MAPPED] = mapped + length
+    return layout.DONE
 
 
 @inlined

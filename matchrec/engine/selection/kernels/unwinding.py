@@ -3,24 +3,10 @@
 Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equivalent runs".
 """
 
-from matchrec.engine.kernels.layout import DONE, PATH_FULL
+from matchrec.engine.kernels import layout
+from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.buffer import is_over
-from matchrec.engine.selection.kernels.layout import (
-    CHOICES,
-    COMPLETES,
-    GRAPH,
-    JOIN,
-    NODE_BEFORE,
-    NODE_CHOICE,
-    NODE_OTHER,
-    NODE_ROW,
-    NON_OVERLAPPING,
-    ROWS,
-    Found,
-    Rows,
-    Rules,
-    Work,
-)
+from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import keep_better, lacks_absent, write_match
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inner
@@ -44,7 +30,7 @@ def unwind_matches(
     One whose window has ended is left out. DONE, a status, or minus an answer of a condition that
     has failed.
     """
-    nodes, path, ways = work.nodes, work.path, work.ways
+    nodes, path, ways, progress = work.nodes, work.path, work.ways, work.progress
     size = path.shape[1]
     ways[0, 0], ways[0, 1] = node, 0
     top = 1
@@ -53,20 +39,20 @@ def unwind_matches(
         at, length = ways[top, 0], ways[top, 1]
         over = is_over(nodes, at, row, rows.window_end)
         while at >= 0 and not over:
-            choice = nodes[at, NODE_CHOICE]
-            if choice != JOIN:
+            choice = nodes[at, own.NODE_CHOICE]
+            if choice != own.JOIN:
                 if length == size:
-                    return PATH_FULL
+                    return layout.PATH_FULL
                 length += 1
-                path[ROWS, size - length] = nodes[at, NODE_ROW]
-                path[CHOICES, size - length] = choice
-                at = nodes[at, NODE_BEFORE]
+                path[own.ROWS, size - length] = nodes[at, own.NODE_ROW]
+                path[own.CHOICES, size - length] = choice
+                at = nodes[at, own.NODE_BEFORE]
                 continue
             if top == ways.shape[0]:
-                return PATH_FULL
-            ways[top, 0], ways[top, 1] = nodes[at, NODE_OTHER], length
+                return layout.PATH_FULL
+            ways[top, 0], ways[top, 1] = nodes[at, own.NODE_OTHER], length
             top += 1
-            at = nodes[at, NODE_BEFORE]
+            at = nodes[at, own.NODE_BEFORE]
             over = is_over(nodes, at, row, rows.window_end)
         if over:
             continue
@@ -75,14 +61,14 @@ def unwind_matches(
             continue
         if answer != HOLDS:
             return -answer
-        if rules.output == GRAPH:
-            nodes[node, NODE_OTHER] = COMPLETES
+        if rules.output == own.GRAPH:
+            nodes[node, own.NODE_OTHER] = own.COMPLETES
             continue
-        if rules.output == NON_OVERLAPPING:
-            keep_better(size - length, length, work)
+        if rules.output == own.NON_OVERLAPPING:
+            keep_better(size - length, length, path, progress)
             continue
         begin = size - length
-        status = write_match(path[ROWS, begin:], path[CHOICES, begin:], work, output)
-        if status != DONE:
+        status = write_match(path[own.ROWS, begin:], path[own.CHOICES, begin:], progress, output)
+        if status != layout.DONE:
             return status
-    return DONE
+    return layout.DONE
