@@ -8,7 +8,7 @@ from matchrec.conditions.aggregates import basic
 from matchrec.conditions.residual import Combined, Grown, Step, Value, VariableAt
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.types import NUMBERS, Family, ValueType
-from matchrec.conditions.typing import TRUE_COLUMN, GlueColumns
+from matchrec.conditions.typing import TRUE_COLUMN, RunColumns
 from matchrec.conditions.within import near_columns, window_columns
 from matchrec.errors.conditions import not_measured_by
 from matchrec.output.read_measures import is_collected
@@ -40,10 +40,10 @@ def sent_once(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[Ro
 
 
 def all_columns(
-    measured: Iterable[RowColumn], glue: GlueColumns, others: Iterable[RowColumn]
+    measured: Iterable[RowColumn], run: RunColumns, others: Iterable[RowColumn]
 ) -> tuple[RowColumn, ...]:
     """Every column that crosses, each once."""
-    return tuple(dict.fromkeys((*measured, *glue.integers, *glue.floats, *others)))
+    return tuple(dict.fromkeys((*measured, *run.integers, *run.floats, *others)))
 
 
 def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:

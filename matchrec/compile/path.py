@@ -39,12 +39,12 @@ def link(
     """
     plan = drafted.plan
     typer = Typer(types, ansi)
-    glue = {
+    run_conditions = {
         condition.variable: typer.condition(condition.during)
         for condition in drafted.conditions
         if condition.during is not None
     }
-    task = linked_task(drafted, glue, optimisations)
+    task = linked_task(drafted, run_conditions, optimisations)
     chosen, reason = able_engine(task, engine)
     measures = MeasureReader(plan, types)
     outputs = tuple(linked_output(output, measures) for output in drafted.outputs)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from matchrec.compile.draft import Draft
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import Glue
+from matchrec.conditions.run_condition import RunExpression
 from matchrec.engine.choose import choose
 from matchrec.engine.interface import (
     Absent,
@@ -28,13 +28,15 @@ from matchrec.plan.simplify import simplify
 from matchrec.plan.stages import Staging
 
 
-def linked_task(drafted: Draft, glue: Mapping[str, Glue], optimisations: Optimisations) -> Task:
-    """What an engine is asked. glue: by variable."""
+def linked_task(
+    drafted: Draft, run_conditions: Mapping[str, RunExpression], optimisations: Optimisations
+) -> Task:
+    """What an engine is asked. run_conditions: by variable."""
     plan = drafted.plan
     return Task(
         compiled_program(plan, optimisations),
         plan.variables,
-        tuple(task_conditions(plan, drafted.conditions, drafted.row_conditions, glue)),
+        tuple(task_conditions(plan, drafted.conditions, drafted.row_conditions, run_conditions)),
         {name: plan.members(name) for name in names(plan)},
         plan.after_match,
         plan.selection,
@@ -93,7 +95,7 @@ def task_conditions(
     plan: MatchPlan,
     split_conditions: tuple[SplitCondition, ...],
     row_conditions: tuple[RowColumn, ...],
-    glue: Mapping[str, Glue],
+    run_conditions: Mapping[str, RunExpression],
 ) -> Iterator[Condition]:
     """The condition of every variable, by id; one without DEFINE is true everywhere."""
     before = {one.variable: one.before for one in split_conditions}
@@ -101,4 +103,4 @@ def task_conditions(
     for variable in plan.variables:
         column = before.get(variable)
         bit = None if column is None else bits[column]
-        yield Condition(bit, glue.get(variable))
+        yield Condition(bit, run_conditions.get(variable))

@@ -14,8 +14,8 @@ from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
     Constant,
-    Glue,
     Kind,
+    RunExpression,
     Widen,
 )
 from matchrec.conditions.types import BIGINT, DOUBLE, INTERVAL, Family, ValueType, decimal
@@ -26,9 +26,9 @@ DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """Glue and the type of its value."""
+    """RunExpression and the type of its value."""
 
-    glue: Glue
+    expression: RunExpression
     type: ValueType
 
 
@@ -60,20 +60,20 @@ def widened(typed: Typed, type_: ValueType) -> Typed:
     scale = typed.type.scale
     if type_.family is Family.FLOATING:
         if typed.type.family is Family.FLOATING:
-            return Typed(typed.glue, type_)
-        glue: Glue = Widen(typed.glue)
+            return Typed(typed.expression, type_)
+        expression: RunExpression = Widen(typed.expression)
         if scale:
             power = Constant(float(10**scale), Kind.FLOATING)
-            glue = Arithmetic(ArithmeticOperator.DIVIDE, glue, power, Kind.FLOATING)
-        return Typed(glue, type_)
+            expression = Arithmetic(ArithmeticOperator.DIVIDE, expression, power, Kind.FLOATING)
+        return Typed(expression, type_)
     shift = type_.scale - scale
     if not shift:
-        return Typed(typed.glue, type_)
+        return Typed(typed.expression, type_)
     power = Constant(10**shift, Kind.INTEGER)
-    return Typed(whole(ArithmeticOperator.MULTIPLY, typed.glue, power), type_)
+    return Typed(whole(ArithmeticOperator.MULTIPLY, typed.expression, power), type_)
 
 
-def whole(operator: ArithmeticOperator, left: Glue, right: Glue) -> Glue:
+def whole(operator: ArithmeticOperator, left: RunExpression, right: RunExpression) -> RunExpression:
     """64-bit integer arithmetic in which overflow is an error."""
     return Arithmetic(operator, left, right, Kind.INTEGER)
 
@@ -84,20 +84,22 @@ def computed(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool
         return on_decimals(operator, left, right)
     kind = Kind.FLOATING if left.type.family is Family.FLOATING else Kind.INTEGER
     type_ = left.type if left.type.bits >= right.type.bits else right.type
-    glue = Arithmetic(operator, left.glue, right.glue, kind, type_.bits, ansi)
-    return Typed(glue, type_)
+    expression = Arithmetic(operator, left.expression, right.expression, kind, type_.bits, ansi)
+    return Typed(expression, type_)
 
 
 def on_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
     """+ and - of one scale, * of any two; the quotient is Spark's alone."""
-    glue = whole(operator, left.glue, right.glue)
+    expression = whole(operator, left.expression, right.expression)
     one, other = as_decimal(left.type), as_decimal(right.type)
     match operator:
         case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
-            return Typed(glue, decimal(min(38, max(one.precision, other.precision) + 1), one.scale))
+            return Typed(
+                expression, decimal(min(38, max(one.precision, other.precision) + 1), one.scale)
+            )
         case ArithmeticOperator.MULTIPLY:
             digits = min(38, one.precision + other.precision + 1)
-            return Typed(glue, decimal(digits, one.scale + other.scale))
+            return Typed(expression, decimal(digits, one.scale + other.scale))
         case _:
             return None
 
@@ -107,13 +109,17 @@ def negative(value: Typed, ansi: bool) -> Typed:
     zero = Constant(0, Kind.INTEGER)
     if value.type.family is Family.FLOATING:
         minus_one = Constant(-1.0, Kind.FLOATING)
-        glue = Arithmetic(ArithmeticOperator.MULTIPLY, minus_one, value.glue, Kind.FLOATING)
-        return Typed(glue, value.type)
+        expression = Arithmetic(
+            ArithmeticOperator.MULTIPLY, minus_one, value.expression, Kind.FLOATING
+        )
+        return Typed(expression, value.type)
     if value.type.family is Family.INTEGER:
         bits = value.type.bits
         subtract = ArithmeticOperator.SUBTRACT
-        return Typed(Arithmetic(subtract, zero, value.glue, Kind.INTEGER, bits, ansi), value.type)
-    return Typed(whole(ArithmeticOperator.SUBTRACT, zero, value.glue), value.type)
+        return Typed(
+            Arithmetic(subtract, zero, value.expression, Kind.INTEGER, bits, ansi), value.type
+        )
+    return Typed(whole(ArithmeticOperator.SUBTRACT, zero, value.expression), value.type)
 
 
 def sum_type(type_: ValueType) -> ValueType:
@@ -123,14 +129,14 @@ def sum_type(type_: ValueType) -> ValueType:
     return DOUBLE if type_.family is Family.FLOATING else BIGINT
 
 
-def decimal_average(total: Glue, count: Glue, type_: ValueType) -> Typed:
+def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType) -> Typed:
     """Spark's avg(decimal(p,s)): the sum over the count with four more places, rounded half up."""
     more = whole(ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER))
-    glue = whole(ArithmeticOperator.DIVIDE, more, count)
-    return Typed(glue, decimal(min(38, type_.precision + 4), type_.scale + 4))
+    expression = whole(ArithmeticOperator.DIVIDE, more, count)
+    return Typed(expression, decimal(min(38, type_.precision + 4), type_.scale + 4))
 
 
-TimeRule = Callable[[Glue, ValueType, ValueType], Typed]
+TimeRule = Callable[[RunExpression, ValueType, ValueType], Typed]
 
 
 def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
@@ -138,24 +144,24 @@ def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed |
     rule = TIME_RULES.get((left.type.family, operator.value, right.type.family))
     if rule is None:
         return None
-    return rule(whole(operator, left.glue, right.glue), left.type, right.type)
+    return rule(whole(operator, left.expression, right.expression), left.type, right.type)
 
 
-def _as_left(glue: Glue, left: ValueType, _right: ValueType) -> Typed:
-    return Typed(glue, left)
+def _as_left(expression: RunExpression, left: ValueType, _right: ValueType) -> Typed:
+    return Typed(expression, left)
 
 
-def _as_right(glue: Glue, _left: ValueType, right: ValueType) -> Typed:
-    return Typed(glue, right)
+def _as_right(expression: RunExpression, _left: ValueType, right: ValueType) -> Typed:
+    return Typed(expression, right)
 
 
-def _as_interval(glue: Glue, _left: ValueType, _right: ValueType) -> Typed:
-    return Typed(glue, INTERVAL)
+def _as_interval(expression: RunExpression, _left: ValueType, _right: ValueType) -> Typed:
+    return Typed(expression, INTERVAL)
 
 
-def _days_as_interval(glue: Glue, _left: ValueType, _right: ValueType) -> Typed:
+def _days_as_interval(expression: RunExpression, _left: ValueType, _right: ValueType) -> Typed:
     day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
-    return Typed(whole(ArithmeticOperator.MULTIPLY, glue, day), INTERVAL)
+    return Typed(whole(ArithmeticOperator.MULTIPLY, expression, day), INTERVAL)
 
 
 TIME_RULES: Mapping[tuple[Family, str, Family], TimeRule] = {

@@ -1,4 +1,4 @@
-"""Glue: the part of a condition that must be evaluated while matching, a small closed typed tree.
+"""Run conditions: what of a condition is evaluated while matching, a small closed typed tree.
 
 A condition that looks at one row, or at rows a fixed distance away, is Spark's and crosses as a
 bit. What remains combines values from rows that depend on the run; it is spelled here over columns
@@ -93,8 +93,8 @@ class Compare:
     """A truth value from two values of one kind."""
 
     comparison: Comparison
-    left: Glue
-    right: Glue
+    left: RunExpression
+    right: RunExpression
 
 
 class ArithmeticOperator(Enum):
@@ -114,8 +114,8 @@ class Arithmetic:
     """
 
     operator: ArithmeticOperator
-    left: Glue
-    right: Glue
+    left: RunExpression
+    right: RunExpression
     kind: Kind
     bits: int = 64
     ansi: bool = True
@@ -125,27 +125,27 @@ class Arithmetic:
 class Widen:
     """An INTEGER value as FLOATING."""
 
-    value: Glue
+    value: RunExpression
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    parts: tuple[Glue, ...]
+    parts: tuple[RunExpression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    parts: tuple[Glue, ...]
+    parts: tuple[RunExpression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    part: Glue
+    part: RunExpression
 
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    part: Glue
+    part: RunExpression
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +155,12 @@ class Choose:
     Both are of one kind.
     """
 
-    condition: Glue
-    then: Glue
-    otherwise: Glue
+    condition: RunExpression
+    then: RunExpression
+    otherwise: RunExpression
 
 
-Glue = (
+RunExpression = (
     Constant
     | Read
     | ReadClassifier

@@ -1,4 +1,4 @@
-"""Steps of a condition → glue: every value gets a type, and the columns it reads get their place.
+"""Residual condition → run condition: values get types, the columns that are read get places.
 
 Types follow Spark. Where two types meet, numbers are brought to one kind (see `numbers`), any other
 two must be one type. What Spark would coerce in a way that the engine cannot repeat is an
@@ -43,7 +43,6 @@ from matchrec.conditions.run_condition import (
     Compare,
     Comparison,
     Constant,
-    Glue,
     IsNull,
     Kind,
     Not,
@@ -52,6 +51,7 @@ from matchrec.conditions.run_condition import (
     ReadClassifier,
     Reduce,
     Reduction,
+    RunExpression,
 )
 from matchrec.conditions.types import (
     BIGINT,
@@ -81,8 +81,8 @@ MOST_DIGITS = 18  # of a decimal that is held as an int64
 
 
 @dataclass(slots=True)
-class GlueColumns:
-    """The columns that glue reads, in the order in which the engine holds them.
+class RunColumns:
+    """The columns that run conditions read, in the order in which the engine holds them.
 
     integers, floats: each with its index. ranked: columns whose values are replaced by their rank
     among all values of these columns.
@@ -115,18 +115,18 @@ class Typer:
 
     types: Mapping[RowColumn, ValueType]
     ansi: bool
-    columns: GlueColumns = field(default_factory=GlueColumns)
+    columns: RunColumns = field(default_factory=RunColumns)
     effort: Effort = field(default_factory=Effort)
 
-    def condition(self, step: Step) -> Glue:
-        """The glue of a whole condition."""
+    def condition(self, step: Step) -> RunExpression:
+        """The expression of a whole condition."""
         typed = self.typed(step)
         if typed.type.family is not Family.BOOLEAN:
             raise not_boolean(typed.type.name, step.span)
-        return typed.glue
+        return typed.expression
 
     def typed(self, step: Step) -> Typed:
-        """A step with its type. Raises where the glue would be too large or too deep."""
+        """A step with its type. Raises where the expression would be too large or too deep."""
         self.effort.operations += 1
         if self.effort.operations > MOST_OPERATIONS:
             raise too_many_operations(MOST_OPERATIONS, step.span)
@@ -165,7 +165,7 @@ class Typer:
             return Typed(Constant(int(literal), Kind.INTEGER), INT)
         return Typed(self.read_value(step, self.types[step.column]), self.types[step.column])
 
-    def read_value(self, step: Value, type_: ValueType) -> Glue:
+    def read_value(self, step: Value, type_: ValueType) -> RunExpression:
         """The column at its row, or what takes its place where there is no such row."""
         there = self.read(step.column, type_, step.navigation)
         if step.missing is None:
@@ -206,7 +206,7 @@ class Typer:
         read = self.read(column, type_, None)
         return Reduce(function, step.variable, read.column, read.kind, step.so_far)
 
-    def count(self, step: Grown) -> Glue:
+    def count(self, step: Grown) -> RunExpression:
         if step.column is None:
             return Reduce(Reduction.COUNT, step.variable, None, Kind.INTEGER, step.so_far)
         column, type_ = step.column, self.types[step.column]
@@ -219,10 +219,10 @@ class Typer:
         """The condition that belongs to the row's variable, NULL and all."""
         here = ReadClassifier(step.navigation)
         *known, absent = (self.read(column, BOOLEAN, None) for column in step.by_variable)
-        glue: Glue = absent
+        expression: RunExpression = absent
         for variable, condition in enumerate(known):
-            glue = Choose(is_variable(here, variable), condition, glue)
-        return Typed(glue, BOOLEAN)
+            expression = Choose(is_variable(here, variable), condition, expression)
+        return Typed(expression, BOOLEAN)
 
     def combined(self, step: Combined) -> Typed:
         basic = self.draft.basic(step)
@@ -232,12 +232,12 @@ class Typer:
         if operator in LOGIC:
             return self.logic(step)
         if operator == "IS NULL":
-            return Typed(IsNull(self.typed(step.operands[0]).glue), BOOLEAN)
+            return Typed(IsNull(self.typed(step.operands[0]).expression), BOOLEAN)
         if operator == "IF":
             return self.choice(step)
         if operator in COMPARISONS:
             left, right = self.alike(step, step.operands[0], step.operands[1])
-            return Typed(Compare(Comparison(operator), left.glue, right.glue), BOOLEAN)
+            return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
         return self.arithmetic(step)
 
     def logic(self, step: Combined) -> Typed:
@@ -255,9 +255,9 @@ class Typer:
         condition = self.condition(step.operands[0])
         if len(step.operands) == 2:
             then = self.typed(step.operands[1])
-            return Typed(Choose(condition, then.glue, null(then.type).glue), then.type)
+            return Typed(Choose(condition, then.expression, null(then.type).expression), then.type)
         then, otherwise = self.alike(step, step.operands[1], step.operands[2])
-        return Typed(Choose(condition, then.glue, otherwise.glue), then.type)
+        return Typed(Choose(condition, then.expression, otherwise.expression), then.type)
 
     def alike(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
         """Both values as one type, as Spark would bring them together."""
@@ -345,7 +345,7 @@ class Typer:
         if not all(isinstance(part, Value) for part in step.operands):
             raise days_of_computed_value(step.span)
         left, right = (self.cast_column(part, DATE) for part in step.operands)
-        return Typed(whole(ArithmeticOperator.SUBTRACT, left.glue, right.glue), INT)
+        return Typed(whole(ArithmeticOperator.SUBTRACT, left.expression, right.expression), INT)
 
 
 @dataclass(frozen=True)
@@ -385,5 +385,5 @@ def is_wide_decimal(type_: ValueType) -> bool:
     return type_.family is Family.DECIMAL and type_.precision > MOST_DIGITS
 
 
-def is_variable(here: ReadClassifier, variable: int) -> Glue:
+def is_variable(here: ReadClassifier, variable: int) -> RunExpression:
     return Compare(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))

@@ -125,12 +125,12 @@ def _compile(parts: _Parts, integers: int) -> CompiledTask:
     skip_to = members.get(parts.after_match.variable or "", frozenset())
     choices[:, layout.SKIP_HERE] = np.isin(tables.variable, list(skip_to))
     linked = None
-    if any(condition.glue is not None for condition in parts.conditions):
-        glue = [condition.glue for condition in parts.conditions]
+    if any(condition.run_condition is not None for condition in parts.conditions):
+        run_conditions = [condition.run_condition for condition in parts.conditions]
         ends = tuple(s for s, ways in enumerate(folded) if any(c.accepts for c in ways))
         asked = _asked_before(tables, folding)
         ways = Ways(_moves(tables), len(folded), parts.last, ends, asked)
-        linked = link_conditions(glue, members, integers, ways)
+        linked = link_conditions(run_conditions, members, integers, ways)
         _add_links(choices, tables, linked)
     skip = _SKIP_TO[parts.after_match.to]
     return CompiledTask(folding, tables, choices, skip, linked, *_waiting(parts, folding))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from matchrec.arguments import FLAG
-from matchrec.conditions.run_condition import Glue
+from matchrec.conditions.run_condition import RunExpression
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.places import Windows
@@ -27,11 +27,11 @@ class Condition:
     """When a row may be mapped to a variable: both parts must be true; an absent part is true.
 
     row_condition: index of a row condition (a bit of `Partitions.satisfied`).
-    glue: what depends on the run.
+    run_condition: what depends on the run.
     """
 
     row_condition: int | None = None
-    glue: Glue | None = None
+    run_condition: RunExpression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Task:
     @property
     def looks_only_at_data(self) -> bool:
         """Whether no condition depends on the run."""
-        return all(condition.glue is None for condition in self.conditions)
+        return all(condition.run_condition is None for condition in self.conditions)
 
     @property
     def shares_rows(self) -> bool:

@@ -1,4 +1,4 @@
-"""Conditions that depend on the run: glue goes in, steps and code over registers come out.
+"""Conditions that depend on the run go in, steps and code over registers come out.
 
 The computation state of a run is a vector of registers, just those values that later conditions
 read: positions of rows, variables of rows, counts, sums and extremes. When a row is mapped to a

@@ -1,4 +1,4 @@
-"""Glue to code: instructions in post-order over a stack, for one variable's condition.
+"""Run conditions to code: instructions in post-order over a stack, for one variable's condition.
 
 AND and OR evaluate from left to right and stop at the operand that decides, as Spark does: in
 `b <> 0 AND a / b > 1` no row divides by zero.
@@ -20,7 +20,6 @@ from matchrec.conditions.run_condition import (
     Compare,
     Comparison,
     Constant,
-    Glue,
     IsNull,
     Kind,
     Not,
@@ -29,6 +28,7 @@ from matchrec.conditions.run_condition import (
     ReadClassifier,
     Reduce,
     Reduction,
+    RunExpression,
     Widen,
 )
 from matchrec.evaluate import instructions as op
@@ -49,9 +49,9 @@ _COMPARISONS = tuple(Comparison)
 _OPERATORS = tuple(ArithmeticOperator)
 
 
-def kind_of(glue: Glue) -> Kind:
+def kind_of(expression: RunExpression) -> Kind:
     """How the value of a node is held; truth values are integers."""
-    match glue:
+    match expression:
         case Constant(kind=kind) | Read(kind=kind) | Arithmetic(kind=kind):
             return kind
         case Reduce(function=function, kind=kind):
@@ -63,7 +63,7 @@ def kind_of(glue: Glue) -> Kind:
         case ReadClassifier() | Compare() | And() | Or() | Not() | IsNull():
             return Kind.INTEGER
         case _:
-            assert_never(glue)
+            assert_never(expression)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +81,17 @@ class Coder:
     code: list[Instruction] = field(default_factory=list)
     reads: set[int] = field(default_factory=set)
 
-    def add(self, glue: Glue) -> None:
-        """Append the code that pushes the value of `glue`."""
-        match glue:
+    def add(self, expression: RunExpression) -> None:
+        """Append the code that pushes the value of `expression`."""
+        match expression:
             case Constant():
-                self._constant(glue)
+                self._constant(expression)
             case Read():
-                self._read(glue)
+                self._read(expression)
             case ReadClassifier(navigation):
                 self._read_classifier(navigation)
             case Reduce():
-                self._reduce(glue)
+                self._reduce(expression)
             case Compare(comparison, left, right):
                 self._two(left, right)
                 floating = kind_of(left) is Kind.FLOATING
@@ -113,31 +113,31 @@ class Coder:
             case IsNull(part):
                 self._one(part, op.IS_NULL)
             case Choose():
-                self._choose(glue)
+                self._choose(expression)
             case _:
-                assert_never(glue)
+                assert_never(expression)
 
     def _emit(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> None:
         self.code.append((operation, a, b, c))
 
-    def _one(self, part: Glue, operation: int) -> None:
+    def _one(self, part: RunExpression, operation: int) -> None:
         self.add(part)
         self._emit(operation)
 
-    def _two(self, left: Glue, right: Glue) -> None:
+    def _two(self, left: RunExpression, right: RunExpression) -> None:
         assert kind_of(left) is kind_of(right), (left, right)
         self.add(left)
         self.add(right)
 
-    def _constant(self, glue: Constant) -> None:
-        if glue.value is None:
+    def _constant(self, expression: Constant) -> None:
+        if expression.value is None:
             self._emit(op.NULL_CONSTANT)
-        elif glue.kind is Kind.INTEGER:
-            self._emit(op.CONSTANT, int(glue.value))
+        elif expression.kind is Kind.INTEGER:
+            self._emit(op.CONSTANT, int(expression.value))
         else:
-            self._emit(op.CONSTANT, _bits(glue.value))
+            self._emit(op.CONSTANT, _bits(expression.value))
 
-    def _connect(self, parts: tuple[Glue, ...], jump: int, connect: int) -> None:
+    def _connect(self, parts: tuple[RunExpression, ...], jump: int, connect: int) -> None:
         """Operands of AND or OR; what decides jumps behind the last of them."""
         assert parts
         self.add(parts[0])
@@ -150,17 +150,17 @@ class Coder:
         for place in jumps:
             self.code[place] = (jump, len(self.code), 0, 0)
 
-    def _choose(self, glue: Choose) -> None:
+    def _choose(self, expression: Choose) -> None:
         """The condition jumps to `otherwise`, and `then` jumps behind it."""
-        assert kind_of(glue.then) is kind_of(glue.otherwise), glue
-        self.add(glue.condition)
+        assert kind_of(expression.then) is kind_of(expression.otherwise), expression
+        self.add(expression.condition)
         unless = len(self.code)
         self._emit(op.JUMP_UNLESS)
-        self.add(glue.then)
+        self.add(expression.then)
         jump = len(self.code)
         self._emit(op.JUMP)
         self.code[unless] = (op.JUMP_UNLESS, len(self.code), 0, 0)
-        self.add(glue.otherwise)
+        self.add(expression.otherwise)
         self.code[jump] = (op.JUMP, len(self.code), 0, 0)
 
     def _members(self, name: str | None) -> Members:
@@ -178,9 +178,9 @@ class Coder:
         last = navigation.end is End.LAST and navigation.logical_offset == 0
         return last and self.variable in self._members(navigation.variable)
 
-    def _read(self, glue: Read) -> None:
-        column = self._column(glue.column, glue.kind)
-        navigation = glue.navigation
+    def _read(self, expression: Read) -> None:
+        column = self._column(expression.column, expression.kind)
+        navigation = expression.navigation
         if navigation is None:
             self._emit(op.READ, column, -1)
             return
@@ -202,21 +202,25 @@ class Coder:
         )
         self._emit(op.VARIABLE, self._register(self.registers.number(meaning)))
 
-    def _reduce(self, glue: Reduce) -> None:
-        members = self._members(glue.variable)
-        column = None if glue.column is None else self._column(glue.column, glue.kind)
-        if glue.function is Reduction.COUNT:
-            count = self.registers.number(Count(members, column, glue.so_far))
+    def _reduce(self, expression: Reduce) -> None:
+        members = self._members(expression.variable)
+        column = (
+            None if expression.column is None else self._column(expression.column, expression.kind)
+        )
+        if expression.function is Reduction.COUNT:
+            count = self.registers.number(Count(members, column, expression.so_far))
             self._emit(op.REGISTER, self._register(count))
             return
         assert column is not None
-        function = Reduction.SUM if glue.function is Reduction.AVG else glue.function
-        value = self.registers.number(Reduced(function, members, column, glue.kind, glue.so_far))
+        function = Reduction.SUM if expression.function is Reduction.AVG else expression.function
+        value = self.registers.number(
+            Reduced(function, members, column, expression.kind, expression.so_far)
+        )
         self._register(value)
         self._register(value + 1)
-        if glue.function is Reduction.AVG:
-            assert glue.kind is Kind.FLOATING
-            count = self.registers.number(Count(members, column, glue.so_far))
+        if expression.function is Reduction.AVG:
+            assert expression.kind is Kind.FLOATING
+            count = self.registers.number(Count(members, column, expression.so_far))
             self._emit(op.AVERAGE, self._register(count), value)
         else:
             self._emit(op.REDUCED, value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.run_condition import Glue
+from matchrec.conditions.run_condition import RunExpression
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import Coder, Instruction
 from matchrec.evaluate.liveness import Move, RegisterSet, live_registers, useful_steps
@@ -58,20 +58,20 @@ class Ways:
 
 
 def link_conditions(
-    glue: Sequence[Glue | None],
+    conditions: Sequence[RunExpression | None],
     members: Mapping[str, Members],
     integers: int,
     ways: Ways,
 ) -> LinkedConditions:
-    """Arrays for the conditions `glue`, by variable. integers: the number of integer columns."""
+    """The arrays of conditions, by variable. integers: the number of integer columns."""
     moves = ways.moves
     registers = Registers(frozenset(move.variable for move in moves))
-    coders = [Coder(variable, members, registers, integers) for variable in range(len(glue))]
-    for coder, condition in zip(coders, glue, strict=True):
+    coders = [Coder(variable, members, registers, integers) for variable in range(len(conditions))]
+    for coder, condition in zip(coders, conditions, strict=True):
         if condition is not None:
             coder.add(condition)
     reads = [frozenset(coder.reads) for coder in coders]
-    steps = registers.steps(len(glue))
+    steps = registers.steps(len(conditions))
     at_last = frozenset().union(*(reads[variable] for variable in ways.last))
     kept = dict.fromkeys(ways.ends, at_last)
     for state, variable in ways.asked:

@@ -222,7 +222,7 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     conditions = zip(executable.task.variables, executable.task.conditions, strict=True)
     for variable, condition in conditions:
         bit = None if condition.row_condition is None else f"bit {condition.row_condition}"
-        if condition.glue is None:
+        if condition.run_condition is None:
             yield f"{variable}: {bit or 'true'}"
         else:
             also = f"{bit}, and " if bit else ""

@@ -95,7 +95,7 @@ def test_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         if name not in written:
             continue
         bit = None if condition.row_condition is None else f"bit {condition.row_condition}"
-        run = None if condition.glue is None else f"on the run: {written[name]}"
+        run = None if condition.run_condition is None else f"on the run: {written[name]}"
         yield f"{name.removeprefix(':')}: {', and '.join(one for one in (bit, run) if one)}"
 
 

@@ -49,7 +49,7 @@ def vector_lines(executable: Executable) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """The registers of a task, in words. columns: texts of those that glue reads."""
+    """The registers of a task, in words. columns: texts of those that run conditions read."""
 
     task: Task
     linked: LinkedConditions

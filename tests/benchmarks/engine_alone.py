@@ -21,11 +21,11 @@ from matchrec.conditions.run_condition import (
     Compare,
     Comparison,
     Constant,
-    Glue,
     Kind,
     Read,
     Reduce,
     Reduction,
+    RunExpression,
 )
 from matchrec.engine.choose import ENGINES
 from matchrec.engine.interface import Condition, Engine, Task
@@ -68,12 +68,12 @@ class Workload:
 def make_task(
     pattern: str,
     row_conditions: dict[str, int],
-    glue: dict[str, Glue] | None = None,
+    run_conditions: dict[str, RunExpression] | None = None,
     after_match: AfterMatchSkip = NEXT_ROW,
 ) -> Task:
     tree = parse_row_pattern(pattern)
     names = variable_names(tree)
-    conditions = (Condition(row_conditions.get(n), (glue or {}).get(n)) for n in names)
+    conditions = (Condition(row_conditions.get(n), (run_conditions or {}).get(n)) for n in names)
     members = {name: frozenset([number]) for number, name in enumerate(names)}
     return Task(compile_pattern(tree, names), names, tuple(conditions), members, after_match)
 
@@ -258,9 +258,9 @@ def first_searches(_: Options) -> Iterator[str]:
     """The table of the first search of a process."""
     cells = []
     for engine in ENGINES:
-        for glue, name in FIRST_SEARCHES.items():
+        for run_conditions, name in FIRST_SEARCHES.items():
             with tempfile.TemporaryDirectory() as cache:
-                taken = [first_search(engine, glue, cache) for _ in range(2)]
+                taken = [first_search(engine, run_conditions, cache) for _ in range(2)]
             cells.append([f"{engine}, {name}", *taken])
     yield from table(["first search of a process", "compiled", "from the cache"], cells)
 
@@ -270,9 +270,9 @@ def main() -> None:
         print("\n".join(part(Options())), end="\n\n", flush=True)
 
 
-def first_search(engine: str, glue: str, cache: str) -> str:
+def first_search(engine: str, run_conditions: str, cache: str) -> str:
     """Seconds of the first search in a new process with its kernels cached in `cache`."""
-    code = f"from tests.benchmarks.engine_alone import first; first({engine!r}, {glue!r})"
+    code = f"from tests.benchmarks.engine_alone import first; first({engine!r}, {run_conditions!r})"
     environment = os.environ | {"NUMBA_CACHE_DIR": cache}
     result = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
@@ -280,12 +280,12 @@ def first_search(engine: str, glue: str, cache: str) -> str:
     return result.stdout.strip()
 
 
-def first(engine: str, glue: str) -> None:
+def first(engine: str, run_conditions: str) -> None:
     """Prints the seconds of a first search; "selection": all matches that may skip rows."""
     walk, moves = prices(100)
     condition = {"B": Compare(LESS, PRICE, FIRST_OF_A)}
-    task = make_task("A B+ C+", {"B": 0, "C": 1}, None if glue == "data" else condition)
-    if glue == "selection":
+    task = make_task("A B+ C+", {"B": 0, "C": 1}, None if run_conditions == "data" else condition)
+    if run_conditions == "selection":
         task = replace(task, selection=NEXT, output=MatchOutput.ALL)
     partitions = make_partitions(moves, 10, walk)
     began = time.perf_counter(), time.process_time()

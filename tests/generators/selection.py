@@ -14,7 +14,6 @@ from matchrec.conditions.run_condition import (
     Compare,
     Comparison,
     Constant,
-    Glue,
     IsNull,
     Kind,
     Not,
@@ -23,6 +22,7 @@ from matchrec.conditions.run_condition import (
     ReadClassifier,
     Reduce,
     Reduction,
+    RunExpression,
     Widen,
 )
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
@@ -134,7 +134,7 @@ def navigations(draw: st.DrawFn, reads: Reads) -> Navigation:
 
 
 @st.composite
-def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> Glue:
+def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpression:
     choice = draw(st.integers(0, 5 if depth else 3))
     if choice == 0 and reads.current:
         return Read(0, kind)
@@ -160,7 +160,7 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> Glue:
 
 
 @st.composite
-def conditions(draw: st.DrawFn, reads: Reads, depth: int = 1) -> Glue:
+def conditions(draw: st.DrawFn, reads: Reads, depth: int = 1) -> RunExpression:
     choice = draw(st.integers(0, 5 if depth else 1))
     if choice <= 1:
         kind = draw(st.sampled_from(Kind))
@@ -248,15 +248,15 @@ def cases(
     if not depends_on_run:
         return query, WindowedRows(rows, window_end)
     reads = Reads((None, *targets), steps=steps)
-    glue = {}
+    run_conditions = {}
     for name in names:
         if draw(st.integers(0, 3)):
             own = frozenset([None, *(of for of in targets if name in query.members[of])])
-            glue[name] = draw(conditions(replace(reads, so_far=own)))
+            run_conditions[name] = draw(conditions(replace(reads, so_far=own)))
     for absence in query.absences:
         if draw(st.booleans()):
-            glue[absence.variable] = draw(conditions(reads))
+            run_conditions[absence.variable] = draw(conditions(reads))
     if whole and draw(st.booleans()):
         closing = draw(conditions(replace(reads, current=False)))
         query = replace(query, closing=closing)
-    return replace(query, glue=glue), WindowedRows(rows, window_end)
+    return replace(query, run_conditions=run_conditions), WindowedRows(rows, window_end)

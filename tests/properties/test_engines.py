@@ -17,7 +17,6 @@ from matchrec.conditions.run_condition import (
     Compare,
     Comparison,
     Constant,
-    Glue,
     IsNull,
     Kind,
     Not,
@@ -26,6 +25,7 @@ from matchrec.conditions.run_condition import (
     ReadClassifier,
     Reduce,
     Reduction,
+    RunExpression,
     Widen,
 )
 from matchrec.engine.contiguous.backtracking import Backtracking
@@ -235,7 +235,7 @@ def navigations(names: list[str | None]) -> st.SearchStrategy[Navigation]:
 
 
 @st.composite
-def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> Glue:
+def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> RunExpression:
     """A value of a kind over two integer and two floating columns."""
     choice = draw(st.integers(0, 3 if depth == 0 else 6))
     if choice == 0:
@@ -270,7 +270,7 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
 
 
 @st.composite
-def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> Glue:
+def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> RunExpression:
     choice = draw(st.integers(0, 1 if depth == 0 else 5))
     if choice <= 1 or depth == 0:
         kind = draw(st.sampled_from(Kind))
@@ -288,7 +288,7 @@ def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> Glue
 def run_dependent(draw: st.DrawFn) -> tuple[Query, Rows]:
     plain = draw(queries())
     names: list[str | None] = [None, *plain.variables, *plain.subsets]
-    glue = {
+    run_conditions = {
         name: draw(conditions(names)) for name in plain.variables if draw(st.integers(0, 3)) > 0
     }
     partitions = draw(ROWS)
@@ -303,7 +303,9 @@ def run_dependent(draw: st.DrawFn) -> tuple[Query, Rows]:
         kind: tuple(tuple(draw(st.lists(value, min_size=count, max_size=count))) for _ in range(2))
         for kind, value in ((Kind.INTEGER, integers), (Kind.FLOATING, floats))
     }
-    return Query(plain.pattern, plain.after_match, plain.subsets, glue), Rows(likely, columns)
+    return Query(plain.pattern, plain.after_match, plain.subsets, run_conditions), Rows(
+        likely, columns
+    )
 
 
 @random_examples

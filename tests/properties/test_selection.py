@@ -175,7 +175,7 @@ def rising(function: Reduction) -> SelectionQuery:
     return replace(
         query("A C* B", NEXT),
         subsets={"U": frozenset("AC")},
-        glue={
+        run_conditions={
             "C": Compare(Comparison.GREATER, Read(0, Kind.FLOATING), so_far),
             "B": Compare(Comparison.LESS, Read(1, Kind.FLOATING), percents),
         },
@@ -203,9 +203,9 @@ def test_what_is_so_far_leaves_out_the_current_row() -> None:
     so_far = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER, so_far=True)
     here = Read(0, Kind.INTEGER)
     more = {"A": Compare(Comparison.GREATER, here, so_far)}  # unknown for the first row
-    assert_matches(replace(query("A+", STRICT), glue=more), with_integers("A A", 1, 2))
+    assert_matches(replace(query("A+", STRICT), run_conditions=more), with_integers("A A", 1, 2))
     either = {"A": Or((IsNull(so_far), more["A"]))}
-    doubling = replace(query("A{3}", ANY), glue=either)
+    doubling = replace(query("A{3}", ANY), run_conditions=either)
     assert_matches(doubling, with_integers("A A A A", 1, 2, 3, 4), "A0 A1 A3")
 
 
@@ -220,11 +220,11 @@ def test_navigation_counts_mapped_rows_and_steps_over_rows() -> None:
     here, first = Read(0, Kind.INTEGER), Read(0, Kind.INTEGER, Navigation("A", End.FIRST))
     same = {"B": Compare(Comparison.EQUAL, here, first)}
     rows = with_integers("AB AB AB AB", 1, 2, 1, 2)
-    assert_matches(replace(query("A B", ANY), glue=same), rows, "A0 B2", "A1 B3")
+    assert_matches(replace(query("A B", ANY), run_conditions=same), rows, "A0 B2", "A1 B3")
     before = Read(0, Kind.INTEGER, Navigation("A", End.LAST, 0, -1))
     stepped = {"B": Compare(Comparison.EQUAL, before, here)}
     rows = with_integers("A - A B B", 1, 2, 1, 2, 1)
-    assert_matches(replace(query("A A B", ANY), glue=stepped), rows, "A0 A2 B3")
+    assert_matches(replace(query("A A B", ANY), run_conditions=stepped), rows, "A0 A2 B3")
 
 
 # What must be absent, decision D5
@@ -267,7 +267,7 @@ def test_absence_at_the_end_looks_at_rows_in_the_window() -> None:
 def test_absence_is_about_rows_that_go_with_the_match() -> None:
     here, of_a = Read(0, Kind.INTEGER), Read(0, Kind.INTEGER, Navigation("A"))
     same = {"N": Compare(Comparison.EQUAL, here, of_a)}
-    correlated = replace(absent("A B", "A", "B"), glue=same)
+    correlated = replace(absent("A B", "A", "B"), run_conditions=same)
     assert_matches(correlated, with_integers("A N B", 1, 1, 1))
     assert_matches(correlated, with_integers("A N B", 1, 2, 1), "A0 B2")
     assert_matches(correlated, with_integers("A N B", 1, None, 1), "A0 B2")

@@ -253,7 +253,7 @@ def test_a_failure_on_a_borrowed_row_fails_the_search_from_an_own_one(engine: En
         Constant(0, Kind.INTEGER),
     )
     pattern = parse_row_pattern("A B B | A C")
-    query = Query(pattern, AfterMatchSkip(SkipTo.NEXT_ROW), glue={"C": too_large})
+    query = Query(pattern, AfterMatchSkip(SkipTo.NEXT_ROW), run_conditions={"C": too_large})
     rows = words("A BC -")
     rows.columns[Kind.INTEGER] = ((2**62, 2**62, 0),)
     assert expected(query, rows) == ("OVERFLOW", 1)

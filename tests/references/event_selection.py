@@ -1,7 +1,7 @@
 """Event selection by definition: all matches of a pattern that may skip rows. Slow and obvious.
 
-It shares with matchrec the nodes of row patterns, of glue and of clauses, and nothing else. A match
-is a tuple of (row, variable). A state is what remains to be matched, a tuple of patterns; a run
+It shares with matchrec the nodes of row patterns, of run conditions and of clauses, and nothing
+else. A match is a tuple of (row, variable). A state is what remains to be matched, a tuple of patterns; a run
 whose rows lead to several states is several runs. Anchors are left out.
 
 Source: SASE+, as decided: which rows may be skipped (D3), equal matches are one (D4), absence (D5),
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from matchrec.conditions.run_condition import Glue, Kind
+from matchrec.conditions.run_condition import Kind, RunExpression
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput
 from matchrec.plan.pattern import (
     Alternation,
@@ -40,7 +40,7 @@ CLOSING = "closing"
 
 @dataclass(frozen=True)
 class SelectionQuery:
-    """What is asked for. glue: conditions beside the words of rows, by variable.
+    """What is asked for. run_conditions: conditions beside the words of rows, by variable.
 
     closing: the condition of a match as a whole.
     """
@@ -50,9 +50,9 @@ class SelectionQuery:
     output: MatchOutput = MatchOutput.ALL
     after_match: AfterMatchSkip = AfterMatchSkip()
     subsets: dict[str, frozenset[str]] = field(default_factory=dict)
-    glue: dict[str, Glue] = field(default_factory=dict)
+    run_conditions: dict[str, RunExpression] = field(default_factory=dict)
     absences: tuple[Absence, ...] = ()
-    closing: Glue | None = None
+    closing: RunExpression | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -186,11 +186,11 @@ class Partition:
         """Whether a condition holds of a row and the mapped rows, of which it may be the last."""
         if row is not None and variable not in self.words[row]:
             return False
-        if variable not in self.query.glue:
+        if variable not in self.query.run_conditions:
             return True
-        return self.is_true(self.query.glue[variable], row, mapped)
+        return self.is_true(self.query.run_conditions[variable], row, mapped)
 
-    def is_true(self, condition: Glue, row: int | None, mapped: Mapped) -> bool:
+    def is_true(self, condition: RunExpression, row: int | None, mapped: Mapped) -> bool:
         rows = tuple(row for row, _ in mapped)
         names = tuple(variable for _, variable in mapped)
         candidate = Candidate(

@@ -1,7 +1,7 @@
 """The reference matcher: every word of a row pattern, in preferment order. Slow and obvious.
 
-It shares with matchrec the nodes of row patterns and of glue, and nothing else: no automaton, no
-closure, no registers. A word is a tuple of (variable, excluded), one for each row.
+It shares with matchrec the nodes of row patterns and of run conditions, and nothing else: no automaton,
+no closure, no registers. A word is a tuple of (variable, excluded), one for each row.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from matchrec.conditions.run_condition import (
     Compare,
     Comparison,
     Constant,
-    Glue,
     IsNull,
     Kind,
     Not,
@@ -28,6 +27,7 @@ from matchrec.conditions.run_condition import (
     ReadClassifier,
     Reduce,
     Reduction,
+    RunExpression,
     Widen,
 )
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
@@ -194,9 +194,9 @@ class Candidate:
     names: tuple[str, ...]
     members: dict[str, frozenset[str]] = field(default_factory=dict)
 
-    def value(self, glue: Glue) -> Value:
+    def value(self, expression: RunExpression) -> Value:
         """What the condition's node is worth; truth values are 0, 1 and None."""
-        match glue:
+        match expression:
             case Constant(value):
                 return value
             case Read(column, kind, None):
@@ -210,11 +210,11 @@ class Candidate:
                 mapped = dict(zip(self.rows, self.variables, strict=True))
                 return self.names.index(mapped[row]) if row in mapped else None
             case Reduce():
-                return self.reduce(glue)
+                return self.reduce(expression)
             case Compare(comparison, left, right):
                 return compared(comparison, self.value(left), self.value(right))
             case Arithmetic():
-                return self.calculate(glue)
+                return self.calculate(expression)
             case Widen(value):
                 narrow = self.value(value)
                 return None if narrow is None else float(narrow)
@@ -230,7 +230,7 @@ class Candidate:
             case Choose(condition, then, otherwise):
                 return self.value(then if self.value(condition) else otherwise)
 
-    def connect(self, parts: tuple[Glue, ...], decisive: int) -> Value:
+    def connect(self, parts: tuple[RunExpression, ...], decisive: int) -> Value:
         unknown = False
         for part in parts:
             truth = self.value(part)
@@ -251,39 +251,39 @@ class Candidate:
             return None
         return rows[navigation.logical_offset] + navigation.physical_offset
 
-    def reduce(self, glue: Reduce) -> Value:
-        rows = self.mapped(glue.variable)
-        if glue.so_far:
+    def reduce(self, expression: Reduce) -> Value:
+        rows = self.mapped(expression.variable)
+        if expression.so_far:
             rows = [row for row in rows if row != self.row]
-        if glue.column is None:
+        if expression.column is None:
             return len(rows)
-        column = self.columns[glue.kind][glue.column]
+        column = self.columns[expression.kind][expression.column]
         values = [column[row] for row in rows if column[row] is not None]
-        if glue.function is Reduction.COUNT:
+        if expression.function is Reduction.COUNT:
             return len(values)
         if not values:
             return None
-        if glue.function is Reduction.MIN:
+        if expression.function is Reduction.MIN:
             return min(values, key=lambda value: (math.isnan(value), value))
-        if glue.function is Reduction.MAX:
+        if expression.function is Reduction.MAX:
             return max(values, key=lambda value: (math.isnan(value), value))
         total = values[0]
         for value in values[1:]:
             total += value
-            if glue.kind is Kind.INTEGER:
+            if expression.kind is Kind.INTEGER:
                 total = self.fitted(total, 64, True)
-        return total if glue.function is Reduction.SUM else total / len(values)
+        return total if expression.function is Reduction.SUM else total / len(values)
 
-    def calculate(self, glue: Arithmetic) -> Value:
-        left, right = self.value(glue.left), self.value(glue.right)
+    def calculate(self, expression: Arithmetic) -> Value:
+        left, right = self.value(expression.left), self.value(expression.right)
         if left is None or right is None:
             return None
-        divides = glue.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
+        divides = expression.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
         if divides and right == 0:
-            if glue.ansi:
+            if expression.ansi:
                 raise Failure("DIVISION_BY_ZERO", self.row)
             return None
-        match glue.operator:
+        match expression.operator:
             case ArithmeticOperator.ADD:
                 result = left + right
             case ArithmeticOperator.SUBTRACT:
@@ -292,11 +292,15 @@ class Candidate:
                 result = left * right
             case ArithmeticOperator.DIVIDE:
                 result = left / right
-            case ArithmeticOperator.REMAINDER if glue.kind is Kind.INTEGER:
+            case ArithmeticOperator.REMAINDER if expression.kind is Kind.INTEGER:
                 result = abs(left) % abs(right) * (1 if left >= 0 else -1)
             case ArithmeticOperator.REMAINDER:
                 result = math.nan if math.isinf(left) else math.fmod(left, right)
-        return result if glue.kind is Kind.FLOATING else self.fitted(result, glue.bits, glue.ansi)
+        return (
+            result
+            if expression.kind is Kind.FLOATING
+            else self.fitted(result, expression.bits, expression.ansi)
+        )
 
     def fitted(self, value: int, bits: int, ansi: bool) -> int:
         half = 1 << (bits - 1)

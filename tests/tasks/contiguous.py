@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.compile.lookaround import lookaround
-from matchrec.conditions.run_condition import Glue, Kind
+from matchrec.conditions.run_condition import Kind, RunExpression
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Frontier, Partitions
@@ -27,12 +27,12 @@ Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Query:
-    """A pattern over rows given as words. glue: conditions beside the words, by variable."""
+    """A pattern over rows given as words. run_conditions: beside the words, by variable."""
 
     pattern: RowPattern
     after_match: AfterMatchSkip = AfterMatchSkip()
     subsets: dict[str, frozenset[str]] = field(default_factory=dict)
-    glue: dict[str, Glue] = field(default_factory=dict)
+    run_conditions: dict[str, RunExpression] = field(default_factory=dict)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ class Query:
         return Task(
             compile_pattern(self.pattern, names),
             names,
-            tuple(Condition(i, self.glue.get(name)) for i, name in enumerate(names)),
+            tuple(Condition(i, self.run_conditions.get(name)) for i, name in enumerate(names)),
             {
                 name: frozenset(names.index(member) for member in members if member in names)
                 for name, members in self.members.items()
@@ -190,7 +190,7 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
                 return False
             if name not in partition[row]:  # noqa: B023
                 return False
-            if name not in query.glue:
+            if name not in query.run_conditions:
                 return True
             mapped = tuple(range(start, start + len(variables)))
             candidate = Candidate(
@@ -201,7 +201,7 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
                 query.variables,
                 query.members,
             )
-            return bool(candidate.value(query.glue[name]))
+            return bool(candidate.value(query.run_conditions[name]))
 
         try:
             for found in find_all(

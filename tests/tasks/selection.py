@@ -73,7 +73,7 @@ def task(query: SelectionQuery) -> Task:
     def ids(name: str) -> frozenset[int]:
         return frozenset(names.index(member) for member in query.members[name])
 
-    conditions = [Condition(i, query.glue.get(name)) for i, name in enumerate(names)]
+    conditions = [Condition(i, query.run_conditions.get(name)) for i, name in enumerate(names)]
     if query.closing is not None:
         conditions[-1] = Condition(None, query.closing)
     return Task(

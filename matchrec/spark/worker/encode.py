@@ -1,7 +1,8 @@
 """Arrow columns → the arrays that an engine sees.
 
 Integers, booleans, dates, timestamps and intervals become int64, floats float64. Values of any
-other sortable type become their rank among all values of the columns of that type that glue reads.
+other sortable type become their rank among all values of the columns of that type that are read
+by run conditions.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ from matchrec.conditions.run_condition import (
     Compare,
     Comparison,
     Constant,
-    Glue,
     Kind,
     Read,
     Reduce,
     Reduction,
+    RunExpression,
 )
 from matchrec.engine.choose import ENGINES, choose
 from matchrec.engine.contiguous.backtracking import Backtracking
@@ -71,20 +71,24 @@ ABOVE = Compare(
     Read(0, Kind.INTEGER),
     Read(0, Kind.INTEGER, Navigation("A", End.FIRST)),
 )
-RARE: Glue = Compare(
+RARE: RunExpression = Compare(
     Comparison.LESS, Reduce(Reduction.SUM, "B", 0, Kind.INTEGER), Constant(40, Kind.INTEGER)
 )
 
 
 @pytest.mark.parametrize("skip", [AfterMatchSkip(), NEXT_ROW], ids=["past last row", "next row"])
-@pytest.mark.parametrize("glue", [{}, {"B": ABOVE}, {"B": RARE}], ids=["data", "first", "sum"])
+@pytest.mark.parametrize(
+    "run_conditions", [{}, {"B": ABOVE}, {"B": RARE}], ids=["data", "first", "sum"]
+)
 @pytest.mark.parametrize(
     "text", ["A B* C", "A (B | A B)* C", "A+ B? | B+ C", "(A* B??)+ C", "A B+"]
 )
-def test_engines_agree_on_many_rows(text: str, glue: dict[str, Glue], skip: AfterMatchSkip) -> None:
+def test_engines_agree_on_many_rows(
+    text: str, run_conditions: dict[str, RunExpression], skip: AfterMatchSkip
+) -> None:
     values = np.random.default_rng(5).integers(0, 20, 4_000)
     rows = partitions(bits(4_000, 0.6, 0.8, 0.05), 700, values)
-    sought = Query(parse_row_pattern(text), skip, glue=glue)
+    sought = Query(parse_row_pattern(text), skip, run_conditions=run_conditions)
     small = Room(rows=500, matches=50, memory=2)
     found = listed(Backtracking(), sought, rows)
     assert len(found) > 5
@@ -154,10 +158,10 @@ def test_after_an_empty_match_skip_does_not_matter(engine: Engine) -> None:
 @engines
 def test_a_condition_that_overflows_names_partition_row_and_variable(engine: Engine) -> None:
     total = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
-    glue = {"B": Compare(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
+    run_conditions = {"B": Compare(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
     rows = partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
     with pytest.raises(RunFailure) as caught:
-        listed(engine, Query(parse_row_pattern("A B"), glue=glue), rows)
+        listed(engine, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows)
     failure = pickle.loads(pickle.dumps(caught.value))
     assert failure.kind is FailureKind.OVERFLOW
     assert (failure.partition, failure.row, failure.detail) == (1, 3, "B")
@@ -178,7 +182,7 @@ def test_no_pattern_over_the_data_takes_more_than_linear_time(engine: Engine, te
 
 
 @pytest.mark.parametrize(
-    ("text", "glue", "expected"),
+    ("text", "run_conditions", "expected"),
     [
         ("(A | B)* C", {}, "backtracking"),
         ("A B+ C", {"B": ABOVE}, "backtracking"),
@@ -186,8 +190,8 @@ def test_no_pattern_over_the_data_takes_more_than_linear_time(engine: Engine, te
         ("A B (A | B)*", {"B": ABOVE}, "breadth_first"),
     ],
 )
-def test_auto_says_why(text: str, glue: dict[str, Glue], expected: str) -> None:
-    engine, reason = choose(Query(parse_row_pattern(text), glue=glue).task())
+def test_auto_says_why(text: str, run_conditions: dict[str, RunExpression], expected: str) -> None:
+    engine, reason = choose(Query(parse_row_pattern(text), run_conditions=run_conditions).task())
     assert engine.name == expected
     assert reason
 

@@ -11,10 +11,10 @@ from matchrec.conditions.run_condition import (
     Compare,
     Comparison,
     Constant,
-    Glue,
     Kind,
     Reduce,
     Reduction,
+    RunExpression,
 )
 from matchrec.engine.choose import ENGINES
 from matchrec.engine.cost import time_class
@@ -24,13 +24,13 @@ from matchrec.engine.partitions import Frontier, Partitions
 from tests.tasks.contiguous import query
 
 SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
-SOME: Glue = Compare(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
-NEVER: Glue = Compare(Comparison.LESS, SUM, Constant(0, Kind.INTEGER))
+SOME: RunExpression = Compare(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
+NEVER: RunExpression = Compare(Comparison.LESS, SUM, Constant(0, Kind.INTEGER))
 engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 
 
-def task(pattern: str, glue: dict[str, Glue], most: int | None) -> Task:
-    return replace(replace(query(pattern), glue=glue).task(), max_steps=most)
+def task(pattern: str, run_conditions: dict[str, RunExpression], most: int | None) -> Task:
+    return replace(replace(query(pattern), run_conditions=run_conditions).task(), max_steps=most)
 
 
 def ones(*sizes: int) -> Partitions:
@@ -59,13 +59,13 @@ def test_a_hopeless_search_ends_where_it_is(engine: Engine) -> None:
 
 @engines
 def test_each_partition_has_its_own_steps(engine: Engine) -> None:
-    glue: dict[str, Glue] = {"A": SOME}
-    wide = list(engine.search(task("A A", glue, None), ones(*[4] * 50)))
+    run_conditions: dict[str, RunExpression] = {"A": SOME}
+    wide = list(engine.search(task("A A", run_conditions, None), ones(*[4] * 50)))
     assert sum(chunk.count for chunk in wide) == 100
-    enough = list(engine.search(task("A A", glue, 8), ones(*[4] * 50)))
+    enough = list(engine.search(task("A A", run_conditions, 8), ones(*[4] * 50)))
     assert sum(chunk.count for chunk in enough) == 100
     with pytest.raises(RunFailure, match="TOO_MANY_STEPS"):
-        list(engine.search(task("A A", glue, 3), ones(4)))
+        list(engine.search(task("A A", run_conditions, 3), ones(4)))
 
 
 @engines
@@ -87,7 +87,7 @@ def test_conditions_on_the_data_are_no_steps(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "glue", "backtracking", "breadth_first"),
+    ("pattern", "run_conditions", "backtracking", "breadth_first"),
     [
         ("(A | B)+ C", {}, "linear in the rows", "linear in the rows"),
         ("A B C", {"C": SOME}, "linear in the rows", "linear in the rows times W, at most 3"),
@@ -96,7 +96,9 @@ def test_conditions_on_the_data_are_no_steps(engine: Engine) -> None:
         ("(A?){9} A{9}", {"A": SOME}, "may grow exponentially", "may grow exponentially"),
     ],
 )
-def test_time(pattern: str, glue: dict[str, Glue], backtracking: str, breadth_first: str) -> None:
-    asked = task(pattern, glue, None)
+def test_time(
+    pattern: str, run_conditions: dict[str, RunExpression], backtracking: str, breadth_first: str
+) -> None:
+    asked = task(pattern, run_conditions, None)
     assert time_class(asked, "backtracking").startswith(backtracking)
     assert time_class(asked, "breadth_first").startswith(breadth_first)

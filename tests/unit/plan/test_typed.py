@@ -8,10 +8,10 @@ from matchrec.conditions.run_condition import (
     Arithmetic,
     Compare,
     Constant,
-    Glue,
     Kind,
     Read,
     Reduce,
+    RunExpression,
     Widen,
 )
 from matchrec.conditions.split import split
@@ -37,8 +37,8 @@ TYPES = {
 }
 
 
-def typed(condition: str) -> tuple[Glue, Typer]:
-    """The glue of B's condition in PATTERN (A+ B)."""
+def typed(condition: str) -> tuple[RunExpression, Typer]:
+    """The expression of B's condition in PATTERN (A+ B)."""
     plan = lower(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
     ((step,),) = ([one.during] for one in split(plan))
     assert step is not None
@@ -47,35 +47,39 @@ def typed(condition: str) -> tuple[Glue, Typer]:
 
 
 def compared(condition: str) -> Compare:
-    glue, _ = typed(condition)
-    assert isinstance(glue, Compare)
-    return glue
+    expression, _ = typed(condition)
+    assert isinstance(expression, Compare)
+    return expression
 
 
 def test_integers_stay_integers() -> None:
-    glue = compared("i - FIRST(A.i) > 3")
-    assert isinstance(glue.left, Arithmetic)
-    assert (glue.left.kind, glue.left.bits, glue.left.ansi) == (Kind.INTEGER, 32, True)
-    assert glue.right == Constant(3, Kind.INTEGER)
+    expression = compared("i - FIRST(A.i) > 3")
+    assert isinstance(expression.left, Arithmetic)
+    assert (expression.left.kind, expression.left.bits, expression.left.ansi) == (
+        Kind.INTEGER,
+        32,
+        True,
+    )
+    assert expression.right == Constant(3, Kind.INTEGER)
 
 
 def test_an_integer_beside_a_float_is_widened() -> None:
-    glue = compared("d > FIRST(A.i)")
-    assert isinstance(glue.left, Read)
-    assert glue.left.kind is Kind.FLOATING
-    assert isinstance(glue.right, Widen)
+    expression = compared("d > FIRST(A.i)")
+    assert isinstance(expression.left, Read)
+    assert expression.left.kind is Kind.FLOATING
+    assert isinstance(expression.right, Widen)
 
 
 def test_division_is_floating() -> None:
-    glue = compared("i / FIRST(A.i) > 2")
-    assert isinstance(glue.left, Arithmetic)
-    assert glue.left.kind is Kind.FLOATING
+    expression = compared("i / FIRST(A.i) > 2")
+    assert isinstance(expression.left, Arithmetic)
+    assert expression.left.kind is Kind.FLOATING
 
 
 def test_timestamps_subtract_to_intervals() -> None:
-    glue = compared("ts - FIRST(A.ts) < INTERVAL 1 HOUR")
-    assert isinstance(glue.left, Arithmetic)
-    assert isinstance(glue.right, Read)
+    expression = compared("ts - FIRST(A.ts) < INTERVAL 1 HOUR")
+    assert isinstance(expression.left, Arithmetic)
+    assert isinstance(expression.right, Read)
 
 
 def test_dates_subtract_to_days_or_intervals() -> None:
@@ -84,10 +88,10 @@ def test_dates_subtract_to_days_or_intervals() -> None:
 
 
 def test_two_decimals_are_brought_to_one_scale() -> None:
-    glue = compared("m > LAST(A.n)")
-    assert isinstance(glue.left, Arithmetic)
-    assert glue.left.right == Constant(100, Kind.INTEGER)
-    assert isinstance(glue.right, Read)
+    expression = compared("m > LAST(A.n)")
+    assert isinstance(expression.left, Arithmetic)
+    assert expression.left.right == Constant(100, Kind.INTEGER)
+    assert isinstance(expression.right, Read)
 
 
 def test_decimals_too_wide_for_an_int64_are_cast_by_spark_and_ranked() -> None:
@@ -98,9 +102,9 @@ def test_decimals_too_wide_for_an_int64_are_cast_by_spark_and_ranked() -> None:
 
 
 def test_arithmetic_of_decimals_keeps_the_point() -> None:
-    glue = compared("m * 2 + LAST(A.m) > avg(A.m)")
-    assert isinstance(glue.left, Arithmetic)
-    assert isinstance(glue.right, Arithmetic)
+    expression = compared("m * 2 + LAST(A.m) > avg(A.m)")
+    assert isinstance(expression.left, Arithmetic)
+    assert isinstance(expression.right, Arithmetic)
 
 
 def test_functions_of_several_rows_are_written_with_basic_ones() -> None:
@@ -123,9 +127,9 @@ def test_a_decimal_literal_beside_a_float_is_a_float() -> None:
 
 def test_aggregates_have_sparks_types() -> None:
     for condition, kind in (("sum(A.i) > b", Kind.INTEGER), ("avg(A.i) > d", Kind.FLOATING)):
-        glue = compared(condition)
-        assert isinstance(glue.left, Reduce)
-        assert glue.left.kind is kind
+        expression = compared(condition)
+        assert isinstance(expression.left, Reduce)
+        assert expression.left.kind is kind
 
 
 def test_count_needs_no_value() -> None:
