@@ -1,8 +1,8 @@
 """Event selection by definition: all matches of a pattern that may skip rows. Slow and obvious.
 
 It shares with matchrec the nodes of row patterns, of run conditions and of clauses, and nothing
-else. A match is a tuple of (row, variable). A state is what remains to be matched, a tuple of patterns; a run
-whose rows lead to several states is several runs. Anchors are left out.
+else. A match is a tuple of (row, variable). A state is what remains to be matched, a tuple of
+patterns; a run whose rows lead to several states is several runs. Anchors are left out.
 
 Source: SASE+, as decided: which rows may be skipped (D3), equal matches are one (D4), absence (D5),
 prefixes of a loop at the end (D8), non-overlapping matches (D9).

@@ -1,7 +1,7 @@
 """The reference matcher: every word of a row pattern, in preferment order. Slow and obvious.
 
-It shares with matchrec the nodes of row patterns and of run conditions, and nothing else: no automaton,
-no closure, no registers. A word is a tuple of (variable, excluded), one for each row.
+It shares with matchrec the nodes of row patterns and of run conditions, and nothing else: no
+automaton, no closure, no registers. A word is a tuple of (variable, excluded), one for each row.
 """
 
 from __future__ import annotations
