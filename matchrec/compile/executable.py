@@ -32,15 +32,15 @@ class Executable:
     columns: what Spark computes for every row and sends, in order; indices below count in it.
     conditions: what it computes and packs as one bit each. relevant: those of which a row must
     satisfy one to be sent at all, or none. neighbours: what a row and those beside it must satisfy
-    for the row to be sent, or none. integers, floats: the columns that run conditions read.
-    ranked: those of them that are replaced by their rank. aggregates: those that Spark computes
-    over the rows of each match. keys: the partition's, by name, for messages. once: those of which equal values
-    are the same and cost much, so that only the first row of a partition brings them. ansi: whether
-    overflow is an error. window: the columns of the key along which a window is measured and of the
-    end of each row's window, or none. window_rows: how many rows a window has. ends: if there are
-    windows between neighbours, the columns of the ends of the windows that begin with a row: that
-    of the match, if it has one, then those between neighbours, the smallest first. sliced: where
-    partitions are slices, with borrowed rows, how far the query looks.
+    for the row to be sent, or none. integers, floats: the columns that run conditions read. ranked:
+    those of them that are replaced by their rank. aggregates: those that Spark computes over the
+    rows of each match. keys: the partition's, by name, for messages. once: those of which equal
+    values are the same and cost much, so that only the first row of a partition brings them. ansi:
+    whether overflow is an error. window: the columns of the key along which a window is measured
+    and of the end of each row's window, or none. window_rows: how many rows a window has. ends: if
+    there are windows between neighbours, the columns of the ends of the windows that begin with a
+    row: that of the match, if it has one, then those between neighbours, the smallest first.
+    sliced: where partitions are slices, with borrowed rows, how far the query looks.
     """
 
     pattern: str
