@@ -8,21 +8,8 @@ from __future__ import annotations
 
 import sys
 from functools import lru_cache
-from typing import Any
-
-from numba.core import event
 
 LINE = "matchrec: compiling for the first query of its kind on this machine; this takes seconds"
-
-
-class Announcing(event.Listener):
-    """Hears of each function that numba compiles, not of those that it finds on disk."""
-
-    def on_start(self, event: Any) -> None:  # noqa: ARG002 -- any of them
-        say()
-
-    def on_end(self, event: Any) -> None:
-        """Nothing is to be said."""
 
 
 @lru_cache

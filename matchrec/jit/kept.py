@@ -29,9 +29,8 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import event
 
-from matchrec.jit.announcing import Announcing
+from matchrec.jit.announcing import say
 from matchrec.jit.files import Files
 
 _njit: Any = numba.njit  # its types do not know all options
@@ -78,14 +77,21 @@ class Kept:
         named = FunctionType(one.__code__, one.__globals__, one.__name__, None, one.__closure__)
         named.__module__, named.__qualname__ = one.__module__, name
         compiled = _njit(**self.options)(named)
-        place = enable_caching(compiled)
-        if place is not None:
-            found = Files(place, name)
-            if place != beside(one):
-                found.copy_from(beside(one))
-            if not found.are_sound():
-                found.remove()
+        if not self.is_found(enable_caching(compiled), name):
+            say()
         return compiled
+
+    def is_found(self, place: Path | None, name: str) -> bool:
+        """Whether numba will find the code of a name in a place; damaged files are removed."""
+        if place is None:
+            return False
+        found, own = Files(place, name), beside(self.function)
+        if place != own:
+            found.copy_from(own)
+        if not found.are_sound():
+            found.remove()
+            return False
+        return True
 
     def place(self) -> Path | None:
         """The folder in which numba keeps what it compiles."""
@@ -107,8 +113,7 @@ def type_of(argument: Any) -> tuple[Any, ...]:
 
 def first_answer(compiled: Any, arguments: tuple[Any, ...]) -> Any:
     """What a function answers that is compiled or found now; vouches for what is kept."""
-    with event.install_listener("numba:compile", Announcing()):
-        answer = compiled(*arguments)
+    answer = compiled(*arguments)
     place = compiled.stats.cache_path
     if place is not None and sum(compiled.stats.cache_misses.values()):
         Files(Path(place), compiled.py_func.__qualname__).vouch()
