@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from matchrec.compile.executable import Crossing
 from matchrec.conditions.aggregates import basic
 from matchrec.conditions.residual import Combined, Grown, Step, Value, VariableAt
 from matchrec.conditions.row_column import RowColumn, cast, row_column
@@ -39,11 +40,31 @@ def sent_once(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[Ro
     return tuple(key for key in keys if types[key].family in SENT_ONCE)
 
 
-def all_columns(
-    measured: Iterable[RowColumn], run: RunColumns, others: Iterable[RowColumn]
-) -> tuple[RowColumn, ...]:
-    """Every column that crosses, each once."""
-    return tuple(dict.fromkeys((*measured, *run.integers, *run.floats, *others)))
+def crossing(
+    plan: MatchPlan,
+    types: Mapping[RowColumn, ValueType],
+    measured: Iterable[RowColumn],
+    run: RunColumns,
+) -> Crossing:
+    """The columns that cross, each once. measured: those that reads know by their index."""
+    keys, once = key_columns(plan), sent_once(plan, types)
+    window, ends = typed_window(plan, types), typed_ends(plan, types)
+    columns = tuple(dict.fromkeys((*measured, *run.integers, *run.floats, *window, *ends, *keys)))
+    index = {column: place for place, column in enumerate(columns)}
+
+    def places(some: Iterable[RowColumn]) -> tuple[int, ...]:
+        return tuple(index[column] for column in some)
+
+    return Crossing(
+        columns,
+        places(run.integers),
+        places(run.floats),
+        frozenset(places(run.ranked)),
+        tuple((column.text, index[column]) for column in keys),
+        places(once),
+        places(window),
+        places(ends),
+    )
 
 
 def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:

@@ -26,20 +26,36 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
+class Crossing:
+    """The columns that Spark computes for every row and sends, and what each of them is for.
+
+    All else are indices of columns. integers, floats: those that run conditions read. ranked: those
+    of them that are replaced by their rank. keys: the partition's, by name, for messages. once:
+    those of which equal values are the same and cost much, so that only the first row of a
+    partition brings them. window: the key along which a window is measured and the end of each
+    row's window, or none. ends: if there are windows between neighbours, the ends of the windows
+    that begin with a row: that of the match, if it has one, then those between neighbours, the
+    smallest first.
+    """
+
+    columns: tuple[RowColumn, ...]
+    integers: tuple[int, ...]
+    floats: tuple[int, ...]
+    ranked: frozenset[int]
+    keys: tuple[tuple[str, int], ...]
+    once: tuple[int, ...]
+    window: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Executable:
     """A linked query. Picklable: Spark carries it to its workers.
 
-    columns: what Spark computes for every row and sends, in order; indices below count in it.
-    conditions: what it computes and packs as one bit each. relevant: those of which a row must
-    satisfy one to be sent at all, or none. neighbours: what a row and those beside it must satisfy
-    for the row to be sent, or none. integers, floats: the columns that run conditions read. ranked:
-    those of them that are replaced by their rank. aggregates: those that Spark computes over the
-    rows of each match. keys: the partition's, by name, for messages. once: those of which equal
-    values are the same and cost much, so that only the first row of a partition brings them. ansi:
-    whether overflow is an error. window: the columns of the key along which a window is measured
-    and of the end of each row's window, or none. window_rows: how many rows a window has. ends: if
-    there are windows between neighbours, the columns of the ends of the windows that begin with a
-    row: that of the match, if it has one, then those between neighbours, the smallest first.
+    conditions: what Spark computes for every row and packs as one bit each. relevant: those of
+    which a row must satisfy one to be sent at all, or none. neighbours: what a row and those beside
+    it must satisfy for the row to be sent, or none. aggregates: those that Spark computes over the
+    rows of each match. ansi: whether overflow is an error. window_rows: how many rows a window has.
     sliced: where partitions are slices, with borrowed rows, how far the query looks.
     """
 
@@ -48,28 +64,21 @@ class Executable:
     engine: Engine
     reason: str
     rows_per_match: RowsPerMatch
-    columns: tuple[RowColumn, ...]
+    crossing: Crossing
     conditions: tuple[RowColumn, ...]
     relevant: tuple[RowColumn, ...]
     neighbours: tuple[Neighbours, ...]
-    integers: tuple[int, ...]
-    floats: tuple[int, ...]
-    ranked: frozenset[int]
     reads: tuple[Read, ...]
     aggregates: tuple[RowAggregate, ...]
     outputs: tuple[Output, ...]
-    keys: tuple[tuple[str, int], ...]
-    once: tuple[int, ...]
     ansi: bool
-    window: tuple[int, ...] = ()
     window_rows: int | None = None
-    ends: tuple[int, ...] = ()
     sliced: Reach | None = None
 
     @property
     def lookaround(self) -> Lookaround | None:
         """How much of a partition must be at hand beside a match; None for all of it."""
-        return lookaround(self.task, len(self.integers), self.reads)
+        return lookaround(self.task, len(self.crossing.integers), self.reads)
 
     def limited(self, max_steps: int | None) -> Executable:
         """The same with so many steps in a partition at most: see `Task`."""

@@ -60,7 +60,7 @@ def longest_leap(to: SkipTo, longest: int | None) -> int | None:
 
 def shifted(executable: Executable) -> Iterator[Shifted]:
     """What Spark reads before the match on rows at a fixed distance."""
-    for column in (*executable.columns, *executable.conditions):
+    for column in (*executable.crossing.columns, *executable.conditions):
         yield from (piece for piece in column.pieces if isinstance(piece, Shifted))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from matchrec.compile.columns import all_columns, key_columns, sent_once, typed_ends, typed_window
+from matchrec.compile.columns import crossing
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.task import able_engine, linked_task
@@ -48,32 +48,21 @@ def link(
     chosen, reason = able_engine(task, engine)
     measures = MeasureReader(plan, types)
     outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
-    window = typed_window(plan, types)
-    ends = typed_ends(plan, types)
-    columns = all_columns(measures.columns, typer.columns, (*window, *ends, *key_columns(plan)))
-    index = {column: place for place, column in enumerate(columns)}
     return Executable(
         pattern=show(plan.pattern),
         task=task,
         engine=chosen,
         reason=reason,
         rows_per_match=plan.rows_per_match,
-        columns=columns,
+        crossing=crossing(plan, types, measures.columns, typer.columns),
         conditions=drafted.row_conditions,
         relevant=drafted.relevant,
         neighbours=drafted.neighbours,
-        integers=tuple(index[column] for column in typer.columns.integers),
-        floats=tuple(index[column] for column in typer.columns.floats),
-        ranked=frozenset(index[column] for column in typer.columns.ranked),
         reads=measures.all_reads(plan.rows_per_match),
         aggregates=tuple(measures.aggregates),
         outputs=outputs,
-        keys=tuple((column.text, index[column]) for column in key_columns(plan)),
-        once=tuple(index[column] for column in sent_once(plan, types)),
         ansi=ansi,
-        window=tuple(index[column] for column in window),
         window_rows=plan.within_rows,
-        ends=tuple(index[column] for column in ends),
     )
 
 

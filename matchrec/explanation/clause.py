@@ -186,11 +186,11 @@ def rows_of(count: int) -> str:
 
 
 def before_lines(executable: Executable) -> Iterator[str]:
-    for index, column in enumerate(executable.columns):
+    for index, column in enumerate(executable.crossing.columns):
         yield f"c{index} = {show_column(column)}"
     for index, condition in enumerate(executable.conditions):
         yield f"bit {index} = {show_column(condition)}"
-    if not executable.columns and not executable.conditions:
+    if not executable.crossing.columns and not executable.conditions:
         yield "nothing"
     if executable.relevant:
         tests = " or ".join(
@@ -255,7 +255,7 @@ def show_skip(skip: AfterMatchSkip) -> str:
 
 
 def after_lines(executable: Executable) -> Iterator[str]:
-    columns = [show_column(column) for column in executable.columns]
+    columns = [show_column(column) for column in executable.crossing.columns]
     for output in executable.outputs:
         text = "".join(show_piece(piece, executable, columns) for piece in output.pieces)
         yield f"{output.name} = {text}"

@@ -36,7 +36,7 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
     if task.stages is not None:
         yield from choices_of_runs(executable)
         return
-    folding = compile_task(task, len(executable.integers)).folding
+    folding = compile_task(task, len(executable.crossing.integers)).folding
     found: dict[Source, list[int]] = {}
     for place, (state, choices) in enumerate(zip(folding.states, folding.choices, strict=True)):
         for source in sources(choices, task.selection, waits=place > 0):
@@ -85,7 +85,7 @@ def rows_in_reach(task: Task) -> str:
 def cost(executable: Executable, states: int) -> str:
     """How many runs there may be at once. states: how many have a source."""
     task = executable.task
-    folded = compile_task(task, len(executable.integers)).folding.choices
+    folded = compile_task(task, len(executable.crossing.integers)).folding.choices
     rows = f"W, {rows_in_reach(task)}"
     skips_any = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
     if (skips_any and most_rows(folded) is None) or exponentially_ambiguous(folded):

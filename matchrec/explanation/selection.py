@@ -104,7 +104,7 @@ def merges_runs(executable: Executable) -> bool:
 
 def ends_by_window(executable: Executable) -> bool:
     """Whether runs come out when their window ends."""
-    return bool(compile_task(executable.task, len(executable.integers)).ends.any())
+    return bool(compile_task(executable.task, len(executable.crossing.integers)).ends.any())
 
 
 def said(on: object) -> str:

@@ -32,11 +32,11 @@ from matchrec.evaluate.registers import (
 def vector_lines(executable: Executable) -> Iterator[str]:
     """Each value with the conditions that read it; then for each state those still needed."""
     task = executable.task
-    compiled = compile_task(task, len(executable.integers))
+    compiled = compile_task(task, len(executable.crossing.integers))
     if compiled.linked is None:
         return
-    held = (*executable.integers, *executable.floats)
-    columns = [show_column(executable.columns[index]) for index in held]
+    held = (*executable.crossing.integers, *executable.crossing.floats)
+    columns = [show_column(executable.crossing.columns[index]) for index in held]
     vector = Vector(task, compiled.linked, columns)
     yield from vector.values()
     needed: dict[str, set[str]] = {}

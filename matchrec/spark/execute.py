@@ -164,18 +164,18 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
         optimisations=options.optimisations,
     ).limited(options.max_steps)
-    if executable.columns != wanted:
-        prepared = preparation.dataframe(executable.columns, drafted)
-        fields = fields_of(prepared, executable.columns)
+    if executable.crossing.columns != wanted:
+        prepared = preparation.dataframe(executable.crossing.columns, drafted)
+        fields = fields_of(prepared, executable.crossing.columns)
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None and isinstance(preparation, Preparation):
-        prepared = preparation.dataframe(executable.columns, drafted, slicing)
+        prepared = preparation.dataframe(executable.crossing.columns, drafted, slicing)
         executable = replace(executable, sliced=slicing.reach)
-    schema = schema_of_reads(executable, [fields[one] for one in executable.columns])
+    schema = schema_of_reads(executable, [fields[one] for one in executable.crossing.columns])
     sends = crossing_schema(schema)
     if isinstance(preparation, Events):
         check_executable(executable)
-        events = crossed(prepared, executable.columns, drafted.plan)
+        events = crossed(prepared, executable.crossing.columns, drafted.plan)
         matched = received(matched_events(events, executable, sends), schema)
     else:
         matched = received(matched_rows(prepared, executable, sends, options), schema)
@@ -195,7 +195,7 @@ def matched_rows(
     prepared: DataFrame, executable: Executable, schema: spark_types.StructType, options: Options
 ) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
-    crossing = with_keys_once(sent(prepared), executable.once)
+    crossing = with_keys_once(sent(prepared), executable.crossing.once)
     if options.counters is None:
         return mapped(crossing, executable, schema, options.transport)
     counted = mapped(crossing, executable, with_counters(schema), options.transport)

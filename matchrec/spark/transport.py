@@ -119,7 +119,9 @@ class Crossing:
         self.prepared = prepared
         self.fields = prepared.schema.fields
         in_arrays = columns_in_arrays(executable.reads)
-        for place, (field, column) in enumerate(zip(self.fields, executable.columns, strict=False)):
+        for place, (field, column) in enumerate(
+            zip(self.fields, executable.crossing.columns, strict=False)
+        ):
             name, type_ = str(column.pieces[0]), field.dataType.simpleString()
             if arrow_type(field.dataType) is None:
                 raise altered_by_pandas(name, type_)

@@ -144,7 +144,7 @@ def test_only_needed_columns_are_sent(spark: SparkSession) -> None:
     clause = "PARTITION BY k ORDER BY t MEASURES A.a AS a PATTERN (A) DEFINE A AS b > c"
     explained = matchrec.explain(spark, f"SELECT * FROM wide MATCH_RECOGNIZE ({clause})")
     (only,) = explained.clauses
-    assert [column.text for column in only.executable.columns] == ["`k`", "`a`"]
+    assert [column.text for column in only.executable.crossing.columns] == ["`k`", "`a`"]
 
 
 def test_sparks_plan_names_the_pattern(

@@ -165,7 +165,9 @@ class PatternBatch(QueryBatch):
         if number not in linked:
             return [f"error {self.refused[number]}"]
         executable = linked[number]
-        question = prepared.columns[executable.columns[executable.keys[0][1]]].to_numpy()
+        question = prepared.columns[
+            executable.crossing.columns[executable.crossing.keys[0][1]]
+        ].to_numpy()
         partition = np.cumsum(prepared.starts) - 1
         own = np.unique(partition[question == number]).tolist()
         streams = self.questions[number].streams

@@ -87,7 +87,7 @@ class Prepared:
 
     def table(self, executable: Executable, partitions: Sequence[int] | None) -> pa.Table:
         """The columns and bits of one query, as `spark.before.columns` lays them out."""
-        held = [self.columns[column] for column in executable.columns]
+        held = [self.columns[column] for column in executable.crossing.columns]
         bits = self.starts.astype(np.int64)
         for bit, condition in enumerate(executable.conditions):
             truth = self.columns[condition].fill_null(False).to_numpy(zero_copy_only=False)
@@ -215,7 +215,7 @@ class Run:
 
     def schema(self, first: int) -> list[StructField]:
         """The fields of the output, numbered from `first`; other runs leave them NULL."""
-        inputs = [self.prepared.fields[column] for column in self.executable.columns]
+        inputs = [self.prepared.fields[column] for column in self.executable.crossing.columns]
         fields = schema_of_reads(self.executable, inputs).fields
         return [StructField(f"__r{first + i}", f.dataType) for i, f in enumerate(fields)]
 

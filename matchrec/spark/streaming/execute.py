@@ -58,8 +58,8 @@ def check_options(transport: str, *, counted: bool) -> None:
 
 def ranks(executable: Executable) -> frozenset[int]:
     """The integer columns that are ranks, by their place among those that conditions read."""
-    places = enumerate(executable.integers)
-    return frozenset(place for place, column in places if column in executable.ranked)
+    places = enumerate(executable.crossing.integers)
+    return frozenset(place for place, column in places if column in executable.crossing.ranked)
 
 
 def check_executable(executable: Executable) -> None:

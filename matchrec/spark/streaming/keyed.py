@@ -82,7 +82,9 @@ class Keyed:
 
     def nothing(self) -> Memory:
         """What is known of a key without events."""
-        state = new_state(registers_of(self.executable.task, len(self.executable.integers)))
+        state = new_state(
+            registers_of(self.executable.task, len(self.executable.crossing.integers))
+        )
         return Memory(None, state, self.schema.empty_table())
 
     def answer(self, rows: Rows) -> Answer:
@@ -130,14 +132,14 @@ class Keyed:
         """When the windows between neighbours end that runs wait in; microseconds."""
         if rows.near is None:
             return np.zeros(0, np.int64)
-        compiled = compile_task(self.executable.task, len(self.executable.integers))
+        compiled = compile_task(self.executable.task, len(self.executable.crossing.integers))
         alive = answer.state.alive
         waiting, window = windows_between(compiled, alive)
         return np.asarray(rows.near[window, answer.kept[alive.last_rows[waiting]]], np.int64)
 
     def place(self, row: int, rows: Rows) -> Place:
         """A row as its partition's keys and its number there."""
-        names = self.executable.keys
+        names = self.executable.crossing.keys
         keys = {name: value_at(rows.known, wire.column(place), row) for name, place in names}
         return Place(keys, int(rows.numbers[row]) + 1, bool(self.executable.relevant))
 
@@ -277,14 +279,14 @@ def ordered(rows: pa.Table, orders: tuple[str, ...]) -> IntArray:
 
 def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
     """When the window ends that begins with a row, FOREVER without one; microseconds."""
-    if not executable.window or not rows.num_rows:
+    if not executable.crossing.window or not rows.num_rows:
         return np.full(rows.num_rows, FOREVER, np.int64)
-    return as_integers(column(rows, wire.column(executable.window[1])))
+    return as_integers(column(rows, wire.column(executable.crossing.window[1])))
 
 
 def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
     """int64[w, n], when windows between neighbours end that begin with a row; microseconds."""
-    near = executable.ends[1 if executable.window else 0 :]
+    near = executable.crossing.ends[1 if executable.crossing.window else 0 :]
     if not near:
         return None
     if not rows.num_rows:

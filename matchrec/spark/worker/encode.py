@@ -38,7 +38,7 @@ def partitions_of(
     def held(indices: tuple[int, ...]) -> list[pa.Array]:
         return [ranks.get(i, column(table, wire.column(i))) for i in indices]
 
-    integers, floats = held(executable.integers), held(executable.floats)
+    integers, floats = held(executable.crossing.integers), held(executable.crossing.floats)
     rows = table.num_rows
     return Partitions(
         frontier=frontier,
@@ -66,9 +66,9 @@ def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> Int
     """For each row the first row that is outside of its window; None without a window."""
     if executable.window_rows is not None:
         return ends_after(starts, executable.window_rows)
-    if not executable.window:
+    if not executable.crossing.window:
         return None
-    order, bound = (column(table, wire.column(i)) for i in executable.window)
+    order, bound = (column(table, wire.column(i)) for i in executable.crossing.window)
     if pa.types.is_floating(order.type):
         keys, bounds = as_floats(order), as_floats(bound)
         return window_ends(starts, keys, validity(order), bounds, validity(bound))
@@ -82,9 +82,9 @@ def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> Int
 def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
     """When windows end that begin with a row, as far as they compare: see `Partitions`."""
     stages = executable.task.stages
-    if not executable.ends or stages is None or not stages.timeouts:
+    if not executable.crossing.ends or stages is None or not stages.timeouts:
         return None
-    ends = [column(table, wire.column(i)) for i in executable.ends]
+    ends = [column(table, wire.column(i)) for i in executable.crossing.ends]
     if not all(is_whole(one.type) for one in ends):
         ranks = dense_ranks(pa.chunked_array(ends).combine_chunks())
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
@@ -182,7 +182,7 @@ def validity(values: pa.Array) -> BoolArray:
 def ranked_columns(executable: Executable, table: pa.Table) -> dict[int, pa.Array]:
     """For every ranked column, the dense ranks of its values; columns of one type rank together."""
     by_type: dict[pa.DataType, list[int]] = {}
-    for index in sorted(executable.ranked):
+    for index in sorted(executable.crossing.ranked):
         by_type.setdefault(table.column(wire.column(index)).type, []).append(index)
     ranks: dict[int, pa.Array] = {}
     for indices in by_type.values():

@@ -65,7 +65,7 @@ class Worker:
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
-        keys = tuple(map(wire.column, self.executable.once))
+        keys = tuple(map(wire.column, self.executable.crossing.once))
         found = pieces(batches, self.executable.lookaround, keys, self.rows_a_call)
         for piece in self.timed(WAITING, found):
             for batch in self.matched(piece):
@@ -159,7 +159,7 @@ class Worker:
         """A row as its partition's keys and its number there."""
         keys = {
             name: value_at(piece.table, wire.column(column), row)
-            for name, column in self.executable.keys
+            for name, column in self.executable.crossing.keys
         }
         number: int | None
         if self.executable.sliced is not None:
