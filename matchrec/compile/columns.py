@@ -52,8 +52,8 @@ def crossing(
     columns = tuple(dict.fromkeys((*measured, *run.integers, *run.floats, *window, *ends, *keys)))
     index = {column: place for place, column in enumerate(columns)}
 
-    def places(some: Iterable[RowColumn]) -> tuple[int, ...]:
-        return tuple(index[column] for column in some)
+    def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
+        return tuple(index[column] for column in those)
 
     return Crossing(
         columns,

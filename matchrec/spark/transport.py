@@ -74,11 +74,11 @@ def mapped(
         over_arrow.__name__ = name
         with able_workers(prepared.sparkSession):
             return prepared.mapInArrow(over_arrow, schema)
-    crossing = Crossing(prepared, executable)
-    over_pandas = crossing.function(run)
+    encoding = PandasEncoding(prepared, executable)
+    over_pandas = encoding.function(run)
     over_pandas.__name__ = name
     with able_workers(prepared.sparkSession):
-        return crossing.encoded().mapInPandas(over_pandas, schema)
+        return encoding.encoded().mapInPandas(over_pandas, schema)
 
 
 def runner_in_worker(executable: Executable, tally: Tally | None) -> Run:
@@ -111,7 +111,7 @@ def arrow_schema(schema: spark_types.StructType) -> pa.Schema:
     return to_arrow_schema(schema, **options)
 
 
-class Crossing:
+class PandasEncoding:
     """One DataFrame on its way through pandas."""
 
     def __init__(self, prepared: DataFrame, executable: Executable) -> None:

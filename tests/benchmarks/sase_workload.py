@@ -158,7 +158,7 @@ def partitions(linked: Executable, events: pd.DataFrame) -> Partitions:
     bits = np.zeros(len(events), np.uint64)
     for bit, condition in enumerate(linked.conditions):
         bits |= holds(condition.text, events).astype(np.uint64) << np.uint64(bit)
-    columns = [events[linked.columns[i].text.strip("`")] for i in linked.integers]
+    columns = [events[linked.crossing.columns[i].text.strip("`")] for i in linked.crossing.integers]
     integers = np.array(columns, np.int64).reshape(-1, len(events))
     return Partitions(
         starts,
