@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+import pyspark
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import YearMonthIntervalType
@@ -170,15 +171,18 @@ def test_a_calendar_interval_is_navigated(spark: SparkSession) -> None:
     assert [row.s for row in got.collect()] == ["1 years 2 months 3 days"]
 
 
+KNOWS_CALENDAR = int(pyspark.__version__.split(".")[0]) >= 4  # 3.5 cannot read such a schema
+CALENDAR = "make_interval(0, i, 0, -i)" if KNOWS_CALENDAR else "make_ym_interval(i, -1)"
+
 # What Arrow cannot carry, alone and inside of what it can; the last row is NULL throughout.
 ODD = {
     "years": "CAST(make_ym_interval(i) AS INTERVAL YEAR)",
     "months": "make_ym_interval(0, i)",
     "days": "make_dt_interval(-i, 0, 0, 0.000007)",
-    "calendar": "make_interval(0, i, 0, -i)",
+    "calendar": CALENDAR,
     "nothing": "NULL",
     "a": "array(make_ym_interval(0, i), NULL)",
-    "s": "struct(make_interval(0, i) AS `it's`, NULL AS n, make_dt_interval(i) AS d)",
+    "s": f"struct({CALENDAR} AS `it's`, NULL AS n, make_dt_interval(i) AS d)",
     "m": "map(i, array(named_struct('y', make_ym_interval(i))))",
     "k": "map(make_ym_interval(i), array(map('x', make_dt_interval(i))))",
 }
@@ -225,7 +229,7 @@ def test_types_that_arrow_lacks_come_through_aggregates(odd: DataFrame) -> None:
 
 
 def test_an_aggregate_that_a_type_does_not_have_is_refused(odd: DataFrame) -> None:
-    for call in ("max(calendar)", "sum(calendar)", "sum(a)"):
+    for call in ("sum(a)", *(["max(calendar)", "sum(calendar)"] if KNOWS_CALENDAR else [])):
         clause = f"ORDER BY i MEASURES {call} AS x PATTERN (A) DEFINE A AS i > 0"
         with pytest.raises(matchrec.MatchRecognizePlanError, match="Spark refuses"):
             matchrec.match_recognize(odd, clause)

@@ -90,7 +90,7 @@ def made_ready(
     events = [{"q": 0, **event} for stream in streams.values() for event in stream]
     types = {one: value_type(spark_type(computed(one, events).type)) for one in plan.columns()}
     linked = {engine: link(plan, types, engine, ansi=True) for engine in engines}
-    wanted = {c for one in linked.values() for c in (*one.columns, *one.conditions)}
+    wanted = {c for one in linked.values() for c in (*one.crossing.columns, *one.conditions)}
     starts = np.zeros(len(events), np.bool_)
     starts[np.cumsum([0, *map(len, streams.values())])[:-1]] = True
     return linked, Prepared({one: computed(one, events) for one in wanted}, {}, starts)
