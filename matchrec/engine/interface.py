@@ -146,5 +146,5 @@ class Engine(Protocol):
 
         counters: int64[COUNTERS], see `kernels.selection.layout`; what a search with event
         selection has counted is added when it is at its end. No other search counts.
-        Raises SkipError-like `RunFailure` (see `match`) for what only the rows can show.
+        Raises `RunFailure` for what only the rows can show.
         """

@@ -5,24 +5,6 @@ from __future__ import annotations
 from matchrec.nfa.closure import Folded
 
 
-def nullable(folded: Folded) -> bool:
-    """Whether a match may be empty, at least at some place of a partition."""
-    return any(choice.accepts for choice in folded[0])
-
-
-def least_rows(folded: Folded) -> int:
-    """The number of rows of the shortest match."""
-    distance = {0: 0}
-    for state in (order := [0]):  # grows while it is read
-        if any(choice.accepts for choice in folded[state]):
-            return distance[state]
-        for target in targets(folded, state):
-            if target not in distance:
-                distance[target] = distance[state] + 1
-                order.append(target)
-    raise AssertionError("the final state is reachable")
-
-
 def most_rows(folded: Folded) -> int | None:
     """The number of rows of the longest match, None where there is no bound."""
     missing = [len(targets(folded, state)) for state in range(len(folded))]
@@ -45,11 +27,6 @@ def deterministic(folded: Folded) -> bool:
     one could go on is a second way.
     """
     return all(len(choices) <= 1 for choices in folded)
-
-
-def ambiguous_states(folded: Folded) -> tuple[int, ...]:
-    """States that a row may leave in more than one way: what makes a search try again."""
-    return tuple(state for state, choices in enumerate(folded) if len(choices) > 1)
 
 
 def reached_twice(folded: Folded) -> tuple[bool, ...]:

@@ -172,7 +172,9 @@ class QueryBatch:
 
     def prepared(self, executables: Iterable[Executable]) -> Prepared:
         """One job for the columns and conditions of all executables."""
-        wanted = tuple(dict.fromkeys(c for e in executables for c in (*e.crossing.columns, *e.conditions)))
+        wanted = tuple(
+            dict.fromkeys(c for e in executables for c in (*e.crossing.columns, *e.conditions))
+        )
         frame = self.columns(wanted)
         table = fetched(frame).combine_chunks()
         arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(wanted))]

@@ -11,13 +11,13 @@ from matchrec.errors.kinds import shown_in
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.tokens import tokens
 from matchrec.frontends.sql.clause import read_clause
-from matchrec.frontends.sql.locate import is_match_recognize, parse
+from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.frontends.sql.query import Query, Site
 from matchrec.frontends.sql.sections import clause_tokens
 from matchrec.source import Source, Span
 
-__all__ = ["MatchRecognize", "Query", "Site", "is_match_recognize", "parse", "parse_clause"]
+__all__ = ["MatchRecognize", "Query", "Site", "parse", "parse_clause"]
 
 
 def parse_clause(text: str, dialect: Dialect = SPARK) -> MatchRecognize:

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from sqlglot import Token as StockToken
 
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import query as errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
@@ -20,7 +19,6 @@ from matchrec.frontends.sql.outline import (
     Cut,
     Outline,
     cuts,
-    is_clause,
     keeps_text,
     refuse_stored_text,
     refuse_window_patterns,
@@ -36,22 +34,6 @@ from matchrec.source import Source, Span
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
 _MISSPELT = re.compile(r"\bMATCH(?!_RECOGNIZE\b)[_\s]*RE[A-Z0-9_]*\b", re.IGNORECASE)
 _WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
-
-
-def is_match_recognize(text: str) -> bool:
-    """Whether a query is for `parse`; cheap where the clause's name does not occur.
-
-    True also for what only `parse` can refuse in plain words: text without end, a row pattern in
-    a window.
-    """
-    if not (_WORD.search(text) or _WINDOW.search(text)):
-        return False
-    try:
-        outline = _outline(text, stock_tokens(text))
-        refuse_window_patterns(outline)
-    except MatchRecognizeError:
-        return True
-    return any(is_clause(outline, index) for index in range(len(outline.tokens)))
 
 
 def _outline(text: str, stock: Sequence[StockToken], dialect: Dialect = SPARK) -> Outline:
