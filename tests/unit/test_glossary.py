@@ -1,0 +1,53 @@
+"""Every term of the glossary has its owner, and modules begin with its words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted((ROOT / "matchrec").rglob("*.py"))
+
+
+class Entry(NamedTuple):
+    """A line of the glossary."""
+
+    term: str
+    meaning: str
+    source: str
+    owner: str
+    unused: tuple[str, ...]
+
+
+def entries() -> list[Entry]:
+    lines = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
+    return [
+        Entry(term, meaning, source, owner.strip("`"), tuple(filter(None, unused.split(", "))))
+        for term, meaning, source, owner, unused in rows[2:]
+    ]
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.term)
+def test_a_term_has_one_sentence_a_source_and_an_owner(entry: Entry) -> None:
+    assert re.fullmatch(r"[A-Z].*[^.]\.", entry.meaning)
+    assert entry.source in ("standard", "SASE+", "Flink", "ours")
+    assert (ROOT / "matchrec" / entry.owner).is_file()
+
+
+def test_terms_are_in_it_once() -> None:
+    terms = [entry.term for entry in entries()]
+    assert len(terms) == len(set(terms))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_begin_with_these_words(module: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+    first = docstring.split("\n")[0].lower()
+    for entry in entries():
+        for word in entry.unused:
+            assert not re.search(rf"\b{re.escape(word.lower())}\b", first), (word, entry.term)
