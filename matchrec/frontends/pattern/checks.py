@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
+from matchrec.errors import durations as durations_errors
 from matchrec.errors import stages as errors
 from matchrec.frontends.lexing.numbers import MOST
 from matchrec.frontends.pattern.durations import Duration
@@ -139,7 +140,7 @@ def may_have_inner(stage: Stage, call: str) -> None:
 def may_be_near(stage: Stage) -> None:
     """The distance to the event before is that of events that are accepted."""
     if stage.is_group or (stage.negated and stage.contiguity is Contiguity.STRICT):
-        raise errors.near_without_event(stage.label, is_group=stage.is_group)
+        raise durations_errors.near_without_event(stage.label, is_group=stage.is_group)
 
 
 def windows(stages: tuple[Stage, ...]) -> None:
@@ -149,7 +150,7 @@ def windows(stages: tuple[Stage, ...]) -> None:
         comparable(whole, stage.near)
         comparable(whole, stage.gap)
         if whole is not None and stage.near is not None and stage.near > whole:
-            raise errors.near_exceeds_whole(stage.label, str(stage.near), str(whole))
+            raise durations_errors.near_exceeds_whole(stage.label, str(stage.near), str(whole))
 
 
 def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
@@ -163,7 +164,7 @@ def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
 def comparable(one: Duration | None, other: Duration | None) -> None:
     """Two windows of one pattern are both times or both numbers."""
     if one is not None and other is not None and one.is_time != other.is_time:
-        raise errors.mixed_durations(str(one), str(other))
+        raise durations_errors.mixed_durations(str(one), str(other))
 
 
 def complete(stages: tuple[Stage, ...]) -> None:
@@ -175,7 +176,7 @@ def complete(stages: tuple[Stage, ...]) -> None:
     trailing = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in all_stages(stages):
         if stage.negated and stage.near is not None and stage not in trailing:
-            raise errors.near_without_event(stage.label, is_group=False)
+            raise durations_errors.near_without_event(stage.label, is_group=False)
     ends = whole_window(stages) is not None or any(one.near is not None for one in trailing)
     if last.negated and last.contiguity is Contiguity.RELAXED and not ends:
         raise errors.open_end(last.label)

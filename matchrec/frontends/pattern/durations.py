@@ -11,7 +11,7 @@ from datetime import timedelta
 from fractions import Fraction
 
 from matchrec.arguments import Kind, is_number
-from matchrec.errors import stages as errors
+from matchrec.errors import durations as errors
 
 MICROSECONDS = {
     "WEEK": 7 * 24 * 3600 * 10**6,
