@@ -14,6 +14,7 @@ from functools import cached_property
 
 from typing_extensions import assert_never
 
+from matchrec.conditions.effort import Effort
 from matchrec.conditions.numbers import (
     Typed,
     computed,
@@ -36,6 +37,7 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.rewrite import rewritten
 from matchrec.conditions.row_column import RowColumn, cast, row_column
+from matchrec.conditions.run_columns import RunColumns
 from matchrec.conditions.run_condition import (
     And,
     ArithmeticOperator,
@@ -69,41 +71,12 @@ from matchrec.errors.conditions import (
     days_of_computed_value,
     not_a_number,
     not_boolean,
-    operations_nested_too_deep,
-    too_many_operations,
 )
-from matchrec.plan.expression import DEEPEST, Navigation
+from matchrec.plan.expression import Navigation
 
 TRUE_COLUMN = row_column("TRUE")
 RANKED = frozenset({Family.STRING, Family.BINARY})
-MOST_OPERATIONS = 200_000
 MOST_DIGITS = 18  # of a decimal that is held as an int64
-
-
-@dataclass(slots=True)
-class RunColumns:
-    """The columns that run conditions read, in the order in which the engine holds them.
-
-    integers, floats: each with its index. ranked: columns whose values are replaced by their rank
-    among all values of these columns.
-    """
-
-    integers: dict[RowColumn, int] = field(default_factory=dict)
-    floats: dict[RowColumn, int] = field(default_factory=dict)
-    ranked: set[RowColumn] = field(default_factory=set)
-
-    def place(self, column: RowColumn, kind: Kind) -> int:
-        """The index of a column among those of its kind; it is added on first use."""
-        columns = self.integers if kind is Kind.INTEGER else self.floats
-        return columns.setdefault(column, len(columns))
-
-
-@dataclass(slots=True)
-class Effort:
-    """How many steps have been typed, and how many are being typed now, one in another."""
-
-    operations: int = 0
-    depth: int = 0
 
 
 @dataclass(frozen=True)
@@ -127,14 +100,9 @@ class Typer:
 
     def typed(self, step: Step) -> Typed:
         """A step with its type. Raises where the expression would be too large or too deep."""
-        self.effort.operations += 1
-        if self.effort.operations > MOST_OPERATIONS:
-            raise too_many_operations(MOST_OPERATIONS, step.span)
-        if self.effort.depth > DEEPEST:
-            raise operations_nested_too_deep(DEEPEST, step.span)
-        self.effort.depth += 1
+        self.effort.enter(step.span)
         found = self.typed_by_kind(step)
-        self.effort.depth -= 1
+        self.effort.leave()
         return found
 
     def typed_by_kind(self, step: Step) -> Typed:

@@ -86,6 +86,14 @@ def operations_nested_too_deep(limit: int, span: Span) -> MatchRecognizeError:
     )
 
 
+def nested_too_deep_to_plan() -> MatchRecognizeError:
+    """Expressions or groups in one another beyond the interpreter's stack."""
+    return MatchRecognizeUnsupportedError(
+        "the query is nested too deep to plan",
+        hint="remove parentheses and groups, or compute parts of it as columns of the input",
+    )
+
+
 def too_many_operations(limit: int, span: Span) -> MatchRecognizeError:
     """A condition that is too large for the engine once it is written out."""
     return MatchRecognizeUnsupportedError(

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from matchrec.nfa.closure import Choice, Effect, Folding
+from matchrec.errors.sql.pattern import pattern_too_large
+from matchrec.nfa.closure import MOST_CHOICES, Choice, Effect, Folding
 from matchrec.nfa.program import Action, Edge, Program, StateId, VariableId
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Staging, Steps, nots, parts
@@ -88,7 +89,11 @@ def composed(steps: Steps, variables: tuple[str, ...]) -> Composed:
 
 
 def fold_places(program: Program, tests: Composed, windows: Windows) -> Folding:
-    """The places of a program of stages; runs begin in the first ones."""
+    """The places of a program of stages; runs begin in the first ones.
+
+    Raises MatchRecognizePlanError for more than MOST_CHOICES, as stages that may all be left out
+    have.
+    """
     folder = _Folder(program, tests, windows, {}, [])
     starts = [
         replace(one, starts=True)
@@ -99,8 +104,12 @@ def fold_places(program: Program, tests: Composed, windows: Windows) -> Folding:
         folder.number(start)
     states = []
     waits: list[int | None] = []
+    size = 0
     for place in folder.order:  # grows while it is read
         states.append(tuple(folder.choices(place)))
+        size += len(states[-1])
+        if size > MOST_CHOICES:
+            raise pattern_too_large("choices", MOST_CHOICES, None)
         target = folder.skipping(place)
         waits.append(None if target is None else folder.number(target))
     return Folding(

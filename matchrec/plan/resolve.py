@@ -105,7 +105,10 @@ def resolved_definition(definition: Definition, columns: InputColumns) -> Defini
 
 def resolved_scalar(scalar: Scalar, canonical: Callable[[str], str]) -> Scalar:
     """The expression with `canonical` applied to the arguments of its references."""
-    pieces = tuple(resolved_piece(piece, canonical) for piece in scalar.pieces)
+    pieces = tuple(
+        piece if isinstance(piece, str) else resolved_piece(piece, canonical)
+        for piece in scalar.pieces
+    )
     if isinstance(scalar, Operation):
         operands = tuple(resolved_scalar(operand, canonical) for operand in scalar.operands)
         return replace(scalar, pieces=pieces, operands=operands)

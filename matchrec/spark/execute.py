@@ -20,6 +20,7 @@ from matchrec.conditions.within import check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
+from matchrec.errors.conditions import nested_too_deep_to_plan
 from matchrec.errors.streaming import clause_over_stream
 from matchrec.output.reads import ReadIsMatched
 from matchrec.output.schema import OutputColumn, output_columns
@@ -118,6 +119,8 @@ def execute(
             return executed(replace(preparation, plan=narrowed), draft(narrowed, used), options)
         except REFUSALS as error:
             raise diagnosed(error, plan, relation, columns) from error
+        except RecursionError as error:
+            raise nested_too_deep_to_plan() from error
         except MatchRecognizeUnsupportedError as error:
             raise mismatch_of_within(error, plan, relation) or error from None
 

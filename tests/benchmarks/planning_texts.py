@@ -57,6 +57,7 @@ CONDITIONS: Mapping[str, Text] = {
     "CASE on the run": lambda n: defined(f"CASE {many(n, 'WHEN x = A.x + # THEN y > #')} END"),
     "COALESCE on the run": lambda n: defined(f"coalesce({many(n, 'A.x + x', ', ')}) > 1"),
     "GREATEST on the run": lambda n: defined(f"greatest({many(n, 'A.x + #', ', ')}) > x"),
+    "GREATEST of computed values": lambda n: defined(f"greatest({many(n, 'A.x + x', ', ')}) > 1"),
     "lambdas": lambda n: defined(many(n, "exists(array(x), e -> e > #)", " OR ")),
     "subqueries": lambda n: defined(many(n, "x > (SELECT max(id) FROM range(#))", " OR ")),
     "RUNNING": lambda n: defined(many(n, "RUNNING sum(A.x) > #", " OR ")),
@@ -101,15 +102,15 @@ CLAUSES: Mapping[str, Text] = {
 }
 PATTERNS: Mapping[str, Text] = {
     "A A A": lambda n: query(pattern=many(n, "A")),
-    "A | B | ...": lambda n: query(pattern=f"({many(n, 'V#', ' | ')})*", measures="V0.x AS m"),
+    "alternatives": lambda n: query(pattern=f"({many(n, 'V#', ' | ')})*", measures="V0.x AS m"),
     "A* A* A*": lambda n: query("A AS x > 1", pattern=many(n, "A*")),
     "V0* V1* V2*": lambda n: query(pattern=many(n, "V#*"), measures="V0.x AS m"),
     "V0+ V1+ V2+": lambda n: query(pattern=many(n, "V#+"), measures="V0.x AS m"),
     "A? A? A?": lambda n: query(pattern=many(n, "A?")),
     "A{n}": lambda n: query(pattern=f"A{{{n}}}"),
     "A{,n}": lambda n: query(pattern=f"A{{,{n}}} B"),
-    "(A B | C){n}": lambda n: query(pattern=f"(A B | C){{{n}}}"),
-    "(A | B*){n}": lambda n: query(pattern=f"(A | B*){{{n}}}"),
+    "(A B or C){n}": lambda n: query(pattern=f"(A B | C){{{n}}}"),
+    "(A or B*){n}": lambda n: query(pattern=f"(A | B*){{{n}}}"),
     "(A* B*){,n}": lambda n: query(pattern=f"(A* B*){{,{n}}}"),
     "(A B)* (A B)*": lambda n: query(pattern=many(n, "(A B)*")),
     "A+ on the run": lambda n: query(

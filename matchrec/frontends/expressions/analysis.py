@@ -122,7 +122,7 @@ class Analysis:
 
     def written(self, span: Span) -> str:
         """The user's text, with a named parameter for each `?`, and backticks for all quotes."""
-        return self._edited(span, ())
+        return self._edited(span, ()) if self.respelt else self._slice(span.start, span.end)
 
     def row_text(self, start: int, end: int) -> str:
         """SQL over one row: tokens `start .. end` without the variables before their columns."""

@@ -48,9 +48,11 @@ class Cursor:
         return _token(self.items[index]).key if index < self.end else ""
 
     def accept(self, *keys: str) -> bool:
-        found = all(self.key_at(self.position + i) == key for i, key in enumerate(keys))
-        self.position += len(keys) if found else 0
-        return found
+        for place, key in enumerate(keys, self.position):
+            if self.key_at(place) != key:
+                return False
+        self.position += len(keys)
+        return True
 
     def span(self, start: int, end: int) -> Span:
         return self.item_span(start).to(self.item_span(end - 1))

@@ -20,14 +20,16 @@ from matchrec.frontends.expressions.analysis import Analysis
 from matchrec.frontends.expressions.cursor import Cursor, items_of
 from matchrec.frontends.expressions.operators import (
     AFTER_INTERVAL,
+    BINARY,
     CONSTANTS,
-    LEVELS,
     NOT_PLAIN,
     operation_of_call,
 )
 from matchrec.frontends.expressions.references import Hole
 from matchrec.frontends.lexing.tokens import Kind
 from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, Term
+
+_LOOSEST = (-1, "")
 
 
 class _NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
@@ -166,15 +168,16 @@ class _Reader(Cursor):
         return tree
 
     def binary(self, level: int) -> Scalar:
-        if level == len(LEVELS):
-            return self.unary()
+        """Operands and operators that bind at least as tight as `level`."""
         start = self.position
-        left = self.binary(level + 1)
-        chained = 0
-        while self.key in LEVELS[level]:
-            operator = LEVELS[level][self.key]
+        left = self.unary()
+        tightness, chained = _LOOSEST[0], 0
+        while (found := BINARY.get(self.key, _LOOSEST))[0] >= level:
+            if found[0] != tightness:
+                left, chained = self.chain(start, left, chained), 0
+            tightness, operator = found
             self.position += 1
-            right = self.binary(level + 1)
+            right = self.binary(tightness + 1)
             chained += 1
             if chained > DEEPEST:
                 continue
@@ -183,7 +186,11 @@ class _Reader(Cursor):
                 if operator
                 else self.term(start, self.position)
             )
-        return left if chained <= DEEPEST else self.operation(LONG_CHAIN, start)
+        return self.chain(start, left, chained)
+
+    def chain(self, start: int, tree: Scalar, length: int) -> Scalar:
+        """The items from `start` on, read as `tree` unless too many operators stand in a row."""
+        return tree if length <= DEEPEST else self.operation(LONG_CHAIN, start)
 
     def unary(self) -> Scalar:
         start = self.position

@@ -10,7 +10,7 @@ _COMPARISON = {"=": "=", "==": "=", "<>": "<>", "!=": "<>"} | {
 }
 _ADDITIVE = {"+": "+", "-": "-", "||": "||"}
 _MULTIPLICATIVE = {"*": "*", "/": "/", "%": "%", "DIV": "DIV"}
-LEVELS = (
+_LEVELS = (
     _COMPARISON,
     {"|": ""},
     {"^": ""},
@@ -19,7 +19,10 @@ LEVELS = (
     _ADDITIVE,
     _MULTIPLICATIVE,
 )
-"""Binary operators, loose to tight, and their names in an Operation; without one, opaque."""
+BINARY = {
+    symbol: (level, name) for level, names in enumerate(_LEVELS) for symbol, name in names.items()
+}
+"""How tight each binary operator binds, and its name in an Operation; without one, opaque."""
 
 SPECIAL_FORMS = words("EXISTS IDENTIFIER OVERLAY POSITION STRUCT")
 """Functions whose arguments are more than values: STRUCT names its fields after them."""

@@ -6,8 +6,8 @@ Every expression of the user is tried by itself; the first that Spark refuses is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
@@ -60,10 +60,10 @@ def diagnosed(
     error: PySparkException, plan: MatchPlan, relation: Relation, columns: InputColumns
 ) -> MatchRecognizeError:
     """The error that explains Spark's refusal of one of the plan's expressions."""
-    for written in everything_written(plan):
-        refusal = refusal_of(written, relation)
-        if refusal is not None:
-            return explained(refusal, written, plan, (relation, columns))
+    refused = first_refused(tuple(dict.fromkeys(everything_written(plan))), relation)
+    if refused is not None:
+        written, refusal = refused
+        return explained(refusal, written, plan, (relation, columns))
     if is_refused_window(plan, relation):
         return other_window(plan, relation)
     for condition in whole_conditions(plan):
@@ -91,8 +91,8 @@ def mismatch_of_within(
 
 def is_refused_window(plan: MatchPlan, relation: Relation) -> bool:
     """Whether Spark cannot add the window to the key along which it is measured."""
-    texts = (column.text for column in window_columns(plan))
-    return any(refusal_of(Written("WITHIN", text, None), relation) for text in texts)
+    texts = [column.text for column in window_columns(plan)]
+    return bool(texts) and refusal_of(texts, relation) is not None
 
 
 def other_window(plan: MatchPlan, relation: Relation) -> MatchRecognizeError:
@@ -104,13 +104,30 @@ def other_window(plan: MatchPlan, relation: Relation) -> MatchRecognizeError:
     return within_of_other_type(names[0], names[1], (order.span, within.span))
 
 
-def refusal_of(written: Written, relation: Relation) -> PySparkException | None:
-    """What Spark says against an expression over one row, or None."""
+def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | None:
+    """What Spark says against expressions over one row, or None."""
     try:
-        relation.runner.analysed(relation.select([written.text]))
+        relation.runner.analysed(relation.select(texts))
     except REFUSALS as refusal:
         return refusal
     return None
+
+
+def first_refused(
+    written: Sequence[Written], relation: Relation
+) -> tuple[Written, PySparkException] | None:
+    """The first of several expressions that Spark refuses by itself, with what it says.
+
+    What it takes together it takes one by one, so that few questions are asked about many.
+    """
+    refusal = refusal_of([one.text for one in written], relation) if written else None
+    if refusal is None:
+        return None
+    if len(written) == 1:
+        return written[0], refusal
+    middle = len(written) // 2
+    found = first_refused(written[:middle], relation)
+    return found or first_refused(written[middle:], relation)
 
 
 def explained(
@@ -179,7 +196,7 @@ def keys(plan: MatchPlan) -> Iterator[Written]:
 def is_sortable(key: Written, relation: Relation) -> bool:
     """Whether Spark can put rows together and in order by a key."""
     window = f"row_number() OVER (PARTITION BY {key.text} ORDER BY {key.text})"
-    return refusal_of(replace(key, text=window), relation) is None
+    return refusal_of([window], relation) is None
 
 
 def whole_conditions(plan: MatchPlan) -> Iterator[Written]:

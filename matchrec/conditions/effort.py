@@ -1,0 +1,32 @@
+"""How large the run conditions of a query may become: what is beyond is refused early."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matchrec.errors.conditions import operations_nested_too_deep, too_many_operations
+from matchrec.plan.expression import DEEPEST
+from matchrec.source import Span
+
+MOST_OPERATIONS = 200_000
+
+
+@dataclass(slots=True)
+class Effort:
+    """How many steps have been typed, and how many are being typed now, one in another."""
+
+    operations: int = 0
+    depth: int = 0
+
+    def enter(self, span: Span) -> None:
+        """One more step begins. Raises where there are too many."""
+        self.operations += 1
+        if self.operations > MOST_OPERATIONS:
+            raise too_many_operations(MOST_OPERATIONS, span)
+        self.depth += 1
+        if self.depth > DEEPEST + 1:
+            raise operations_nested_too_deep(DEEPEST, span)
+
+    def leave(self) -> None:
+        """The step that began last is done."""
+        self.depth -= 1
