@@ -21,7 +21,9 @@ from unittest.mock import patch
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.compile.executable import Executable, draft, link
+from matchrec.compile.draft import draft
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import BIGINT, BOOLEAN, Family, ValueType
 from matchrec.errors import MatchRecognizeError
