@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from matchrec.errors.arguments import shown
 from matchrec.errors.kinds import (
     MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
     listed,
     nearest,
 )
@@ -29,13 +30,11 @@ def not_a_positive_duration(given: object, call: str) -> MatchRecognizePlanError
     )
 
 
-def too_long_duration(given: object, call: str) -> MatchRecognizePlanError:
+def too_long_duration(given: object, call: str) -> MatchRecognizeUnsupportedError:
     """A window that no column of times or numbers can reach over."""
-    return MatchRecognizePlanError(
+    return MatchRecognizeUnsupportedError(
         f"{call} of {shown(given)}: the window is longer than Spark can measure",
-        notes=(
-            "microseconds, and numbers of the order column, are less than 2 to the power of 63",
-        ),
+        notes=("a time is at most 292,271 years, a number less than 2 to the power of 63",),
         hint="write a smaller one, or leave it out",
     )
 

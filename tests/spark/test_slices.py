@@ -278,7 +278,7 @@ def test_explain_says_what_tells_where_matches_begin(
 
 @pytest.mark.parametrize("count", [0, 1.5, 1000])
 def test_what_is_no_number_of_slices_is_refused(ticks: DataFrame, count: int) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="can be cut into 1 to"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="a whole number from 1 to 12"):
         matchrec.match_recognize(ticks, CLAUSES["a window"], slices=count)
 
 

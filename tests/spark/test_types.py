@@ -14,9 +14,9 @@ import pyspark
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import YearMonthIntervalType
-from tests.test_random_queries import settings
 
 import matchrec
+from tests.properties.test_queries import settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def _renamed(stock: Sequence[StockToken], left_out: frozenset[int]) -> Iterator[
         token = stock[index]
         following = stock[index + 1].token_type if index + 1 < len(stock) else None
         if frame := frame_at(stock, index):
-            yield renamed(token, TokenType.VAR, frame)
+            yield renamed(token, TokenType.VAR, frame, stock[index + 2].end)
             index += 2
         elif (
             token.text.upper() in OF_THE_MATCH

@@ -133,9 +133,10 @@ def _as_name(found: Sequence[StockToken], index: int, text: str) -> StockToken:
     return renamed(token, TokenType.IDENTIFIER, token.text) if quoted and dotted else token
 
 
-def renamed(stock: StockToken, kind: TokenType, text: str) -> StockToken:
-    """A token of another kind and text in the place of `stock`."""
-    return StockToken(kind, text, stock.line, stock.col, stock.start, stock.end, stock.comments)
+def renamed(stock: StockToken, kind: TokenType, text: str, end: int | None = None) -> StockToken:
+    """A token of another kind and text in the place of `stock`, or up to the character `end`."""
+    last = stock.end if end is None else end
+    return StockToken(kind, text, stock.line, stock.col, stock.start, last, stock.comments)
 
 
 def _is_command(found: Sequence[StockToken]) -> bool:

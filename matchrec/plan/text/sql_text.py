@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _PART = r"(?:\w+|`(?:[^`]|``)*`)"
-_OPERAND = re.compile(rf"{_PART}(?:\.{_PART})*")
+_OPERAND = re.compile(rf"{_PART}(?:\.{_PART})*|\{{\w+\}}")  # a name, or a hole
 
 
 def quoted(name: str) -> str:
@@ -24,7 +24,7 @@ def string_literal(text: str) -> str:
 
 
 def as_operand(text: str) -> str:
-    """An expression as it can stand beside any operator: in parentheses unless it is a name.
+    """An expression as it can stand beside any operator: in parentheses but for a name or hole.
 
     >>> as_operand("`a b`.c"), as_operand("x + y")
     ('`a b`.c', '(x + y)')
