@@ -121,7 +121,7 @@ class Typer:
     @cached_property
     def draft(self) -> Draft:
         """What types steps before it is known whether their columns will be read as they are."""
-        return Draft(self.types, self.ansi)
+        return Draft(self.types, self.ansi, effort=self.effort)
 
     def type_of(self, step: Step) -> ValueType:
         """The type of a step; nothing is read for it."""

@@ -74,7 +74,7 @@ _COMPARED = {
 }
 
 
-def operations_nested_too_deep(limit: int, span: Span) -> MatchRecognizeError:
+def operations_nested_too_deep(limit: int, span: Span | None) -> MatchRecognizeError:
     """A condition that the engine would have to compute by too many steps one after the other."""
     return MatchRecognizeUnsupportedError(
         f"an expression in DEFINE that depends on the run has over {limit} operations in one "
@@ -94,7 +94,7 @@ def nested_too_deep_to_plan() -> MatchRecognizeError:
     )
 
 
-def too_many_operations(limit: int, span: Span) -> MatchRecognizeError:
+def too_many_operations(limit: int, span: Span | None) -> MatchRecognizeError:
     """A condition that is too large for the engine once it is written out."""
     return MatchRecognizeUnsupportedError(
         f"a condition in DEFINE that depends on the run has over {limit:,} operations",

@@ -156,6 +156,8 @@ SASE: Mapping[str, Text] = {
     "predicates": lambda n: sase(2, many(n, "a0.x <> #", " AND ")),
     "predicates on the run": lambda n: sase(2, many(n, "a1.x <> a0.x + #", " AND ")),
     "predicate of OR": lambda n: sase(2, f"({many(n, 'a0.x = #', ' OR ')})"),
+    "predicate of NOT": lambda n: sase(2, f"{'NOT ' * n}a0.x > 1"),
+    "predicate of a sum": lambda n: sase(2, f"{many(n, 'a0.x * #', ' + ')} > 1"),
     "components": lambda n: sase(n, "a0.x > 1"),
     "components with predicates": lambda n: sase(n, many(n, "a#.x > 1", " AND ")),
     "Kleene plus": lambda n: sase(n, "a0[1].x > 1", "E+ a#[]"),

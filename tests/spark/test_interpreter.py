@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import venv
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,10 @@ def test_pyspark_python_that_cannot_do_the_work(bare: Path) -> None:
     assert printed(bare, PYSPARK_PYTHON=str(bare)) == [*ANSWERS, str(bare)]
 
 
-def test_a_server_of_connect_in_the_program(bare: Path) -> None:
-    """Its workers' interpreter is settled when it starts, so it is an error with the cure."""
-    pytest.importorskip("grpc")
-    (message,) = printed(bare, "connect")
-    assert f"Spark would run its Python workers with `{bare}`, which lacks matchrec" in message
-    assert printed(bare, "connect", PYSPARK_PYTHON=sys.executable) == ANSWERS
+if find_spec("grpc"):  # what Spark Connect needs comes with an extra of PySpark
+
+    def test_a_server_of_connect_in_the_program(bare: Path) -> None:
+        """Its workers' interpreter is settled when it starts, so it is an error with the cure."""
+        (message,) = printed(bare, "connect")
+        assert f"Spark would run its Python workers with `{bare}`, which lacks matchrec" in message
+        assert printed(bare, "connect", PYSPARK_PYTHON=sys.executable) == ANSWERS

@@ -1,0 +1,86 @@
+"""Planning grows with the size of a query, not with its square: calls are counted, not seconds."""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+
+import pytest
+
+from matchrec.errors import MatchRecognizeError
+from tests.benchmarks.planning import Queries, families, planned
+
+SIZE = 40
+BY_THE_SQUARE = {  # of choices, of which a program has at most 200,000
+    "row patterns: A* A* A*",
+    "row patterns: V0* V1* V2*",
+    "row patterns: A? A? A?",
+    "row patterns: (A or B*){n}",
+    "row patterns: (A B)* (A B)*",
+    "patterns: stages, optional",
+}
+BY_ANOTHER_POWER = {  # of operations, of which 100 may stand in one another and 200,000 in all
+    "conditions: GREATEST of computed values",
+    "conditions: sum of columns",
+    "conditions: sum of terms on the run",
+    "clauses: one long measure",
+    "SASE+: predicate of a sum",
+}
+NESTED = {one.name for one in families() if one.name.startswith("nested: ")}
+LINEAR = [one for one in families() if one.name not in BY_THE_SQUARE | BY_ANOTHER_POWER | NESTED]
+
+
+def calls(queries: Queries, size: int) -> int:
+    """How many calls of functions planning takes."""
+    profile = cProfile.Profile()
+    profile.enable()
+    planned(queries, size)
+    profile.disable()
+    return pstats.Stats(profile).total_calls  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.mark.parametrize("queries", LINEAR, ids=lambda one: one.name)
+def test_twice_the_size_takes_twice_the_calls(queries: Queries) -> None:
+    calls(queries, SIZE)  # what is remembered is remembered from here on
+    once, twice = calls(queries, SIZE + 1), calls(queries, 2 * SIZE + 2)
+    assert twice < 2.4 * once
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "limit"),
+    [
+        ("row patterns: A* A* A*", 1000, "over 200,000 choices"),
+        ("row patterns: A{n}", 20_000, "over 20,000 states"),
+        ("patterns: stages, optional", 1000, "over 200,000 choices"),
+        ("patterns: times", 5000, "over 5,000 states"),
+        ("conditions: CASE on the run", 101, "over 100 operations in one another"),
+        ("conditions: COALESCE on the run", 102, "over 100 operations in one another"),
+        ("conditions: GREATEST of computed values", 500, "over 200,000 operations"),
+        ("nested: groups", 101, "more than 100 groups deep"),
+        ("nested: parentheses", 1000, "nested too deep"),
+        ("nested: CASE in CASE", 1000, "nested too deep"),
+        ("SASE+: predicate of NOT", 500, "nested too deep"),
+        ("SASE+: predicate of a sum", 500, "nested too deep"),
+    ],
+)
+def test_what_is_too_large_is_refused_with_its_limit(name: str, size: int, limit: str) -> None:
+    (queries,) = (one for one in families() if one.name == name)
+    with pytest.raises(MatchRecognizeError, match=limit):
+        planned(queries, size)
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("conditions: sum of columns", 1000),
+        ("conditions: sum of terms on the run", 1000),
+        ("clauses: one long measure", 1000),
+        ("conditions: CASE on the run", 90),
+        ("conditions: GREATEST of computed values", 40),
+        ("patterns: stages", 1000),
+        ("patterns: where", 1000),
+    ],
+)
+def test_what_is_long_is_not_deep(name: str, size: int) -> None:
+    (queries,) = (one for one in families() if one.name == name)
+    planned(queries, size)
