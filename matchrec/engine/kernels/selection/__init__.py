@@ -1,1 +1,0 @@
-"""Kernels of queries that skip rows or ask for all matches; a file per engine."""
