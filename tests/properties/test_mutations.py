@@ -29,7 +29,7 @@ from matchrec.frontends.pattern import Asked, lower_pattern
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.splice import outer
+from matchrec.frontends.sql.query.splice import outer
 from matchrec.output.schema import output_columns
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns, resolve

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from matchrec.errors.sql.syntax import expression_nested_too_deep
 from matchrec.frontends.sase.lower import lower
-from matchrec.frontends.sase.nodes import SaseQuery
-from matchrec.frontends.sase.parser import parse
+from matchrec.frontends.sase.syntax.nodes import SaseQuery
+from matchrec.frontends.sase.syntax.parser import parse
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Span

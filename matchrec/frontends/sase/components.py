@@ -14,7 +14,7 @@ from typing import TypeVar
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
 from matchrec.errors.kinds import nearest
-from matchrec.frontends.sase.nodes import Component, Index, Name, SaseQuery, Where
+from matchrec.frontends.sase.syntax.nodes import Component, Index, Name, SaseQuery, Where
 from matchrec.source import Span
 
 CLOSING = "end of match"

@@ -20,10 +20,10 @@ from matchrec.frontends.expressions.function_names import (
     WINDOW_ONLY,
 )
 from matchrec.frontends.expressions.operators import operation_of_call
-from matchrec.frontends.sase import nodes
 from matchrec.frontends.sase.components import Components
-from matchrec.frontends.sase.nodes import Expression, Index
-from matchrec.frontends.sase.strings import in_single_quotes
+from matchrec.frontends.sase.syntax import nodes
+from matchrec.frontends.sase.syntax.nodes import Expression, Index
+from matchrec.frontends.sase.syntax.strings import in_single_quotes
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from matchrec.errors import sase as errors
 from matchrec.errors import sase_expression as expression_errors
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.sase import nodes
 from matchrec.frontends.sase.components import CLOSING, Components, declared, variables_of
 from matchrec.frontends.sase.conjuncts import conjuncts, joined
 from matchrec.frontends.sase.expressions import Reader, term_of
-from matchrec.frontends.sase.nodes import EventWindow, SaseQuery, Strategy, TimeWindow
 from matchrec.frontends.sase.placement import place
+from matchrec.frontends.sase.syntax import nodes
+from matchrec.frontends.sase.syntax.nodes import EventWindow, SaseQuery, Strategy, TimeWindow
 from matchrec.plan.clauses import (
     Absence,
     Definition,
@@ -64,7 +64,7 @@ def lower(
 
     order_by, partition_by, type_column: SQL over one row; an event's type is the value of the last.
 
-    >>> from matchrec.frontends.sase.parser import parse
+    >>> from matchrec.frontends.sase.syntax.parser import parse
     >>> query = parse("PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match { a[i].x > 1 }")
     >>> plan = lower(query, ("ts",), (), "event_type", MatchOutput.ALL)
     >>> plan.variables, plan.selection.value

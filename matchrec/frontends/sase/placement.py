@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from matchrec.errors import sase_expression as errors
 from matchrec.frontends.sase.components import Components
-from matchrec.frontends.sase.nodes import Index
+from matchrec.frontends.sase.syntax.nodes import Index
 from matchrec.plan.expression import Aggregate, ColumnReference, Reference, Scalar, references
 from matchrec.source import Span
 

@@ -10,11 +10,11 @@ Dropped: comments and layout inside clauses. Nothing else of the query is read, 
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.tokens import tokens
-from matchrec.frontends.sql.clause import read_clause
-from matchrec.frontends.sql.locate import parse
-from matchrec.frontends.sql.nodes import MatchRecognize
-from matchrec.frontends.sql.query import Query, Site
-from matchrec.frontends.sql.sections import clause_tokens
+from matchrec.frontends.sql.clause.grammar import read_clause
+from matchrec.frontends.sql.clause.nodes import MatchRecognize
+from matchrec.frontends.sql.clause.sections import clause_tokens
+from matchrec.frontends.sql.query.locate import parse
+from matchrec.frontends.sql.query.nodes import Query, Site
 from matchrec.source import Source, Span
 
 __all__ = ["MatchRecognize", "Query", "Site", "parse", "parse_clause"]

@@ -15,9 +15,9 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sase import compile_sase, parse
 from matchrec.frontends.sase.components import Components
 from matchrec.frontends.sase.conjuncts import MOST_CLAUSES, conjuncts
-from matchrec.frontends.sase.expected import in_words
 from matchrec.frontends.sase.expressions import Reader
-from matchrec.frontends.sase.parser import _grammar
+from matchrec.frontends.sase.syntax.expected import in_words
+from matchrec.frontends.sase.syntax.parser import _grammar
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, references, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan

@@ -13,8 +13,7 @@ from matchrec.errors.kinds import shown_in
 from matchrec.frontends.lexing.dialect import Dialect, DoubleQuotes
 from matchrec.frontends.lexing.tokens import Kind, tokens
 from matchrec.frontends.sql import parse_clause
-from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import (
+from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
     ExpressionText,
     MatchRecognize,
@@ -22,6 +21,7 @@ from matchrec.frontends.sql.nodes import (
     Search,
     SortKey,
 )
+from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.query import Query
-from matchrec.frontends.sql.splice import (
+from matchrec.frontends.sql.query.nodes import Query
+from matchrec.frontends.sql.query.splice import (
     fill_frames,
     markers_of_outer,
     outer,

@@ -19,8 +19,8 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import query as errors
 from matchrec.frontends.lexing.sqlglot_columns import frame_at, reason_in, reason_of, stock_parse
 from matchrec.frontends.lexing.tokens import renamed
-from matchrec.frontends.sql.outline import Cut, Outline
-from matchrec.frontends.sql.relation import Relation
+from matchrec.frontends.sql.query.outline import Cut, Outline
+from matchrec.frontends.sql.query.relation import Relation
 from matchrec.source import Span
 
 _MARKER = "__match_"

@@ -10,7 +10,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import query as errors
 from matchrec.errors.sql import syntax as syntax_errors
-from matchrec.frontends.sql.outline import Outline, is_clause
+from matchrec.frontends.sql.query.outline import Outline, is_clause
 
 
 def refuse_unbalanced(outline: Outline) -> None:

@@ -9,7 +9,7 @@ from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.lexing.tokens import Kind, Token, split_at_commas
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.frontends.sql.nodes import (
+from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
     ExpressionText,
     MatchRecognize,
@@ -17,7 +17,7 @@ from matchrec.frontends.sql.nodes import (
     Search,
     SortKey,
 )
-from matchrec.frontends.sql.sections import (
+from matchrec.frontends.sql.clause.sections import (
     ClauseTokens,
     Part,
     Section,

@@ -12,10 +12,12 @@ from matchrec.errors.sql import query as errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.sqlglot_columns import frame_at
 from matchrec.frontends.lexing.tokens import closings, own_tokens, stock_tokens
-from matchrec.frontends.sql.brackets import part_at, refuse_unbalanced
-from matchrec.frontends.sql.clause import read_clause
-from matchrec.frontends.sql.factors import Placed, aliases
-from matchrec.frontends.sql.outline import (
+from matchrec.frontends.sql.clause.grammar import read_clause
+from matchrec.frontends.sql.clause.sections import clause_tokens
+from matchrec.frontends.sql.query.aliases import Placed, aliases
+from matchrec.frontends.sql.query.brackets import part_at, refuse_unbalanced
+from matchrec.frontends.sql.query.nodes import Frame, Query, Site
+from matchrec.frontends.sql.query.outline import (
     Cut,
     Outline,
     cuts,
@@ -23,11 +25,9 @@ from matchrec.frontends.sql.outline import (
     refuse_stored_text,
     refuse_window_patterns,
 )
-from matchrec.frontends.sql.query import Frame, Query, Site
-from matchrec.frontends.sql.relation import relation_before
-from matchrec.frontends.sql.sections import clause_tokens
-from matchrec.frontends.sql.use import Words, use_of, words_of
-from matchrec.frontends.sql.with_clauses import WithClause, visible, with_clauses
+from matchrec.frontends.sql.query.relation import relation_before
+from matchrec.frontends.sql.query.use import Words, use_of, words_of
+from matchrec.frontends.sql.query.with_clauses import WithClause, visible, with_clauses
 from matchrec.plan.text.template import View
 from matchrec.source import Source, Span
 

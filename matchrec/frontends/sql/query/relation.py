@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matchrec.errors.sql import query as errors
 from matchrec.frontends.expressions.function_names import words
 from matchrec.frontends.lexing.tokens import Kind, split_at_commas
-from matchrec.frontends.sql.outline import Cut, Outline
+from matchrec.frontends.sql.query.outline import Cut, Outline
 
 _BEFORE_RELATION = words("FROM JOIN USING")
 _LITERALS = words("NULL TRUE FALSE")

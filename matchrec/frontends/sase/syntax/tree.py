@@ -10,11 +10,11 @@ from lark.tree import Meta
 
 from matchrec.errors import sase as errors
 from matchrec.errors import sase_expression as expression_errors
-from matchrec.frontends.sase import nodes
-from matchrec.frontends.sase.nodes import Index
-from matchrec.frontends.sase.strategy import strategy_named
-from matchrec.frontends.sase.strings import in_single_quotes
-from matchrec.frontends.sase.window import window
+from matchrec.frontends.sase.syntax import nodes
+from matchrec.frontends.sase.syntax.nodes import Index
+from matchrec.frontends.sase.syntax.strategy import strategy_named
+from matchrec.frontends.sase.syntax.strings import in_single_quotes
+from matchrec.frontends.sase.syntax.window import window
 from matchrec.plan.text.sql_text import string_literal, unquoted
 from matchrec.source import Span
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.frontends.sql.nodes import MatchRecognize
+from matchrec.frontends.sql.clause.nodes import MatchRecognize
 from matchrec.plan.text.template import View
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.source import Source, Span

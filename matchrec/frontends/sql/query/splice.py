@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 
 from matchrec.frontends.lexing.sqlglot_columns import frame_at
 from matchrec.frontends.lexing.tokens import stock_tokens
-from matchrec.frontends.sql.layout import hole_in, written_into
-from matchrec.frontends.sql.query import Query, Site
+from matchrec.frontends.sql.query.layout import hole_in, written_into
+from matchrec.frontends.sql.query.nodes import Query, Site
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.sql_text import run_together
 from matchrec.plan.text.template import Template, View, template

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from matchrec.frontends.expressions.function_names import words
 from matchrec.frontends.lexing.tokens import Kind
-from matchrec.frontends.sql.outline import Outline
+from matchrec.frontends.sql.query.outline import Outline
 from matchrec.plan.use import KeyTest, Use
 
 Range = tuple[int, int]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.errors.sql import query as errors
-from matchrec.frontends.sql.outline import Outline
+from matchrec.frontends.sql.query.outline import Outline
 from matchrec.source import Span
 
 _QUERY_WORDS = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "MAP", "REDUCE")
