@@ -9,7 +9,6 @@ from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
 from matchrec.frontends.expressions.row_argument import Operand, one_variable, read_row_argument
 from matchrec.frontends.expressions.row_term import call_arguments, row_term
-from matchrec.frontends.lexing.tokens import split_at_commas
 from matchrec.plan.expression import (
     Aggregate,
     Semantics,
@@ -110,7 +109,7 @@ def _read_suffix(analysis: Analysis, index: int, start: int) -> _Suffix:
                 suffix = replace(suffix, end=closing + 1, condition=condition)
             case "WITHIN", "GROUP", "(":
                 closing = analysis.pairs[end + 2]
-                parts = split_at_commas(analysis.tokens, analysis.pairs, end + 5, closing)
+                parts = analysis.separated(end + 5, closing)
                 ordering = tuple(_sort_item(analysis, index, part) for part in parts)
                 suffix = replace(suffix, end=closing + 1, ordering=ordering)
             case ("IGNORE" | "RESPECT") as word, "NULLS", _:

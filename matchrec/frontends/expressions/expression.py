@@ -11,10 +11,10 @@ from __future__ import annotations
 from matchrec.errors.sql import syntax as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.frontends.expressions.analysis import Analysis, Clause, Scope, analyse
-from matchrec.frontends.expressions.function_names import CONSTANT_CALLS, NONDETERMINISTIC
 from matchrec.frontends.expressions.operations import scalar
 from matchrec.frontends.expressions.references import holes, refuse_references
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
+from matchrec.frontends.lexing.function_names import CONSTANT_CALLS, NONDETERMINISTIC
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import Scalar
 from matchrec.source import Span

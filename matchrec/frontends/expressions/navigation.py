@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions.analysis import Analysis, is_semantics
-from matchrec.frontends.expressions.function_names import LOGICAL, NAVIGATION, PHYSICAL
 from matchrec.frontends.expressions.row_argument import Operand, read_row_argument
 from matchrec.frontends.expressions.row_term import (
     call_arguments,
@@ -20,6 +19,7 @@ from matchrec.frontends.expressions.row_term import (
     refuse_suffix,
     row_term,
 )
+from matchrec.frontends.lexing.function_names import LOGICAL, NAVIGATION, PHYSICAL
 from matchrec.frontends.lexing.numbers import MOST, whole_number
 from matchrec.frontends.lexing.tokens import Kind
 from matchrec.plan.expression import (

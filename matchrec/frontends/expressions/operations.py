@@ -17,7 +17,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from matchrec.frontends.expressions.analysis import Analysis
-from matchrec.frontends.expressions.cursor import Cursor, items_of
+from matchrec.frontends.expressions.cursor import ExpressionCursor
 from matchrec.frontends.expressions.operators import (
     AFTER_INTERVAL,
     BINARY,
@@ -38,19 +38,19 @@ class _NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
 
 def scalar(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
     """The expression as a tree of operations, with its references as holes."""
-    items = items_of(analysis, holes)
-    return _Reader(analysis, items).read(0, len(items))
+    reader = _Reader(analysis, holes)
+    return reader.read(0, reader.end)
 
 
-class _Reader(Cursor):
+class _Reader(ExpressionCursor):
     """One method per rule; each returns its tree or raises _NotModelled."""
 
     def read(self, start: int, end: int) -> Scalar:
-        """The tree of items `start .. end`, opaque as a whole if it cannot be read to its end."""
+        """The tree of tokens `start .. end`, opaque as a whole if it cannot be read to its end."""
         return self.readable(start, end) or self.term(start, end)
 
     def readable(self, start: int, end: int) -> Scalar | None:
-        """The tree of items `start .. end`, or None when something in it is not modelled."""
+        """The tree of tokens `start .. end`, or None when something in it is not modelled."""
         outside = self.position, self.end
         self.position, self.end = start, end
         try:
@@ -61,9 +61,9 @@ class _Reader(Cursor):
         finally:
             self.position, self.end = outside
 
-    def skip(self, items: int) -> None:
-        """Goes past so many items, if they are there."""
-        self.position += items
+    def skip(self, count: int) -> None:
+        """Goes past so many tokens, if they are there."""
+        self.position += count
         if self.position > self.end:
             raise _NotModelled
 
@@ -142,7 +142,7 @@ class _Reader(Cursor):
         raise _NotModelled
 
     def separated(self, start: int, end: int) -> tuple[Scalar, ...]:
-        """The expressions between the commas of items `start .. end`."""
+        """The expressions between the commas of tokens `start .. end`."""
         parts = []
         first = index = start
         while index <= end:
@@ -189,7 +189,7 @@ class _Reader(Cursor):
         return self.chain(start, left, chained)
 
     def chain(self, start: int, tree: Scalar, length: int) -> Scalar:
-        """The items from `start` on, read as `tree` unless too many operators stand in a row."""
+        """The tokens from `start` on, read as `tree` unless too many operators stand in a row."""
         return tree if length <= DEEPEST else self.operation(LONG_CHAIN, start)
 
     def unary(self) -> Scalar:
@@ -222,7 +222,7 @@ class _Reader(Cursor):
             return self.case()
         if kind is Kind.WORD and self.key_at(start + 1) == "(" and self.key != "INTERVAL":
             return self.call()
-        if self.key == "INTERVAL" and self.kind_at(start + 1) is not None:
+        if self.key == "INTERVAL" and self.kind_at(start + 1) not in (Kind.REFERENCE, Kind.END):
             return self.interval()
         self.position += 1
         if kind is Kind.SYMBOL:

@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions.aggregates import read_aggregate
 from matchrec.frontends.expressions.analysis import Analysis, Clause, is_semantics
-from matchrec.frontends.expressions.function_names import (
+from matchrec.frontends.expressions.navigation import read_navigation
+from matchrec.frontends.expressions.row_term import read_classifier, read_match_number
+from matchrec.frontends.lexing.function_names import (
     AGGREGATES,
     LOGICAL,
     NAVIGATION,
@@ -21,8 +23,6 @@ from matchrec.frontends.expressions.function_names import (
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.frontends.expressions.navigation import read_navigation
-from matchrec.frontends.expressions.row_term import read_classifier, read_match_number
 from matchrec.plan.expression import (
     ColumnReference,
     Navigation,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions.analysis import Analysis, Clause
-from matchrec.frontends.expressions.function_names import AGGREGATES, NAVIGATION
+from matchrec.frontends.lexing.function_names import AGGREGATES, NAVIGATION
 from matchrec.source import Span
 
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable
+from matchrec.frontends.expressions.pieces import with_holes
 from matchrec.frontends.expressions.row_argument import Operand
-from matchrec.frontends.lexing.tokens import split_at_commas
 from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     MatchNumber,
     Navigation,
-    Piece,
     Reference,
     Semantics,
     Term,
-    set_apart,
 )
-from matchrec.source import Span
 
 SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 
@@ -30,15 +27,8 @@ def row_term(analysis: Analysis, operand: Operand, semantics: Semantics) -> Term
     """
     found = (_reading(analysis, index, semantics) for index in range(operand.start, operand.end))
     span = analysis.span(operand.start, operand.end)
-    pieces: list[Piece] = []
-    position = span.start
-    for reference in found:
-        if reference is None or reference.span is None or reference.span.start < position:
-            continue
-        pieces += [analysis.written(Span(position, reference.span.start)), reference]
-        position = reference.span.end
-    pieces.append(analysis.written(Span(position, span.end)))
-    return Term(set_apart(pieces), span)
+    holes = ((one.span, (one,)) for one in found if one is not None and one.span is not None)
+    return Term(with_holes(analysis.written, span, holes), span)
 
 
 def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference | None:
@@ -99,7 +89,7 @@ def call_arguments(analysis: Analysis, index: int) -> tuple[tuple[int, int], ...
     closing = analysis.pairs[opening]
     if closing == opening + 1:
         return ()
-    parts = split_at_commas(analysis.tokens, analysis.pairs, opening + 1, closing)
+    parts = analysis.separated(opening + 1, closing)
     for start, end in parts:
         if start == end:
             token = analysis.tokens[end]

@@ -7,7 +7,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
-from matchrec.frontends.lexing.tokens import Kind, Token, split_at_commas
+from matchrec.frontends.lexing.tokens import Kind, Token
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
@@ -54,7 +54,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         subsets=tuple(_subset(clause, *item) for item in items(Part.SUBSET)),
         definitions=tuple(_definition(clause, *item) for item in items(Part.DEFINE)),
         dialect=clause.dialect,
-        span=clause.span,
+        span=clause.inside,
     )
 
 
@@ -62,17 +62,17 @@ def _items(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], ...
     """The index ranges between the commas of a section, none of them empty."""
     if section.start == section.end:
         raise errors.nothing_in(section.part.value, section.keyword)
-    parts = split_at_commas(clause.tokens, clause.pairs, section.start, section.end)
+    parts = clause.separated(section.start, section.end)
     for start, end in parts:
         if start == end:
             comma = end if end < section.end else end - 1
-            raise errors.nothing_beside_comma(section.part.value, clause.tokens[comma].span)
+            raise errors.nothing_beside_comma(section.part.value, clause[comma].span)
     return parts
 
 
 def _expression(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
-    span = clause.span_of(start, end)
-    return ExpressionText(clause.text[span.start : span.end], span)
+    span = clause.span(start, end)
+    return ExpressionText(clause.text_at(span), span)
 
 
 def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
@@ -81,14 +81,14 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
     closing = clause.pairs[opening]
     for index in range(opening, closing):
         if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
-            spans = clause.tokens[opening].span, clause.tokens[index].span
+            spans = clause[opening].span, clause[index].span
             raise errors.not_closed_before("(", "DEFINE", spans)
     if end < section.end:
-        token = clause.tokens[end]
+        token = clause[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON"):
-            raise errors.malformed_selection(clause.span_of(end, section.end))
+            raise errors.malformed_selection(clause.span(end, section.end))
         raise syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
-    inside = Span(clause.tokens[opening].span.end, clause.tokens[closing].span.start)
+    inside = Span(clause[opening].span.end, clause[closing].span.start)
     return parse_row_pattern(clause.text, inside)
 
 
@@ -106,7 +106,7 @@ def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
 
 def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
     _refuse_second_name(clause, start, end)
-    name = clause.tokens[end - 1]
+    name = clause[end - 1]
     several = end - start > 1
     if several and name.in_double_quotes and clause.key(end - 2) == "AS":
         raise column_in_double_quotes(name.text, "MEASURES", name.span)
@@ -131,7 +131,7 @@ def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
     index = start
     while index < end - 2:
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
-            token = clause.tokens[index + 2]
+            token = clause[index + 2]
             raise syntax_errors.unexpected_token(token.text, "MEASURES", token.span)
         index = clause.pairs.get(index, index) + 1
 
@@ -140,8 +140,8 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     expression = _expression(clause, start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
         return errors.star_as_measure(expression.text, expression.span)
-    if end - start > 2 and clause.key(end - 2) == "AS" and clause.tokens[end - 1].is_string:
-        token = clause.tokens[end - 1]
+    if end - start > 2 and clause.key(end - 2) == "AS" and clause[end - 1].is_string:
+        token = clause[end - 1]
         return errors.string_as_name(token.text, token.span)
     return errors.measure_without_name(expression.text, expression.span)
 
@@ -168,18 +168,18 @@ def _rows_per_match(clause: ClauseTokens, section: Section | None) -> RowsPerMat
 def _after_match(clause: ClauseTokens, section: Section | None) -> AfterMatchSkip | None:
     if section is None:
         return None
-    span = clause.span_of(section.start, section.end)
+    span = clause.span(section.start, section.end)
     written = _words(clause, section).removeprefix("AFTER MATCH SKIP ")
     for to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
         if written == to.value:
             return AfterMatchSkip(to, None, span)
     start = section.start + 3
-    target = clause.tokens[section.end - 1]
+    target = clause[section.end - 1]
     direction = [clause.key(index) for index in range(start, section.end - 1)]
     ends = {"TO": SkipTo.LAST, "TO FIRST": SkipTo.FIRST, "TO LAST": SkipTo.LAST}
     to_end = ends.get(" ".join(direction))
     if clause.key(start - 1) != "SKIP" or to_end is None or not target.can_name:
-        raise errors.malformed_skip(clause.text[span.start : span.end], span)
+        raise errors.malformed_skip(clause.text_at(span), span)
     _refuse_reserved(target, "AFTER MATCH SKIP")
     return AfterMatchSkip(to_end, target.variable, target.span)
 
@@ -197,7 +197,7 @@ def _within(clause: ClauseTokens, section: Section | None) -> ExpressionText | N
 
 
 def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
-    name = clause.tokens[start]
+    name = clause[start]
     opening = start + 2
     well_formed = (
         name.can_name
@@ -206,13 +206,11 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
         and clause.pairs.get(opening) == end - 1
         and end - opening > 2
     )
-    parts = (
-        split_at_commas(clause.tokens, clause.pairs, opening + 1, end - 1) if well_formed else ()
-    )
-    if not parts or any(stop - first != 1 or not clause.is_name(first) for first, stop in parts):
+    parts = clause.separated(opening + 1, end - 1) if well_formed else ()
+    if not parts or any(stop - first != 1 or not clause.can_name(first) for first, stop in parts):
         written = _expression(clause, start, end)
         raise errors.malformed_subset(written.text, written.span)
-    members = tuple(clause.tokens[first] for first, _ in parts)
+    members = tuple(clause[first] for first, _ in parts)
     for token in (name, *members):
         _refuse_reserved(token, "SUBSET")
     return Subset(
@@ -224,7 +222,7 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
 
 
 def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
-    name = clause.tokens[start]
+    name = clause[start]
     if not name.can_name or clause.key(start + 1) != "AS" or end - start < 3:
         raise _malformed_definition(clause, start, end)
     _refuse_reserved(name, "DEFINE")
@@ -242,8 +240,8 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
     """`name AS` in a condition starts another definition."""
     index = start
     while index < end - 1:
-        if clause.key(index + 1) == "AS" and clause.is_name(index) and index > start:
-            token = clause.tokens[index]
+        if clause.key(index + 1) == "AS" and clause.can_name(index) and index > start:
+            token = clause[index]
             raise syntax_errors.unexpected_token(token.text, "DEFINE", token.span)
         index = clause.pairs.get(index, index) + 1
 
@@ -252,6 +250,6 @@ def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRe
     written = _expression(clause, start, end)
     first = start + 1 + (clause.key(start + 1) in ("=", ":", "IS", "AS"))
     meant = None
-    if clause.is_name(start) and first < end and clause.key(start + 1) not in (".", ","):
-        meant = clause.tokens[start].text, _expression(clause, first, end).text
+    if clause.can_name(start) and first < end and clause.key(start + 1) not in (".", ","):
+        meant = clause[start].text, _expression(clause, first, end).text
     return errors.malformed_definition(written.text, meant, written.span)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.lexing.dialect import Dialect, DoubleQuotes
-from matchrec.frontends.lexing.tokens import Kind, tokens
+from matchrec.frontends.lexing.token_sequence import read_tokens
+from matchrec.frontends.lexing.tokens import Kind
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
@@ -214,9 +215,11 @@ def test_double_quotes_name_where_no_string_can_stand() -> None:
 
 
 def test_two_double_quotes_in_a_name_are_one() -> None:
-    (token,) = tokens('"a""b"', Dialect(DoubleQuotes.NAME))
+    (token,) = read_tokens('"a""b"', Dialect(DoubleQuotes.NAME)).tokens
     assert (token.kind, token.name, token.span) == (Kind.QUOTED, 'a"b', Span(0, 6))
-    assert [one.kind for one in tokens('r"a"', Dialect(DoubleQuotes.NAME))] == [Kind.STRING]
+    assert [one.kind for one in read_tokens('r"a"', Dialect(DoubleQuotes.NAME)).tokens] == [
+        Kind.STRING
+    ]
 
 
 def test_double_quotes_name_everywhere_where_the_dialect_says_so() -> None:
