@@ -1,0 +1,82 @@
+"""The clause of one product → the same clause as another one reads it, as edits of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matchrec.frontends.dialects.edits import Edit
+from matchrec.frontends.dialects.pieces import Pieces
+from matchrec.frontends.dialects.product import Nulls, Product
+from matchrec.frontends.sql.clause.sections import ClauseTokens, Part, Section, sections
+from matchrec.plan.text.sql_text import quoted
+from matchrec.source import Span
+
+
+def clause_edits(clause: ClauseTokens, pieces: Pieces) -> Iterator[Edit]:
+    """The edits of a clause."""
+    found = sections(clause)
+    translator = _ClauseTranslator(clause, pieces)
+    for part, section in found.items():
+        yield from translator.section(part, section)
+    if Part.AFTER_MATCH not in found and pieces.read.skip is not pieces.write.skip:
+        start = found[Part.PATTERN].keyword.start
+        yield Edit(Span(start, start), f"AFTER MATCH SKIP {pieces.read.skip.value}\n")
+
+
+class _ClauseTranslator:
+    def __init__(self, clause: ClauseTokens, pieces: Pieces) -> None:
+        self.clause = clause
+        self.pieces = pieces
+
+    def section(self, part: Part, section: Section) -> Iterator[Edit]:
+        """The edits of one part."""
+        if section.start == section.end:
+            return
+        items = self.clause.separated(section.start, section.end)
+        match part:
+            case Part.PARTITION_BY:
+                for start, end in items:
+                    yield from self.expression(start, end)
+            case Part.ORDER_BY:
+                for start, end in items:
+                    yield from self.sort_key(start, end)
+            case Part.MEASURES:
+                for start, end in items:
+                    yield from self.measure(start, end)
+            case Part.DEFINE:
+                for start, end in items:
+                    yield from self.expression(start + 2, end)
+            case Part.WITHIN:
+                yield from self.expression(section.start, section.end)
+
+    def expression(self, start: int, end: int) -> Iterator[Edit]:
+        if start < end:
+            yield from self.pieces.expression(self.clause.span(start, end))
+
+    def sort_key(self, start: int, end: int) -> Iterator[Edit]:
+        clause, stop = self.clause, end
+        says_nulls = end - start > 2 and clause.key(end - 2) == "NULLS"
+        stop -= 2 * says_nulls
+        descends = clause.key(stop - 1) == "DESC"
+        stop -= clause.key(stop - 1) in ("ASC", "DESC")
+        yield from self.expression(start, stop)
+        here, there = (
+            nulls_first(product, descends=descends) for product in (self.pieces.read, self.pieces.write)
+        )
+        if not says_nulls and here is not there:
+            after = clause[end - 1].span.end
+            yield Edit(Span(after, after), f" NULLS {'FIRST' if here else 'LAST'}")
+
+    def measure(self, start: int, end: int) -> Iterator[Edit]:
+        """A measure's expression; its name is the last token, after AS or not."""
+        name = self.clause[end - 1]
+        stop = end - 1 - (self.clause.key(end - 2) == "AS")
+        yield from self.expression(start, stop)
+        written = self.clause.text_at(name.span)
+        if written.startswith('"'):
+            yield Edit(name.span, quoted(name.name))
+
+
+def nulls_first(product: Product, *, descends: bool) -> bool:
+    """Whether NULL comes before all values where nothing is said."""
+    return {Nulls.SMALL: not descends, Nulls.LARGE: descends, Nulls.LAST: False}[product.nulls]

@@ -1,0 +1,19 @@
+"""Notes on a translation: what is lost, or means something else in the other product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matchrec.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What differs, in one sentence. span: of the text that was translated."""
+
+    message: str
+    span: Span
+
+    def shown(self, source: Source) -> str:
+        """The sentence and its place."""
+        return f"{self.message}\n{source.excerpt(self.span)}"

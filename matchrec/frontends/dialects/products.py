@@ -1,0 +1,56 @@
+"""The products whose queries are read and written."""
+
+from __future__ import annotations
+
+from matchrec.errors.dialects import unknown_dialect
+from matchrec.frontends.dialects.product import SPARK, Nulls, Product
+from matchrec.frontends.dialects.rules import (
+    bare_classifier,
+    count_of_rows,
+    named_parameter,
+    navigation_with_default,
+    no_dual,
+    row_number_in_match,
+)
+from matchrec.plan.clauses import SkipTo
+
+_LAG_AND_LEAD = {"LAG": "PREV", "LEAD": "NEXT"}
+
+PRODUCTS = {
+    product.name: product
+    for product in (
+        SPARK,
+        Product("databricks", "Databricks", "databricks", is_spark=True),
+        Product(
+            "snowflake",
+            "Snowflake",
+            "snowflake",
+            nulls=Nulls.LARGE,
+            functions=_LAG_AND_LEAD
+            | {
+                "FIRST_VALUE": "FIRST",
+                "LAST_VALUE": "LAST",
+                "MATCH_SEQUENCE_NUMBER": "ROW_NUMBER",
+            },
+            reads=(navigation_with_default, row_number_in_match, bare_classifier),
+        ),
+        Product("oracle", "Oracle", "oracle", nulls=Nulls.LARGE, reads=(no_dual,)),
+        Product("trino", "Trino", "trino", nulls=Nulls.LAST, reads=(count_of_rows,)),
+        Product("flink", "Flink SQL", "spark", is_spark=True, skip=SkipTo.NEXT_ROW),
+        Product(
+            "bigquery",
+            "BigQuery",
+            "bigquery",
+            functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
+            reads=(navigation_with_default, row_number_in_match, named_parameter),
+        ),
+    )
+}
+
+
+def product_called(name: str) -> Product:
+    """The product of a `dialect=`. Raises MatchRecognizePlanError for any other name."""
+    product = PRODUCTS.get(name.lower())
+    if product is None:
+        raise unknown_dialect(name, PRODUCTS)
+    return product

@@ -1,0 +1,54 @@
+"""Rules for expressions: what a product writes otherwise, and sqlglot does not know or gets wrong."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from matchrec.frontends.dialects.sqlglot_translation import called, name_of
+
+
+def navigation_with_default(node: exp.Expr) -> exp.Expr:
+    """`LAG(x, n, default)`: the default counts only where there is no such row, not for NULL."""
+    name = name_of(node)
+    if name not in ("PREV", "NEXT") or len(node.expressions) < 3:
+        return node
+    value, offset, default = node.expressions
+    exists = exp.Is(this=exp.paren(value.copy()), expression=exp.null())
+    absent = exp.Is(this=called(name, exists, offset.copy()), expression=exp.null())
+    return exp.If(this=absent, true=default, false=called(name, value, offset))
+
+
+def row_number_in_match(node: exp.Expr) -> exp.Expr:
+    """`MATCH_SEQUENCE_NUMBER()`: the rows of the match up to the current one are counted."""
+    if name_of(node) != "ROW_NUMBER":
+        return node
+    return called("RUNNING", exp.Count(this=exp.Star()))
+
+
+def bare_classifier(node: exp.Expr) -> exp.Expr:
+    """`CLASSIFIER` without parentheses."""
+    is_bare = isinstance(node, exp.Column) and not node.table and not node.this.quoted
+    return called("CLASSIFIER") if is_bare and node.name.upper() == "CLASSIFIER" else node
+
+
+def count_of_rows(node: exp.Expr) -> exp.Expr:
+    """`count()` counts rows."""
+    if isinstance(node, exp.Count) and node.this is None and not node.expressions:
+        return exp.Count(this=exp.Star())
+    return node
+
+
+def named_parameter(node: exp.Expr) -> exp.Expr:
+    """`@name` is `:name`."""
+    return exp.Placeholder(this=node.name) if isinstance(node, exp.Parameter) else node
+
+
+def no_dual(node: exp.Expr) -> exp.Expr:
+    """`FROM dual` is nothing: a query without FROM has one row."""
+    if not isinstance(node, exp.Select):
+        return node
+    source = node.args.get("from_") or node.args.get("from")
+    is_dual = source is not None and source.this.name.lower() == "dual" and not node.args.get("joins")
+    if is_dual:
+        node.set(source.arg_key, None)
+    return node

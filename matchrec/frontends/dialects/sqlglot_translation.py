@@ -1,0 +1,130 @@
+"""One piece of SQL in another dialect, by sqlglot; functions of row patterns pass through unchanged.
+
+sqlglot does not know the functions of row patterns, or takes them for others (`LAST(x, 1)` loses
+its offset in Spark's dialect). So they bear names of our own while it reads and writes a piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import Dialect as SqlglotDialect
+from sqlglot import Token, exp
+from sqlglot.errors import ParseError, TokenError
+
+from matchrec.frontends.dialects.product import Product, Rule
+
+MARK = "MATCH_RECOGNIZE_"
+"""What precedes the name of a function of row patterns while sqlglot has it."""
+
+_FUNCTIONS = frozenset({"FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER"})
+_SEMANTICS = frozenset({"RUNNING", "FINAL"})
+
+
+def tokens_in(text: str, product: Product) -> list[Token]:
+    """The tokens of a text. Raises sqlglot's TokenError."""
+    return SqlglotDialect.get_or_raise(product.sqlglot).tokenize(text)
+
+
+def translated(text: str, read: Product, write: Product) -> str | None:
+    """The text in the dialect of `write`; None where that reads the text as it is.
+
+    Raises sqlglot's ParseError for what is not in the dialect of `read`.
+    """
+    if read == write:
+        return None
+    masked = _masked(text, read)
+    tree = _rewritten(_parsed(masked, read), (*read.reads, *write.writes))
+    result = _generated(tree, write)
+    is_alike = read.is_spark and write.is_spark and result == _read_and_written(text, write)
+    return None if is_alike else result
+
+
+def _read_and_written(text: str, product: Product) -> str | None:
+    """The text as a product would write it; None where it cannot read it."""
+    try:
+        return _generated(_parsed(_masked(text, product), product), product)
+    except (ParseError, TokenError):
+        return None
+
+
+def _parsed(text: str, product: Product) -> exp.Expr:
+    dialect = SqlglotDialect.get_or_raise(product.sqlglot)
+    trees = [tree for tree in dialect.parse(text) if tree is not None]
+    if len(trees) != 1:
+        raise ParseError("one statement or expression is expected")
+    return trees[0]
+
+
+def _generated(tree: exp.Expr, product: Product) -> str:
+    plain = tree.transform(_unmarked, product)
+    return plain.sql(product.sqlglot, comments=False)
+
+
+def _rewritten(tree: exp.Expr, rules: Sequence[Rule]) -> exp.Expr:
+    for rule in rules:
+        tree = tree.transform(rule)
+    return tree
+
+
+def _masked(text: str, product: Product) -> str:
+    """The text with marks on functions of row patterns; RUNNING and FINAL become calls."""
+    tokens = tokens_in(text, product)
+    parts, at = [], 0
+    for place, piece, end in sorted(_marks(tokens, product)):
+        parts += [text[at:place], piece]
+        at = max(at, end)
+    return "".join([*parts, text[at:]])
+
+
+def _marks(tokens: Sequence[Token], product: Product) -> Iterator[tuple[int, str, int]]:
+    """What takes the place of which characters: start, text, end."""
+    words = [token.text.upper() for token in tokens]
+    for index, word in enumerate(words):
+        after = words[index + 1] if index + 1 < len(words) else ""
+        qualified = index > 0 and words[index - 1] == "."
+        if qualified:
+            continue
+        token = tokens[index]
+        if after == "(" and (word in _FUNCTIONS or word in product.functions):
+            name = product.functions.get(word, word)
+            yield token.start, MARK + name, token.end + 1
+        elif word in _SEMANTICS and index + 2 < len(words) and words[index + 2] == "(":
+            closing = _closing(words, index + 2)
+            if closing is not None:
+                yield token.start, f"{MARK}{word}(", tokens[index + 1].start
+                yield tokens[closing].end + 1, ")", tokens[closing].end + 1
+
+
+def _closing(words: Sequence[str], opening: int) -> int | None:
+    depth = 0
+    for index in range(opening, len(words)):
+        depth += (words[index] == "(") - (words[index] == ")")
+        if depth == 0:
+            return index
+    return None
+
+
+def called(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of a function of row patterns."""
+    return exp.Anonymous(this=MARK + name, expressions=list(arguments))
+
+
+def name_of(node: exp.Expr) -> str | None:
+    """The name of the function of row patterns that a node calls, or None."""
+    if isinstance(node, exp.Anonymous) and str(node.this).upper().startswith(MARK):
+        return str(node.this).upper().removeprefix(MARK)
+    return None
+
+
+def _unmarked(node: exp.Expr, product: Product) -> exp.Expr:
+    name = name_of(node)
+    if name is None:
+        return node
+    if name in _SEMANTICS and len(node.expressions) == 1:
+        inner = node.expressions[0]
+        inner_name = name_of(inner)
+        if inner_name is None:
+            return exp.var(f"{name} {_generated(inner, product)}")
+        return exp.Anonymous(this=f"{name} {inner_name}", expressions=inner.expressions)
+    return exp.Anonymous(this=name, expressions=node.expressions)

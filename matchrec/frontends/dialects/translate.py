@@ -1,0 +1,90 @@
+"""A query of one product → the same query as another one reads it: edits, and notes on what differs.
+
+The query is divided into pieces: the query around the clauses, the relation before each, and every
+expression in a clause. Each is translated by itself, so that all else stays as it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot.errors import TokenError
+
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.sql.syntax import unreadable_text
+from matchrec.frontends.dialects.clause import clause_edits
+from matchrec.frontends.dialects.edits import Edit, Edited, edited
+from matchrec.frontends.dialects.notes import Note
+from matchrec.frontends.dialects.pieces import Pieces
+from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.dialects.sqlglot_translation import tokens_in
+from matchrec.frontends.lexing.sqlglot_tokens import frame_at, tokens_of
+from matchrec.frontends.lexing.token_sequence import TokenSequence
+from matchrec.frontends.lexing.tokens import closings
+from matchrec.frontends.sql.clause.sections import all_tokens, clause_tokens
+from matchrec.frontends.sql.query.cuts import Cut, cuts
+from matchrec.frontends.sql.query.relation import relation_before
+from matchrec.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A translated text. notes: what is lost or differs, each with its place in the original."""
+
+    edited: Edited
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The text in the other product's SQL."""
+        return self.edited.text
+
+
+def translate_query(text: str, read: Product, write: Product) -> Translation:
+    """A query with clauses anywhere, or without any."""
+    with shown_in(Source(text)):
+        tokens = product_tokens(text, read)
+        pieces = Pieces(text, read, write, tuple(_frames(tokens)))
+        return Translation(edited(text, _query_edits(tokens, pieces)))
+
+
+def translate_clause(text: str, read: Product, write: Product) -> Translation:
+    """What stands between the parentheses of a clause."""
+    with shown_in(Source(text)):
+        tokens = product_tokens(text, read)
+        pieces = Pieces(text, read, write, tuple(_frames(tokens)))
+        return Translation(edited(text, clause_edits(all_tokens(tokens), pieces)))
+
+
+def product_tokens(text: str, product: Product) -> TokenSequence:
+    """The tokens of a text as a product reads it."""
+    try:
+        found = tuple(tokens_in(text, product))
+    except TokenError as error:
+        raise unreadable_text(Span(0, len(text))) from error
+    own = tokens_of(found, text)
+    return TokenSequence(text, own, closings(own), found)
+
+
+def _frames(tokens: TokenSequence) -> Iterator[Span]:
+    """Where `{name}` stands."""
+    for index, token in enumerate(tokens.sqlglot):
+        if frame_at(tokens.sqlglot, index):
+            yield Span(token.start, tokens.sqlglot[index + 2].end + 1)
+
+
+def _query_edits(tokens: TokenSequence, pieces: Pieces) -> Iterator[Edit]:
+    found = cuts(tokens)
+    wholes = {cut: _whole(tokens, cut) for cut in found}
+    yield from pieces.query(tokens.whole, tuple(wholes.values()))
+    for cut, whole in wholes.items():
+        relation = Span(whole.start, tokens[cut.word].span.start)
+        inner = [other for other in wholes.values() if relation.holds(other)]
+        yield from pieces.relation(relation, inner)
+        yield from clause_edits(clause_tokens(tokens, cut.opening, cut.closing), pieces)
+
+
+def _whole(tokens: TokenSequence, cut: Cut) -> Span:
+    """The characters of a clause and of the relation before it."""
+    return tokens.span(relation_before(tokens, cut).start, cut.closing + 1)
