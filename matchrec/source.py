@@ -6,6 +6,7 @@ Every syntax node and plan node carries a `Span`; only an error about to be show
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from unicodedata import combining, east_asian_width
 
@@ -33,8 +34,18 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """The text that was translated into another one. before: where a span of that one was."""
+
+    source: Source
+    before: Callable[[Span], Span]
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a query as its author wrote it.
+    """The text of a query as its author wrote it, or what it was translated into.
+
+    origin: what its author wrote, where that is another text; excerpts are of that.
 
     >>> print(Source("SELECT 1\\nFROM t").excerpt(Span(14, 15)))
       line 2, column 6
@@ -43,6 +54,11 @@ class Source:
     """
 
     text: str
+    origin: Origin | None = None
+
+    def written(self, span: Span) -> tuple[Source, Span]:
+        """The author's text and place for a span of this one."""
+        return (self.origin.source, self.origin.before(span)) if self.origin else (self, span)
 
     def at(self, span: Span) -> str:
         """The characters of `span`."""
@@ -69,6 +85,8 @@ class Source:
 
         Of a long line, what is around the span, with `...` where it is cut.
         """
+        if self.origin:
+            return self.origin.source.excerpt(self.origin.before(span))
         line, column = self.position(span.start)
         text = self.text.split("\n")[line - 1].rstrip().expandtabs(1)
         indent = min(len(text) - len(text.lstrip()), column - 1)

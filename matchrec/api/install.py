@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import runner_for
+from matchrec.api.dialects import parse_query
 from matchrec.api.evaluation import Evaluation
 from matchrec.api.inputs import dialect_of
-from matchrec.api.signatures import ARGS, ENGINE, FRAMES, MAX_STEPS
+from matchrec.api.signatures import ARGS, DIALECT, ENGINE, FRAMES, MAX_STEPS
 from matchrec.arguments import SESSION, checked
-from matchrec.frontends.sql import parse
+from matchrec.frontends.sql import Query, may_have_clause
 from matchrec.spark.execute import Options
 from matchrec.spark.sessions import installed
 from matchrec.spark.sessions.environment import check_session
@@ -18,14 +19,21 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-@checked(spark=SESSION, engine=ENGINE, max_steps=MAX_STEPS)
-def install(spark: SparkSession, engine: str = "auto", *, max_steps: int | None = None) -> None:
+@checked(spark=SESSION, engine=ENGINE, dialect=DIALECT, max_steps=MAX_STEPS)
+def install(
+    spark: SparkSession,
+    engine: str = "auto",
+    *,
+    dialect: str = "spark",
+    max_steps: int | None = None,
+) -> None:
     """From now on `spark.sql` understands MATCH_RECOGNIZE, in every session of this application.
 
     An application is a SparkContext, or the server of Spark Connect. Its sessions are also those of
     `newSession` and, in Classic, of the DataFrames in `foreachBatch`; over Connect the function of
-    `foreachBatch` runs in another process and must install by itself. engine, max_steps: as of
-    `sql`. Every other query passes through untouched. Installing again changes them.
+    `foreachBatch` runs in another process and must install by itself. engine, dialect,
+    max_steps: as of `sql`. Every other query passes through untouched, whatever the dialect.
+    Installing again changes them.
     """
     check_session(spark)
     options = Options(engine, max_steps=max_steps)
@@ -33,7 +41,11 @@ def install(spark: SparkSession, engine: str = "auto", *, max_steps: int | None 
     def answer(
         session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
     ) -> DataFrame | None:
-        return answered(session, query, (args, frames), options)
+        if not isinstance(query, str) or not may_have_clause(query, frames):
+            return None
+        quotes = dialect_of(session, query)
+        parsed = parse_query(query, frames, quotes, dialect)
+        return answered(session, parsed, (args, frames), options)
 
     installed.put(spark, answer)
 
@@ -45,13 +57,11 @@ def uninstall(spark: SparkSession) -> None:
 
 
 def answered(
-    spark: SparkSession, query: Any, values: tuple[Any, dict[str, Any]], options: Options
+    spark: SparkSession, parsed: Query, values: tuple[Any, dict[str, Any]], options: Options
 ) -> DataFrame | None:
     """The result of a query with clauses, None for any other. values: args and frames."""
     args, frames = values
-    dialect = dialect_of(spark, query)
-    parsed = parse(query, frames, dialect) if isinstance(query, str) else None
-    if parsed is None or not parsed.sites:
+    if not parsed.sites:
         return None
     ARGS.check("spark.sql", "args", args)
     for name, frame in frames.items():

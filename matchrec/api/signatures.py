@@ -17,6 +17,7 @@ from matchrec.arguments import (
 )
 from matchrec.engine.choose import ENGINES
 from matchrec.engine.interface import Optimisations
+from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.spark.before.slices import MOST_SLICES
 from matchrec.spark.counters import Counters
@@ -59,6 +60,7 @@ FRAMES = Kind(
 )
 ENGINE = OneOf(("auto", *ENGINES))
 TRANSPORT = OneOf(TRANSPORTS)
+DIALECT = OneOf(tuple(PRODUCTS))
 MAX_STEPS = Kind(
     "a whole number of 1 or more, how often a condition on the run may be asked, or None",
     lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),

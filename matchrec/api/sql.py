@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import Arguments, runner_for
+from matchrec.api.dialects import parse_clause_of, parse_query
 from matchrec.api.evaluation import Evaluation, warn_about
 from matchrec.api.inputs import dialect_of, relation_of
 from matchrec.api.signatures import (
     ARGS,
     COUNTERS,
+    DIALECT,
     ENGINE,
     FRAMES,
     MAX_STEPS,
@@ -19,9 +21,7 @@ from matchrec.api.signatures import (
 from matchrec.arguments import DATAFRAME, FLAG, SESSION, TEXT, checked
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
-from matchrec.frontends.sql import parse, parse_clause
 from matchrec.frontends.sql.lower import lower
-from matchrec.source import Source
 from matchrec.spark.counters import Counters
 from matchrec.spark.execute import Options, execute
 from matchrec.spark.sessions.environment import check_session
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     spark=SESSION,
     query=TEXT,
     args=ARGS,
+    dialect=DIALECT,
     engine=ENGINE,
     transport=TRANSPORT,
     max_steps=MAX_STEPS,
@@ -46,6 +47,7 @@ def sql(  # noqa: PLR0913 -- public signature
     query: str,
     args: Arguments = None,
     *,
+    dialect: str = "spark",
     engine: str = "auto",
     transport: str = "auto",
     max_steps: int | None = None,
@@ -56,7 +58,8 @@ def sql(  # noqa: PLR0913 -- public signature
     """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
-    `spark.sql`. engine: "auto", "backtracking" or "breadth_first". transport: how rows reach the
+    `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
+    "oracle", "trino", "flink" or "bigquery". engine: "auto", "backtracking" or "breadth_first". transport: how rows reach the
     Python workers, "auto", "arrow" or "pandas". max_steps: how often conditions that depend on the
     run may be asked in one partition before the query ends with an error, None for no limit; the
     cost of all others is bounded, as `explain` says. slices: into how many slices each partition is
@@ -68,9 +71,9 @@ def sql(  # noqa: PLR0913 -- public signature
     clause, and Spark's own errors for the rest of the query.
     """
     check_session(spark)
-    parsed = parse(query, frames, dialect_of(spark, query))
+    parsed = parse_query(query, frames, dialect_of(spark, query), dialect)
     if not parsed.sites:
-        return spark.sql(query, args, **frames)
+        return spark.sql(parsed.source.text, args, **frames)
     runner = runner_for(spark, parsed, args, frames)
     options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
     result = Evaluation(parsed, runner, options).dataframe()
@@ -81,6 +84,7 @@ def sql(  # noqa: PLR0913 -- public signature
     spark=SESSION,
     query=TEXT,
     args=ARGS,
+    dialect=DIALECT,
     engine=ENGINE,
     max_steps=MAX_STEPS,
     slices=SLICES,
@@ -92,6 +96,7 @@ def explain(  # noqa: PLR0913 -- public signature
     query: str,
     args: Arguments = None,
     *,
+    dialect: str = "spark",
     engine: str = "auto",
     max_steps: int | None = None,
     slices: int = 1,
@@ -103,7 +108,7 @@ def explain(  # noqa: PLR0913 -- public signature
     analyze: the query also runs, its rows are dropped, and what it has counted is shown.
     """
     check_session(spark)
-    parsed = parse(query, frames, dialect_of(spark, query))
+    parsed = parse_query(query, frames, dialect_of(spark, query), dialect)
     counters = Counters() if analyze and parsed.sites else None
     options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
@@ -120,6 +125,7 @@ def explain(  # noqa: PLR0913 -- public signature
 @checked(
     df=DATAFRAME,
     clause=TEXT,
+    dialect=DIALECT,
     engine=ENGINE,
     transport=TRANSPORT,
     max_steps=MAX_STEPS,
@@ -130,6 +136,7 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     clause: str,
     *,
+    dialect: str = "spark",
     engine: str = "auto",
     transport: str = "auto",
     max_steps: int | None = None,
@@ -142,8 +149,10 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     `sql`.
     """
     check_session(df.sparkSession)
-    with shown_in(Source(clause)):
-        plan = lower(parse_clause(clause, dialect_of(df.sparkSession, clause)))
+    quotes = dialect_of(df.sparkSession, clause)
+    node, source = parse_clause_of(clause, quotes, dialect)
+    with shown_in(source):
+        plan = lower(node)
         warn_about(plan)
         options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
         return execute(plan, relation_of(df), None, options).dataframe

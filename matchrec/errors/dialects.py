@@ -1,25 +1,10 @@
 """Errors and notes about queries of other products."""
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
-    MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
 from matchrec.source import Span
-
-
-def unknown_dialect(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
-    """A `dialect=` that no product has."""
-    names = sorted(known)
-    near = get_close_matches(name.lower(), names, 1)
-    return MatchRecognizePlanError(
-        f"unknown dialect `{name}`",
-        notes=(f"known are: {', '.join(names)}",),
-        hint=f"write {near[0]}" if near else None,
-    )
 
 
 def unreadable(product: str, reason: str, span: Span) -> MatchRecognizeParseError:

@@ -53,6 +53,10 @@ class MatchRecognizeError(ValueError):
         if self.culprit is not None and self.spans:
             self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
             self.culprit = None
+        if self.source.origin:
+            places = [self.source.written(span) for span in self.spans]
+            self.spans = tuple(span for _, span in places)
+            self.source = self.source.origin.source
         return self
 
     def in_words(self, words: Mapping[str, str]) -> Self:

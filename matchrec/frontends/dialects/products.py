@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from matchrec.errors.dialects import unknown_dialect
 from matchrec.frontends.dialects.product import SPARK, Nulls, Product
 from matchrec.frontends.dialects.rules import (
     bare_classifier,
@@ -47,10 +46,3 @@ PRODUCTS = {
     )
 }
 
-
-def product_called(name: str) -> Product:
-    """The product of a `dialect=`. Raises MatchRecognizePlanError for any other name."""
-    product = PRODUCTS.get(name.lower())
-    if product is None:
-        raise unknown_dialect(name, PRODUCTS)
-    return product

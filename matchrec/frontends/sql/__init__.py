@@ -13,14 +13,16 @@ from matchrec.frontends.lexing.token_sequence import read_tokens
 from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.nodes import MatchRecognize
 from matchrec.frontends.sql.clause.sections import all_tokens
-from matchrec.frontends.sql.query.locate import parse
+from matchrec.frontends.sql.query.locate import may_have_clause, parse
 from matchrec.frontends.sql.query.nodes import Query, Site
-from matchrec.source import Source
+from matchrec.source import Origin, Source
 
-__all__ = ["MatchRecognize", "Query", "Site", "parse", "parse_clause"]
+__all__ = ["MatchRecognize", "Query", "Site", "may_have_clause", "parse", "parse_clause"]
 
 
-def parse_clause(text: str, dialect: Dialect = SPARK) -> MatchRecognize:
+def parse_clause(
+    text: str, dialect: Dialect = SPARK, origin: Origin | None = None
+) -> MatchRecognize:
     """The clause of which `text` is what stands between the parentheses."""
-    with shown_in(Source(text)):
+    with shown_in(Source(text, origin)):
         return read_clause(all_tokens(read_tokens(text, dialect)))

@@ -140,10 +140,9 @@ def in_users_terms(error: AnalysisException, filled: Filled) -> AnalysisExceptio
     sentence, place = _parted(str(error))
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
     places = [_placed(context, filled) or context for context in contexts]
-    spans = [one.span for one in places if isinstance(one, PlaceInText)]
+    excerpts = [one.summary() for one in places if isinstance(one, PlaceInText)][:1]
     if place is not None and not contexts:
-        spans = [span] if (span := _word_at(place, filled)) else []
-    excerpts = [filled.source.excerpt(span) for span in spans[:1]]
+        excerpts = [filled.source.excerpt(span)] if (span := _word_at(place, filled)) else []
     short._shown = "\n".join([filled.shown(sentence), *excerpts])
     parameters = error.getMessageParameters() or {}
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
@@ -176,7 +175,7 @@ def _placed(context: Any, filled: Filled) -> PlaceInText | None:
     if _masked(filled.text[start:end]) != _masked(context.fragment()):
         return None
     span = filled.written(start, end)
-    return PlaceInText(context, filled.source, span) if span else None
+    return PlaceInText(context, *filled.source.written(span)) if span else None
 
 
 def _word_at(place: tuple[int, int], filled: Filled) -> Span | None:

@@ -21,25 +21,32 @@ from matchrec.frontends.sql.query.statement import keeps_text, refuse_stored_tex
 from matchrec.frontends.sql.query.use import use_of, words_of
 from matchrec.frontends.sql.query.with_clauses import visible, with_clauses
 from matchrec.plan.text.template import View
-from matchrec.source import Source, Span
+from matchrec.source import Origin, Source, Span
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
 _MISSPELT = re.compile(r"\bMATCH(?!_RECOGNIZE\b)[_\s]*RE[A-Z0-9_]*\b", re.IGNORECASE)
 _WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
 
 
-def parse(text: str, frames: Collection[str] = (), dialect: Dialect = SPARK) -> Query:
+def parse(
+    text: str,
+    frames: Collection[str] = (),
+    dialect: Dialect = SPARK,
+    origin: Origin | None = None,
+) -> Query:
     """The clauses of a query; frames: the names that `{name}` may have.
+
+    origin: what the text was translated from, if it was.
 
     >>> query = parse("SELECT * FROM t q MATCH_RECOGNIZE (PATTERN (A B)) AS m WHERE m.x > 1")
     >>> [(site.relation_alias, query.source.at(site.relation)) for site in query.sites]
     [('q', 't q')]
     """
-    source = Source(text)
+    source = Source(text, origin)
     with shown_in(source):
         if _MISSPELT.search(text):
             _refuse_misspelt(text)
-        if not (frames or _WORD.search(text) or _WINDOW.search(text)):
+        if not may_have_clause(text, frames):
             return Query(source)
         tokens = read_tokens(text, dialect)
         refuse_window_patterns(tokens)
@@ -51,6 +58,11 @@ def parse(text: str, frames: Collection[str] = (), dialect: Dialect = SPARK) -> 
             return Query(source, (), passed, keeps_text=keeps_text(tokens))
         sites = tuple(_sites(tokens, clauses))
         return Query(source, sites, passed, _marks(tokens, sites), keeps_text(tokens))
+
+
+def may_have_clause(text: str, frames: Collection[str]) -> bool:
+    """Whether a text has to be looked at more closely; most texts of Spark have no clause."""
+    return bool(frames or _WORD.search(text) or _WINDOW.search(text))
 
 
 def _refuse_misspelt(text: str) -> None:
