@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-
 from collections.abc import Collection
 
 from matchrec.frontends.dialects.product import SPARK, Product
@@ -17,9 +16,8 @@ from matchrec.frontends.lexing import dialect as lexing
 from matchrec.frontends.sql import MatchRecognize, Query, parse, parse_clause
 from matchrec.source import Origin, Source
 
-def parse_query(
-    text: str, frames: Collection[str], quotes: lexing.Dialect, dialect: str
-) -> Query:
+
+def parse_query(text: str, frames: Collection[str], quotes: lexing.Dialect, dialect: str) -> Query:
     """A query in the SQL of `dialect`. quotes: how Spark's session reads texts."""
     product = PRODUCTS[dialect]
     if product is SPARK:

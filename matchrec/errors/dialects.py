@@ -23,6 +23,8 @@ def moved(product: str, span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def not_in(product: str, what: str, span: Span, hint: str | None = None) -> MatchRecognizeUnsupportedError:
+def not_in(
+    product: str, what: str, span: Span, hint: str | None = None
+) -> MatchRecognizeUnsupportedError:
     """A part of the clause that the other product does not have."""
     return MatchRecognizeUnsupportedError(f"{product} has no {what}", span, hint=hint)

@@ -35,7 +35,9 @@ def _segments(
     before: Sequence[Token], after: Sequence[Token], anchors: frozenset[str]
 ) -> Iterator[tuple[_Range, _Range]]:
     """The ranges of tokens between the anchors."""
-    left, right = ([i for i, one in enumerate(side) if one.text in anchors] for side in (before, after))
+    left, right = (
+        [i for i, one in enumerate(side) if one.text in anchors] for side in (before, after)
+    )
     if [before[i].text for i in left] != [after[i].text for i in right]:
         raise ValueError("the translation moves what must stay")
     starts = zip([-1, *left], [-1, *right], strict=True)
@@ -44,9 +46,7 @@ def _segments(
         yield (a + 1, c), (b + 1, d)
 
 
-def _segment(
-    old: str, new: str, before: Sequence[Token], after: Sequence[Token]
-) -> Iterator[Edit]:
+def _segment(old: str, new: str, before: Sequence[Token], after: Sequence[Token]) -> Iterator[Edit]:
     keys = [_written(old, one) for one in before], [_written(new, one) for one in after]
     for (i, j), (k, m) in _changes(*keys):
         text = new[after[k].start : after[m - 1].end + 1] if m > k else ""

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.frontends.dialects.edits import Edit
+from matchrec.frontends.dialects.limits import check_limits
 from matchrec.frontends.dialects.pieces import Pieces
 from matchrec.frontends.dialects.product import Nulls, Product
+from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.sections import ClauseTokens, Part, Section, sections
-from matchrec.plan.text.sql_text import quoted
 from matchrec.source import Span
 
 
 def clause_edits(clause: ClauseTokens, pieces: Pieces) -> Iterator[Edit]:
     """The edits of a clause."""
     found = sections(clause)
+    pattern = found[Part.PATTERN]
+    if pieces.write is not pieces.read:
+        place = clause.span(pattern.start, clause.pairs[pattern.start] + 1)
+        check_limits(read_clause(clause), place, pieces.write)
     translator = _ClauseTranslator(clause, pieces)
     for part, section in found.items():
         yield from translator.section(part, section)
+    yield from translator.names()
     if Part.AFTER_MATCH not in found and pieces.read.skip is not pieces.write.skip:
         start = found[Part.PATTERN].keyword.start
         yield Edit(Span(start, start), f"AFTER MATCH SKIP {pieces.read.skip.value}\n")
@@ -27,6 +34,7 @@ class _ClauseTranslator:
     def __init__(self, clause: ClauseTokens, pieces: Pieces) -> None:
         self.clause = clause
         self.pieces = pieces
+        self.expressions: list[Span] = []
 
     def section(self, part: Part, section: Section) -> Iterator[Edit]:
         """The edits of one part."""
@@ -51,7 +59,8 @@ class _ClauseTranslator:
 
     def expression(self, start: int, end: int) -> Iterator[Edit]:
         if start < end:
-            yield from self.pieces.expression(self.clause.span(start, end))
+            self.expressions.append(self.clause.span(start, end))
+            yield from self.pieces.expression(self.expressions[-1])
 
     def sort_key(self, start: int, end: int) -> Iterator[Edit]:
         clause, stop = self.clause, end
@@ -61,7 +70,8 @@ class _ClauseTranslator:
         stop -= clause.key(stop - 1) in ("ASC", "DESC")
         yield from self.expression(start, stop)
         here, there = (
-            nulls_first(product, descends=descends) for product in (self.pieces.read, self.pieces.write)
+            nulls_first(product, descends=descends)
+            for product in (self.pieces.read, self.pieces.write)
         )
         if not says_nulls and here is not there:
             after = clause[end - 1].span.end
@@ -69,12 +79,18 @@ class _ClauseTranslator:
 
     def measure(self, start: int, end: int) -> Iterator[Edit]:
         """A measure's expression; its name is the last token, after AS or not."""
-        name = self.clause[end - 1]
         stop = end - 1 - (self.clause.key(end - 2) == "AS")
         yield from self.expression(start, stop)
-        written = self.clause.text_at(name.span)
-        if written.startswith('"'):
-            yield Edit(name.span, quoted(name.name))
+
+    def names(self) -> Iterator[Edit]:
+        """Other quotes around the names of variables and measures, which no expression holds."""
+        quote = self.pieces.write.quote
+        for token in self.clause.tokens:
+            is_quoted = token.kind is Kind.QUOTED or token.in_double_quotes
+            if not is_quoted or any(one.holds(token.span) for one in self.expressions):
+                continue
+            if self.clause.text_at(token.span)[0] != quote:
+                yield Edit(token.span, f"{quote}{token.name.replace(quote, quote * 2)}{quote}")
 
 
 def nulls_first(product: Product, *, descends: bool) -> bool:

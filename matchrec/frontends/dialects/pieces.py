@@ -50,10 +50,10 @@ class Pieces:
         ]
         start = Span(span.start, span.start)
         names = tuple(f"{_HOLE}{number}" for number in range(len(outermost)))
-        fills = [Edit(hole, name) for hole, name in zip(sorted_spans(outermost), names, strict=True)]
-        masks = [Edit(start, prefix)] * bool(prefix) + [
-            Edit(one.span, one.text) for one in fills
+        fills = [
+            Edit(hole, name) for hole, name in zip(sorted_spans(outermost), names, strict=True)
         ]
+        masks = [Edit(start, prefix)] * bool(prefix) + [Edit(one.span, one.text) for one in fills]
         masked = edited(self.text[: span.end], masks)
         shift = span.start
         old = masked.text[shift:]
@@ -66,7 +66,10 @@ class Pieces:
             new = translated(old, self.read, self.write)
             if new is None:
                 return
-            tokenizers = partial(tokens_in, product=self.read), partial(tokens_in, product=self.write)
+            tokenizers = (
+                partial(tokens_in, product=self.read),
+                partial(tokens_in, product=self.write),
+            )
             found = list(edits_between(old, new, tokenizers, anchors))
         except ParseError as error:
             raise errors.unreadable(self.read.title, reason_of(error), span) from error

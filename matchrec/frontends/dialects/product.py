@@ -28,7 +28,7 @@ class Product:
 
     name: as `dialect=` has it. sqlglot: the name of sqlglot's dialect. title: in messages.
     is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
-    is. skip: where the search goes on where AFTER MATCH is left out. functions: names of functions
+    is. quote: what stands around a name. skip: where the search goes on where AFTER MATCH is left out. functions: names of functions
     of row patterns here, each with the name by which the rules know it. reads, writes: rules for
     expressions from here, and to here.
     """
@@ -39,6 +39,7 @@ class Product:
     is_spark: bool = False
     nulls: Nulls = Nulls.SMALL
     skip: SkipTo = SkipTo.PAST_LAST_ROW
+    quote: str = "`"
     functions: dict[str, str] = field(default_factory=dict)
     reads: tuple[Rule, ...] = ()
     writes: tuple[Rule, ...] = ()

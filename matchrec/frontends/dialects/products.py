@@ -6,6 +6,7 @@ from matchrec.frontends.dialects.product import SPARK, Nulls, Product
 from matchrec.frontends.dialects.rules import (
     bare_classifier,
     count_of_rows,
+    lag_and_lead,
     named_parameter,
     navigation_with_default,
     no_dual,
@@ -19,11 +20,13 @@ PRODUCTS = {
     product.name: product
     for product in (
         SPARK,
+        Product("standard", "the standard", "spark", is_spark=True),
         Product("databricks", "Databricks", "databricks", is_spark=True),
         Product(
             "snowflake",
             "Snowflake",
             "snowflake",
+            quote='"',
             nulls=Nulls.LARGE,
             functions=_LAG_AND_LEAD
             | {
@@ -32,9 +35,10 @@ PRODUCTS = {
                 "MATCH_SEQUENCE_NUMBER": "ROW_NUMBER",
             },
             reads=(navigation_with_default, row_number_in_match, bare_classifier),
+            writes=(lag_and_lead,),
         ),
-        Product("oracle", "Oracle", "oracle", nulls=Nulls.LARGE, reads=(no_dual,)),
-        Product("trino", "Trino", "trino", nulls=Nulls.LAST, reads=(count_of_rows,)),
+        Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE, reads=(no_dual,)),
+        Product("trino", "Trino", "trino", quote='"', nulls=Nulls.LAST, reads=(count_of_rows,)),
         Product("flink", "Flink SQL", "spark", is_spark=True, skip=SkipTo.NEXT_ROW),
         Product(
             "bigquery",
@@ -42,7 +46,7 @@ PRODUCTS = {
             "bigquery",
             functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
             reads=(navigation_with_default, row_number_in_match, named_parameter),
+            writes=(lag_and_lead,),
         ),
     )
 }
-

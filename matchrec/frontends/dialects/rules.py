@@ -18,6 +18,12 @@ def navigation_with_default(node: exp.Expr) -> exp.Expr:
     return exp.If(this=absent, true=default, false=called(name, value, offset))
 
 
+def lag_and_lead(node: exp.Expr) -> exp.Expr:
+    """`PREV` and `NEXT` under the names of the window functions."""
+    name = {"PREV": "LAG", "NEXT": "LEAD"}.get(name_of(node) or "")
+    return called(name, *node.expressions) if name else node
+
+
 def row_number_in_match(node: exp.Expr) -> exp.Expr:
     """`MATCH_SEQUENCE_NUMBER()`: the rows of the match up to the current one are counted."""
     if name_of(node) != "ROW_NUMBER":
@@ -48,7 +54,9 @@ def no_dual(node: exp.Expr) -> exp.Expr:
     if not isinstance(node, exp.Select):
         return node
     source = node.args.get("from_") or node.args.get("from")
-    is_dual = source is not None and source.this.name.lower() == "dual" and not node.args.get("joins")
+    is_dual = (
+        source is not None and source.this.name.lower() == "dual" and not node.args.get("joins")
+    )
     if is_dual:
         node.set(source.arg_key, None)
     return node

@@ -1,0 +1,140 @@
+"""What of the clause a product does not have, so that a translation to it is refused by name.
+
+Sources: the products' references of the clause; Flink's page has its "Known limitations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from matchrec.errors.dialects import not_in
+from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.sql.clause.nodes import MatchRecognize
+from matchrec.plan.clauses import EventSelection, RowsPerMatch, SkipTo
+from matchrec.plan.pattern import (
+    Alternation,
+    Exclusion,
+    PartitionEnd,
+    PartitionStart,
+    Permutation,
+    Quantified,
+    Variable,
+    walk,
+)
+from matchrec.source import Span
+
+
+class Feature(Enum):
+    """A part of the clause; the value names it in messages."""
+
+    SELECTION = "event selection: SKIP TILL NEXT MATCH, ALL MATCHES and the like"
+    WITHIN = "WITHIN"
+    SUBSET = "SUBSET"
+    ALL_ROWS = "ALL ROWS PER MATCH"
+    OMIT_EMPTY = "OMIT EMPTY MATCHES"
+    UNMATCHED = "WITH UNMATCHED ROWS"
+    SKIP_TO_NEXT_ROW = "AFTER MATCH SKIP TO NEXT ROW"
+    SKIP_TO_VARIABLE = "AFTER MATCH SKIP TO a variable"
+    PERMUTE = "PERMUTE"
+    EXCLUSION = "exclusion `{- -}`"
+    ANCHORS = "anchors `^` and `$`"
+    ALTERNATION = "alternatives `|`"
+    GROUPS = "quantified groups"
+    RELUCTANT = "reluctant quantifiers"
+
+
+_OURS = {Feature.SELECTION, Feature.WITHIN}
+_LACKING = {
+    "spark": frozenset[Feature](),
+    "standard": frozenset(_OURS),
+    "oracle": frozenset(_OURS),
+    "trino": frozenset(_OURS),
+    "snowflake": frozenset(_OURS | {Feature.SUBSET}),
+    "databricks": frozenset(
+        _OURS
+        | {
+            Feature.SUBSET,
+            Feature.OMIT_EMPTY,
+            Feature.UNMATCHED,
+            Feature.SKIP_TO_NEXT_ROW,
+            Feature.SKIP_TO_VARIABLE,
+            Feature.EXCLUSION,
+            Feature.RELUCTANT,
+        }
+    ),
+    "bigquery": frozenset(
+        _OURS
+        | {
+            Feature.SUBSET,
+            Feature.ALL_ROWS,
+            Feature.OMIT_EMPTY,
+            Feature.UNMATCHED,
+            Feature.SKIP_TO_VARIABLE,
+            Feature.PERMUTE,
+            Feature.EXCLUSION,
+        }
+    ),
+    "flink": frozenset(
+        {
+            Feature.SELECTION,
+            Feature.SUBSET,
+            Feature.ALL_ROWS,
+            Feature.OMIT_EMPTY,
+            Feature.UNMATCHED,
+            Feature.PERMUTE,
+            Feature.EXCLUSION,
+            Feature.ANCHORS,
+            Feature.ALTERNATION,
+            Feature.GROUPS,
+        }
+    ),
+}
+
+
+def check_limits(clause: MatchRecognize, pattern: Span, product: Product) -> None:
+    """Raises MatchRecognizeUnsupportedError for a part that the product does not have."""
+    lacking = _LACKING[product.name]
+    for feature, span in features(clause, pattern):
+        if feature in lacking:
+            raise not_in(product.title, feature.value, span)
+
+
+def features(clause: MatchRecognize, pattern: Span) -> Iterator[tuple[Feature, Span]]:
+    """The parts that a clause has, and where. pattern: where its row pattern stands."""
+    if clause.output or clause.selection not in (None, EventSelection.STRICT_CONTIGUITY):
+        yield Feature.SELECTION, Span(pattern.end, pattern.end + 1)
+    if clause.within:
+        yield Feature.WITHIN, clause.within.span
+    for subset in clause.subsets:
+        yield Feature.SUBSET, subset.span or pattern
+    yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
+    skip = clause.after_match
+    if skip and skip.to is not SkipTo.PAST_LAST_ROW:
+        to_next = skip.to is SkipTo.NEXT_ROW
+        feature = Feature.SKIP_TO_NEXT_ROW if to_next else Feature.SKIP_TO_VARIABLE
+        yield feature, skip.span or pattern
+    for node in walk(clause.pattern):
+        match node:
+            case Permutation(span=span):
+                yield Feature.PERMUTE, span or pattern
+            case Exclusion(span=span):
+                yield Feature.EXCLUSION, span or pattern
+            case PartitionStart() | PartitionEnd():
+                yield Feature.ANCHORS, pattern
+            case Alternation():
+                yield Feature.ALTERNATION, pattern
+            case Quantified(part=part, greedy=greedy, span=span):
+                if not isinstance(part, Variable):
+                    yield Feature.GROUPS, span or pattern
+                if not greedy:
+                    yield Feature.RELUCTANT, span or pattern
+
+
+def _of_rows(rows: RowsPerMatch | None) -> Iterator[Feature]:
+    if rows not in (None, RowsPerMatch.ONE_ROW):
+        yield Feature.ALL_ROWS
+    if rows is RowsPerMatch.ALL_ROWS_OMIT_EMPTY:
+        yield Feature.OMIT_EMPTY
+    if rows is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
+        yield Feature.UNMATCHED
