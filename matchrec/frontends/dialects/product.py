@@ -1,4 +1,4 @@
-"""A product: how its SQL is read, what it leaves out where nothing is written, what it calls things."""
+"""A product: how its SQL is read, and what it means where nothing is written."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Product:
 
     name: as `dialect=` has it. sqlglot: the name of sqlglot's dialect. title: in messages.
     is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
-    is. quote: what stands around a name. skip: where the search goes on where AFTER MATCH is left out. functions: names of functions
-    of row patterns here, each with the name by which the rules know it. reads, writes: rules for
-    expressions from here, and to here.
+    is. quote: what stands around a name. skip: where the search goes on where AFTER MATCH is left
+    out. functions: names of functions of row patterns here, each with the name by which the rules
+    know it. reads, writes: rules for expressions from here, and to here.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Rules for expressions: what a product writes otherwise, and sqlglot does not know or gets wrong."""
+"""Rules for expressions: what a product writes otherwise and sqlglot does not translate."""
 
 from __future__ import annotations
 

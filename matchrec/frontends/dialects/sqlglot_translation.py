@@ -1,4 +1,4 @@
-"""One piece of SQL in another dialect, by sqlglot; functions of row patterns pass through unchanged.
+"""Translates one piece of SQL by sqlglot; functions of row patterns pass through unchanged.
 
 sqlglot does not know the functions of row patterns, or takes them for others (`LAST(x, 1)` loses
 its offset in Spark's dialect). So they bear names of our own while it reads and writes a piece.

@@ -1,4 +1,4 @@
-"""A query of one product → the same query as another one reads it: edits, and notes on what differs.
+"""Translates a query of one product for another: edits of its text, and notes on what differs.
 
 The query is divided into pieces: the query around the clauses, the relation before each, and every
 expression in a clause. Each is translated by itself, so that all else stays as it was written.
