@@ -55,6 +55,8 @@ def _segment(old: str, new: str, before: Sequence[Token], after: Sequence[Token]
             text = f" {text}"
         if text and _gap(new, after, m) and not old[end : end + 1].isspace():
             text = f"{text} "
+        if not text and old[max(0, start - 1) : start].isspace() and old[end : end + 1].isspace():
+            end += 1
         yield Edit(Span(start, end), text)
 
 

@@ -53,10 +53,9 @@ def no_dual(node: exp.Expr) -> exp.Expr:
     """`FROM dual` is nothing: a query without FROM has one row."""
     if not isinstance(node, exp.Select):
         return node
-    source = node.args.get("from_") or node.args.get("from")
-    is_dual = (
-        source is not None and source.this.name.lower() == "dual" and not node.args.get("joins")
-    )
-    if is_dual:
+    source = node.find(exp.From)
+    if source is None or source.parent is not node or node.args.get("joins"):
+        return node
+    if source.this.name.lower() == "dual" and source.arg_key:
         node.set(source.arg_key, None)
     return node

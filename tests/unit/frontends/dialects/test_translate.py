@@ -1,0 +1,131 @@
+"""Clauses and queries of other products as Spark SQL, and back; expected texts are written by hand."""
+
+import pytest
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.frontends.dialects.translate import translate_clause, translate_query
+
+SPARK = PRODUCTS["spark"]
+
+CLAUSES = [
+    (
+        "snowflake",
+        "ORDER BY d PATTERN (A B+) DEFINE B AS price < LAG(price)",
+        "ORDER BY d NULLS LAST PATTERN (A B+) DEFINE B AS price < PREV(price)",
+    ),
+    (
+        "snowflake",
+        "ORDER BY d DESC PATTERN (A) DEFINE A AS x > LEAD(x, 2, 0)",
+        "ORDER BY d DESC NULLS FIRST PATTERN (A) "
+        "DEFINE A AS x > IF(NEXT((x) IS NULL, 2) IS NULL, 0, NEXT(x, 2))",
+    ),
+    (
+        "snowflake",
+        "MEASURES MATCH_SEQUENCE_NUMBER() AS n, CLASSIFIER AS c, FIRST_VALUE(x) AS f PATTERN (A)",
+        "MEASURES RUNNING COUNT(*) AS n, CLASSIFIER() AS c, FIRST(x) AS f PATTERN (A)",
+    ),
+    (
+        "snowflake",
+        'MEASURES FINAL SUM(A.x::int) AS "a sum" PATTERN ("a b" A) DEFINE A AS "a b".x = 1',
+        "MEASURES FINAL SUM(CAST(A.x AS INT)) AS `a sum` PATTERN (`a b` A) DEFINE A AS `a b`.x = 1",
+    ),
+    (
+        "oracle",
+        "ORDER BY d NULLS FIRST MEASURES NVL(A.x, 0) n PATTERN (A) DEFINE A AS NEXT(x) > 1",
+        "ORDER BY d NULLS FIRST MEASURES COALESCE(A.x, 0) n PATTERN (A) DEFINE A AS NEXT(x) > 1",
+    ),
+    (
+        "trino",
+        "MEASURES count() AS n, RUNNING arbitrary(x) AS y PATTERN (^ A{2,} | B$) SUBSET U = (A, B)",
+        "MEASURES count(*) AS n, RUNNING ANY_VALUE(x) AS y PATTERN (^ A{2,} | B$) "
+        "SUBSET U = (A, B)",
+    ),
+    (
+        "flink",
+        "ORDER BY ts PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE",
+        "ORDER BY ts AFTER MATCH SKIP TO NEXT ROW\n"
+        "PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE",
+    ),
+    (
+        "flink",
+        "AFTER MATCH SKIP PAST LAST ROW PATTERN (A B)",
+        "AFTER MATCH SKIP PAST LAST ROW PATTERN (A B)",
+    ),
+    (
+        "bigquery",
+        "MEASURES MATCH_ROW_NUMBER() AS n PATTERN (A) DEFINE A AS x > LAG(x) + @step",
+        "MEASURES RUNNING COUNT(*) AS n PATTERN (A) DEFINE A AS x > PREV(x) + :step",
+    ),
+    (
+        "databricks",
+        "MEASURES nvl(A.x, 1) AS n -- kept\nPATTERN (A)",
+        "MEASURES nvl(A.x, 1) AS n -- kept\nPATTERN (A)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("product", "text", "expected"), CLAUSES)
+def test_a_clause_as_spark_reads_it(product: str, text: str, expected: str) -> None:
+    assert translate_clause(text, PRODUCTS[product], SPARK).text == expected
+
+
+QUERIES = [
+    ("oracle", "SELECT 1 + 1 FROM dual", "SELECT 1 + 1 "),
+    (
+        "snowflake",
+        'SELECT "a b"::int FROM (SELECT * FROM t WHERE x::date > d) MATCH_RECOGNIZE (PATTERN (A)) '
+        "ORDER BY 1",
+        "SELECT CAST(`a b` AS INT) FROM (SELECT * FROM t WHERE CAST(x AS DATE) > d) "
+        "MATCH_RECOGNIZE (PATTERN (A)) ORDER BY 1 NULLS LAST",
+    ),
+    (
+        "trino",
+        'SELECT * FROM {frame} MATCH_RECOGNIZE (PATTERN (A)) AS m WHERE "X" > :least',
+        "SELECT * FROM {frame} MATCH_RECOGNIZE (PATTERN (A)) AS m WHERE `X` > :least",
+    ),
+    (
+        "trino",
+        "SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a PATTERN (A))) u "
+        "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))",
+        "SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a NULLS LAST PATTERN (A))) AS u "
+        "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))",
+    ),
+]
+
+
+@pytest.mark.parametrize(("product", "text", "expected"), QUERIES)
+def test_a_query_as_spark_reads_it(product: str, text: str, expected: str) -> None:
+    assert translate_query(text, PRODUCTS[product], SPARK).text == expected
+
+
+@pytest.mark.parametrize("product", [name for name in PRODUCTS if name != "spark"])
+def test_there_and_back(product: str) -> None:
+    text = (
+        "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts NULLS FIRST\n"
+        "MEASURES LAST(A.x) AS y, `A b`.z AS `q w` -- a comment\n"
+        "ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW\n"
+        "PATTERN (A `A b`+) DEFINE `A b` AS x > PREV(x) AND y < 3) AS m"
+    )
+    there = translate_query(text, SPARK, PRODUCTS[product]).text
+    back = translate_query(there, PRODUCTS[product], SPARK).text
+    assert " ".join(back.split()) == " ".join(text.split())
+
+
+REFUSED = [
+    ("spark", "snowflake", "PATTERN (A B) SUBSET U = (A, B)", "Snowflake has no SUBSET"),
+    ("spark", "trino", "PATTERN (A B) ALL MATCHES", "Trino has no event selection"),
+    ("spark", "standard", "ORDER BY t PATTERN (A) WITHIN 5", "the standard has no WITHIN"),
+    ("trino", "flink", "PATTERN (A | B)", "Flink SQL has no alternatives `|`"),
+    ("spark", "databricks", "PATTERN (A+? B)", "Databricks has no reluctant quantifiers"),
+    ("spark", "bigquery", "ALL ROWS PER MATCH PATTERN (A)", "BigQuery has no ALL ROWS PER MATCH"),
+    ("snowflake", "spark", "PATTERN (A) DEFINE A AS x::", "cannot read this as SQL of Snowflake"),
+]
+
+
+@pytest.mark.parametrize(("read", "write", "text", "message"), REFUSED)
+def test_what_cannot_be_said_is_refused(read: str, write: str, text: str, message: str) -> None:
+    with pytest.raises(MatchRecognizeError) as raised:
+        translate_clause(text, PRODUCTS[read], PRODUCTS[write])
+    assert raised.value.message.startswith(message)
+    assert raised.value.span is not None
