@@ -23,6 +23,20 @@ def moved(product: str, span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
+def unknown_option(span: Span, known: str) -> MatchRecognizeUnsupportedError:
+    """An option of the clause that is not known."""
+    return MatchRecognizeUnsupportedError(
+        "unknown option of MATCH_RECOGNIZE", span, hint=f"write {known} = TRUE, or remove it"
+    )
+
+
+def malformed_duration(span: Span) -> MatchRecognizeParseError:
+    """LIMIT DURATION without a unit and a number."""
+    return MatchRecognizeParseError(
+        "malformed LIMIT DURATION", span, hint="write LIMIT DURATION (minute, 5)"
+    )
+
+
 def not_in(
     product: str, what: str, span: Span, hint: str | None = None
 ) -> MatchRecognizeUnsupportedError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from matchrec.frontends.dialects.additions import without_additions
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.limits import check_limits
 from matchrec.frontends.dialects.pieces import Pieces
@@ -16,10 +17,13 @@ from matchrec.source import Span
 
 def clause_edits(clause: ClauseTokens, pieces: Pieces) -> Iterator[Edit]:
     """The edits of a clause."""
+    clause, additions = without_additions(clause)
     found = sections(clause)
     pattern = found[Part.PATTERN]
+    place = clause.span(pattern.start, clause.pairs[pattern.start] + 1)
+    for one in additions:
+        yield from one.edits(place)
     if pieces.write is not pieces.read:
-        place = clause.span(pattern.start, clause.pairs[pattern.start] + 1)
         check_limits(read_clause(clause), place, pieces.write)
     translator = _ClauseTranslator(clause, pieces)
     for part, section in found.items():

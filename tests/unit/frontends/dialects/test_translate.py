@@ -17,8 +17,8 @@ CLAUSES = [
     (
         "snowflake",
         "ORDER BY d DESC PATTERN (A) DEFINE A AS x > LEAD(x, 2, 0)",
-        "ORDER BY d DESC NULLS FIRST PATTERN (A) "
-        "DEFINE A AS x > IF(NEXT((x) IS NULL, 2) IS NULL, 0, NEXT(x, 2))",
+        ("ORDER BY d DESC NULLS FIRST PATTERN (A) "
+        "DEFINE A AS x > IF(NEXT((x) IS NULL, 2) IS NULL, 0, NEXT(x, 2))"),
     ),
     (
         "snowflake",
@@ -38,14 +38,14 @@ CLAUSES = [
     (
         "trino",
         "MEASURES count() AS n, RUNNING arbitrary(x) AS y PATTERN (^ A{2,} | B$) SUBSET U = (A, B)",
-        "MEASURES count(*) AS n, RUNNING ANY_VALUE(x) AS y PATTERN (^ A{2,} | B$) "
-        "SUBSET U = (A, B)",
+        ("MEASURES count(*) AS n, RUNNING ANY_VALUE(x) AS y PATTERN (^ A{2,} | B$) "
+        "SUBSET U = (A, B)"),
     ),
     (
         "flink",
         "ORDER BY ts PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE",
-        "ORDER BY ts AFTER MATCH SKIP TO NEXT ROW\n"
-        "PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE",
+        ("ORDER BY ts AFTER MATCH SKIP TO NEXT ROW\n"
+        "PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE"),
     ),
     (
         "flink",
@@ -56,6 +56,11 @@ CLAUSES = [
         "bigquery",
         "MEASURES MATCH_ROW_NUMBER() AS n PATTERN (A) DEFINE A AS x > LAG(x) + @step",
         "MEASURES RUNNING COUNT(*) AS n PATTERN (A) DEFINE A AS x > PREV(x) + :step",
+    ),
+    (
+        "bigquery",
+        "PATTERN (A B+) DEFINE A AS x = 1, B AS x > 1 OPTIONS (use_longest_match = TRUE)",
+        "PATTERN (A B+) LONGEST MATCH DEFINE A AS x = 1, B AS x > 1 ",
     ),
     (
         "databricks",
@@ -74,10 +79,10 @@ QUERIES = [
     ("oracle", "SELECT 1 + 1 FROM dual", "SELECT 1 + 1 "),
     (
         "snowflake",
-        'SELECT "a b"::int FROM (SELECT * FROM t WHERE x::date > d) MATCH_RECOGNIZE (PATTERN (A)) '
-        "ORDER BY 1",
-        "SELECT CAST(`a b` AS INT) FROM (SELECT * FROM t WHERE CAST(x AS DATE) > d) "
-        "MATCH_RECOGNIZE (PATTERN (A)) ORDER BY 1 NULLS LAST",
+        ('SELECT "a b"::int FROM (SELECT * FROM t WHERE x::date > d) MATCH_RECOGNIZE (PATTERN (A)) '
+        "ORDER BY 1"),
+        ("SELECT CAST(`a b` AS INT) FROM (SELECT * FROM t WHERE CAST(x AS DATE) > d) "
+        "MATCH_RECOGNIZE (PATTERN (A)) ORDER BY 1 NULLS LAST"),
     ),
     (
         "trino",
@@ -86,10 +91,10 @@ QUERIES = [
     ),
     (
         "trino",
-        "SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a PATTERN (A))) u "
-        "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))",
-        "SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a NULLS LAST PATTERN (A))) AS u "
-        "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))",
+        ("SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a PATTERN (A))) u "
+        "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))"),
+        ("SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a NULLS LAST PATTERN (A))) AS u "
+        "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))"),
     ),
 ]
 
