@@ -1,4 +1,4 @@
-"""Clauses and queries of other products as Spark SQL, and back; expected texts are written by hand."""
+"""Clauses and queries of other products as Spark SQL, and back; expected texts by hand."""
 
 import pytest
 
