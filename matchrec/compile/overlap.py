@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import Shifted
 from matchrec.engine.slices.starting_rows import Reach
-from matchrec.nfa.closure import Folded, fold
-from matchrec.nfa.facts import most_rows
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.plan.clauses import RowsPerMatch, SkipTo
 from matchrec.plan.match_plan import MatchPlan
@@ -26,14 +24,12 @@ def reach(plan: MatchPlan, executable: Executable) -> Reach | str:
     lookaround, task = executable.lookaround, executable.task
     if lookaround is None:
         return "event selection looks at each partition as a whole"
-    folded = fold(task.program)
-    assert folded is not None
-    obstacle = obstacle_of(plan, executable, folded)
+    obstacle = obstacle_of(plan, executable)
     if obstacle is not None:
         return obstacle
     offsets = [0, *(one.offset for one in shifted(executable))]
     before, behind = lookaround.before - min(offsets), lookaround.behind + max(offsets)
-    longest = most_rows(folded)
+    longest = task.pattern.longest
     leap = longest_leap(plan.after_match.to, longest)
     if leap != 1 and before and executable.neighbours:
         before += 1  # whether a row stays behind depends on the row before it
@@ -64,11 +60,11 @@ def shifted(executable: Executable) -> Iterator[Shifted]:
         yield from (piece for piece in column.pieces if isinstance(piece, Shifted))
 
 
-def obstacle_of(plan: MatchPlan, executable: Executable, folded: Folded) -> str | None:
+def obstacle_of(plan: MatchPlan, executable: Executable) -> str | None:
     """What makes a starting row depend on more than the rows near it."""
     if not plan.order_by:
         return "there is no ORDER BY"
-    if any(choice.guard for choices in folded for choice in choices):
+    if executable.task.pattern.has_anchors:
         return "^ or $ ask where a partition begins or ends"
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
         return "unmatched rows come out, and whether a row is one depends on matches far away"

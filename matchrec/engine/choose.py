@@ -6,8 +6,6 @@ from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.interface import Engine, Task
-from matchrec.nfa.ambiguity import exponentially_ambiguous
-from matchrec.nfa.closure import fold
 from matchrec.plan.clauses import MatchOutput
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Backtracking(), BreadthFirst())}
@@ -42,9 +40,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Engine, str]:
         return ENGINES["backtracking"], (
             "where ways meet, no later condition looks at the run: failures are remembered"
         )
-    folded = fold(task.program)
-    assert folded is not None
-    if exponentially_ambiguous(folded):
+    if task.pattern.is_exponentially_ambiguous:
         return ENGINES["breadth_first"], (
             "conditions depend on the run and the ways through the pattern can multiply: "
             "runs with equal computation states merge"

@@ -10,8 +10,7 @@ from matchrec.arguments import FLAG
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.nfa.places import Windows
-from matchrec.nfa.program import Program
+from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     EventSelection,
@@ -19,7 +18,7 @@ from matchrec.plan.clauses import (
     SkipTo,
     goes_beyond_preferred,
 )
-from matchrec.plan.stages import Skip, Steps
+from matchrec.plan.stages import Skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +74,8 @@ OPTIMISED = Optimisations()
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What a task over stages has beside its program: see `plan.stages.Staging`."""
+    """What a task over stages has beside its pattern: see `plan.stages.Staging`."""
 
-    steps: Steps
-    windows: Windows
     skip: Skip | None = None
     timeouts: bool = False
 
@@ -87,18 +84,17 @@ class Staged:
 class Task:
     """One compiled query, as an engine sees it.
 
-    variables: names by id; conditions: by id. members: variable ids of every union variable and of
-    every primary one, by name. absent: what must not be. closing: the id whose condition must hold
-    of a match as a whole, when its last row has been mapped. optimisations: those of event
-    selection. windowed: whether matches keep to windows, `Partitions.window_end`. stages: of a
-    pattern of stages, which say themselves what may be skipped; conditions are then asked before a
-    row is mapped. max_steps: how often conditions on the run may be asked in a partition, without
-    event selection. chained: whether matches that share rows may come as chains of them, see
-    `match.Chains`; an engine need not do so. Picklable.
+    pattern: its row pattern, compiled. conditions: by variable id. members: variable ids of every
+    union variable and of every primary one, by name. absent: what must not be. closing: the id
+    whose condition must hold of a match as a whole, when its last row has been mapped.
+    optimisations: those of event selection. windowed: whether matches keep to windows,
+    `Partitions.window_end`. stages: of a pattern of stages, which say themselves what may be
+    skipped; conditions are then asked before a row is mapped. max_steps: how often conditions on
+    the run may be asked in a partition, without event selection. chained: whether matches that
+    share rows may come as chains of them, see `match.Chains`; an engine need not do so. Picklable.
     """
 
-    program: Program
-    variables: tuple[str, ...]
+    pattern: CompiledPattern
     conditions: tuple[Condition, ...]
     members: dict[str, frozenset[int]]
     after_match: AfterMatchSkip = AfterMatchSkip()
@@ -111,6 +107,11 @@ class Task:
     stages: Staged | None = None
     max_steps: int | None = None
     chained: bool = False
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names by id."""
+        return self.pattern.program.variables
 
     @property
     def selects(self) -> bool:

@@ -53,7 +53,7 @@ class ExplainedClause:
         """Titles and lines, in the order of the stages; one without lines does not appear."""
         plan, executable = self.plan, self.executable
         task = executable.task
-        program = task.program.text(formulas(plan, task))
+        program = task.pattern.program.text(formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
         yield "partitions and order", partition_lines(plan, self.keys)
         yield "slices", slice_lines(plan, executable, self.slices)
@@ -74,7 +74,7 @@ class ExplainedClause:
     def dot(self) -> str:
         """The program in Graphviz's language."""
         task = self.executable.task
-        return task.program.dot(formulas(self.plan, task))
+        return task.pattern.program.dot(formulas(self.plan, task))
 
 
 CLAUSES = Kind(

@@ -55,11 +55,11 @@ def formulas_of_stages(plan: MatchPlan, task: Task) -> Formulas:
     written = tests(plan)
     window = " and in the window" if plan.within is not None else ""
     found = {}
-    for number, state in enumerate(task.program.states):
+    for number, state in enumerate(task.pattern.program.states):
         for place, edge in enumerate(state.edges):
             bounded = window if edge.action is not Action.PROCEED else ""
-            is_first = number == task.program.start
-            text = formula(edge, task.program, written)
+            is_first = number == task.pattern.program.start
+            text = formula(edge, task.pattern.program, written)
             found[number, place] = text + ("" if is_first else bounded)
     return found
 
@@ -101,7 +101,7 @@ def test_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
 
 def choices_of_runs(executable: Executable) -> Iterator[str]:
     """States in which one row may lead a run on in more than one way."""
-    program = executable.task.program
+    program = executable.task.pattern.program
     found = [
         f"may have {source.name} in state {program.named(number)}: {source.runs}"
         for number in range(len(program.states))

@@ -15,13 +15,12 @@ ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, reduce
+from functools import reduce
 from itertools import permutations
 
 from typing_extensions import assert_never
 
 from matchrec.errors.sql.pattern import pattern_too_large
-from matchrec.nfa.closure import MOST_CHOICES, fold
 from matchrec.nfa.program import Action, Anchor, Edge, Program, State, StateId
 from matchrec.nfa.selection import with_selection
 from matchrec.plan.clauses import EventSelection
@@ -41,8 +40,7 @@ from matchrec.plan.pattern import (
 MOST_STATES = 20_000
 
 
-@lru_cache(maxsize=16)  # planning asks for a query's program several times
-def compile_pattern(
+def compile_program(
     pattern: RowPattern,
     variables: tuple[str, ...],
     selection: EventSelection = EventSelection.STRICT_CONTIGUITY,
@@ -59,10 +57,7 @@ def compile_pattern(
     final = compiler.add_state()
     start = compiler.compile_node(pattern, _Then(final, final))
     program = _renumber(Program(tuple(compiler.states), start, final, variables)).check()
-    program = with_selection(program, selection, constrain_proceed=constrain_proceed)
-    if fold(program) is None:
-        raise pattern_too_large("choices", MOST_CHOICES, pattern.span)
-    return program
+    return with_selection(program, selection, constrain_proceed=constrain_proceed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,17 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
 
-from matchrec.compile.draft import Draft, draft
+from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.overlap import reach
-from matchrec.compile.path import link
+from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.within import check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
@@ -23,9 +24,8 @@ from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan
 from matchrec.errors.streaming import clause_over_stream
 from matchrec.output.reads import ReadIsMatched
-from matchrec.output.schema import OutputColumn, output_columns
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.spark import wire
@@ -101,28 +101,34 @@ def execute(
     if is_stream:
         check_stream(plan, options)
     check_order(plan)
-    resolved = resolve(plan, columns)
-    with quiet_analysis():
-        try:
-            outputs = output_columns(resolved, columns, relation.name_of)
-            if is_stream:
-                events = Events(Preparation(relation, resolved))
-                return executed(events, draft(resolved, outputs), options)
-            order = [relation.type_of(item.expression.text) for item in resolved.order_by[:1]]
-            tests = key_tests(resolved, columns, use)
-            preparation = Preparation(relation, resolved, tests, *order)
-            found = executed(preparation, draft(resolved, outputs), options)
-            used = tuple(output for output in outputs if use.reads(output.name)) or outputs[:1]
-            if used == outputs:
-                return found
-            narrowed = only_measured(resolved, used)
-            return executed(replace(preparation, plan=narrowed), draft(narrowed, used), options)
-        except REFUSALS as error:
-            raise diagnosed(error, plan, relation, columns) from error
-        except RecursionError as error:
-            raise nested_too_deep_to_plan() from error
-        except MatchRecognizeUnsupportedError as error:
-            raise mismatch_of_within(error, plan, relation) or error from None
+    with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
+        drafted = draft(plan, columns, relation.name_of, options.optimisations)
+        if is_stream:
+            return executed(Events(Preparation(relation, drafted.plan)), drafted, options)
+        order = [relation.type_of(item.expression.text) for item in drafted.plan.order_by[:1]]
+        tests = key_tests(drafted.plan, columns, use)
+        preparation = Preparation(relation, drafted.plan, tests, *order)
+        found = executed(preparation, drafted, options)
+        used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
+        if used == drafted.outputs:
+            return found
+        narrowed = drafted.narrowed(used)
+        return executed(replace(preparation, plan=narrowed.plan), narrowed, options)
+
+
+@contextmanager
+def in_terms_of_the_query(
+    plan: MatchPlan, relation: Relation, columns: InputColumns
+) -> Iterator[None]:
+    """Raises MatchRecognizeError with a place in the query for what Spark refuses."""
+    try:
+        yield
+    except REFUSALS as error:
+        raise diagnosed(error, plan, relation, columns) from error
+    except RecursionError as error:
+        raise nested_too_deep_to_plan() from error
+    except MatchRecognizeUnsupportedError as error:
+        raise mismatch_of_within(error, plan, relation) or error from None
 
 
 def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ...]:
@@ -133,11 +139,6 @@ def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ..
         for key in plan.partition_by
         if columns.same(columns.name(key.text) or "", one.column)
     )
-
-
-def only_measured(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> MatchPlan:
-    """The plan with those measures that come out."""
-    return replace(plan, measures=tuple(one for one in plan.measures if one in outputs))
 
 
 def check_steps(plan: MatchPlan, most: int | None) -> None:
@@ -165,7 +166,6 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
         {column: value_type(field.dataType) for column, field in fields.items()},
         options.engine,
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
-        optimisations=options.optimisations,
     ).limited(options.max_steps)
     if executable.crossing.columns != wanted:
         prepared = preparation.dataframe(executable.crossing.columns, drafted)

@@ -20,8 +20,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.draft import draft
-from matchrec.compile.path import link
+from matchrec.compile.path import draft, link
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing import TRUE_COLUMN
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
@@ -30,9 +29,8 @@ from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.splice import outer
-from matchrec.output.schema import output_columns
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.resolve import InputColumns
 from matchrec.spark.session import REFUSALS
 from tests.cases.case_file import CaseFile
 from tests.cases.test_queries import register_tables
@@ -80,8 +78,7 @@ def refusal(action: Callable[[], object], given: object) -> matchrec.MatchRecogn
 
 def linked(plan: MatchPlan) -> None:
     """Takes a plan as far as it goes without Spark; all columns are bigint."""
-    resolved = resolve(plan, COLUMNS)
-    drafted = draft(resolved, output_columns(resolved, COLUMNS, lambda _: "key"))
+    drafted = draft(plan, COLUMNS, lambda _: "key")
     types = dict.fromkeys(drafted.columns(), BIGINT)
     link(drafted, types | {TRUE_COLUMN: BOOLEAN}, "auto", ansi=True)
 

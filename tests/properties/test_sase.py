@@ -18,15 +18,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.draft import draft
+from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import link
-from matchrec.engine.interface import Optimisations
+from matchrec.compile.path import draft, link
+from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.frontends.sase import compile_sase
-from matchrec.output.schema import output_columns
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.resolve import InputColumns
 from matchrec.spark.types import value_type
 from tests.generators.sase import NAMES, SCHEMA, random_query, random_stream
 from tests.generators.sase_trees import Event, Query, Value
@@ -109,9 +108,7 @@ class Batch(QueryBatch):
     def __init__(self, spark: SparkSession, asked: Sequence[Asked]) -> None:
         super().__init__(spark, "random_events", ())
         for one in asked:
-            resolved = resolve(one.plan(), InputColumns(NAMES))
-            names = output_columns(resolved, InputColumns(NAMES), str)
-            self.drafts[one] = draft(resolved, names)
+            self.drafts[one] = drafted_with(one, OPTIMISED)
 
     def linked(self, engine: str, random: Random) -> dict[Asked, Executable]:
         """The executables; optimisations, which must change nothing, are on or off."""
@@ -119,9 +116,13 @@ class Batch(QueryBatch):
         fields = self.columns(tuple(wanted)).schema.fields
         types = {c: value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
         return {
-            one: link(drafted, types, engine, ansi=True, optimisations=optimisations(one, random))
-            for one, drafted in self.drafts.items()
+            one: link(drafted_with(one, optimisations(one, random)), types, engine, ansi=True)
+            for one in self.drafts
         }
+
+
+def drafted_with(asked: Asked, optimisations: Optimisations) -> Draft:
+    return draft(asked.plan(), InputColumns(NAMES), str, optimisations)
 
 
 def optimisations(asked: Asked, random: Random) -> Optimisations:

@@ -27,8 +27,6 @@ from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Frontier, IntArray
 from matchrec.engine.slices.starting_rows import LENT, LENT_EARLY, OWN, Reach, Slices, searched
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.nfa.closure import fold
-from matchrec.nfa.facts import most_rows
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from tests.properties.test_engines import LONGER, VARIABLES, queries, run_dependent, windowed
 from tests.tasks.contiguous import Outcome, Query, Rows, listed, run_reference, words
@@ -122,10 +120,8 @@ def found_in_pieces(engine: Engine, query: Query, slice_: SlicedRows, step: int)
 def reach_of(query: Query, rows: Rows, leaps: int) -> Reach:
     """How far a query looks; where there are windows, behind them."""
     task = query.task()
-    seen, folded = lookaround(task, len(rows.columns[Kind.INTEGER]), ()), fold(task.program)
+    seen, longest = lookaround(task, len(rows.columns[Kind.INTEGER]), ()), task.pattern.longest
     assert seen is not None
-    assert folded is not None
-    longest = most_rows(folded)
     leap = longest_leap(query.after_match.to, longest)
     if rows.window_end is not None:
         return Reach(seen.before, seen.behind, 1 if leap == 1 else None, leaps)
@@ -169,10 +165,9 @@ def cases(draw: st.DrawFn, depends: bool) -> tuple[Query, Rows]:
         query, rows = draw(queries()), Rows((draw(st.one_of(LONGER, TWICE.map(tuple))),))
     if draw(st.booleans()):
         rows = draw(windowed(rows))
-    folded = fold(query.task().program)
-    assert folded is not None
-    assume(not any(choice.guard for choices in folded for choice in choices))
-    assume(rows.window_end is not None or most_rows(folded) is not None)
+    pattern = query.task().pattern
+    assume(not pattern.has_anchors)
+    assume(rows.window_end is not None or pattern.longest is not None)
     return query, rows
 
 

@@ -17,10 +17,10 @@ from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import RowPattern, variable_names
 from tests.references.matcher import Candidate, Failure, Value, find_all
+from tests.tasks.compiled import compiled
 
 Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
 
@@ -45,8 +45,7 @@ class Query:
     def task(self) -> Task:
         names = self.variables
         return Task(
-            compile_pattern(self.pattern, names),
-            names,
+            compiled(self.pattern, names),
             tuple(Condition(i, self.run_conditions.get(name)) for i, name in enumerate(names)),
             {
                 name: frozenset(names.index(member) for member in members if member in names)

@@ -20,17 +20,16 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from matchrec.compile.draft import Draft, draft
+from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import link
+from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.output.reads import ReadIsMatched
-from matchrec.output.schema import output_columns
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.template import template
 from matchrec.pruning import neighbours
 from matchrec.spark.after.aggregates import aggregated
@@ -195,9 +194,8 @@ class QueryBatch:
 def drafted(plan: MatchPlan) -> Draft:
     """The draft of a plan, rows being left out wherever they may be, whether that pays or not."""
     columns = InputColumns(NAMES)
-    resolved = resolve(plan, columns)
     with mock.patch.object(neighbours, "PAYS_BELOW", 100.0):
-        return draft(resolved, output_columns(resolved, columns, str))
+        return draft(plan, columns, str)
 
 
 @dataclass(frozen=True)

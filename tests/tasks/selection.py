@@ -17,13 +17,13 @@ from matchrec.engine.interface import Absent, Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import (
     RowPattern,
 )
 from tests.references.event_selection import CLOSING, Mapped, Partition, SelectionQuery, State, ways
 from tests.references.matcher import Failure, Value
+from tests.tasks.compiled import compiled
 from tests.tasks.contiguous import Rows, words
 
 STRICT = EventSelection.STRICT_CONTIGUITY
@@ -77,8 +77,7 @@ def task(query: SelectionQuery) -> Task:
     if query.closing is not None:
         conditions[-1] = Condition(None, query.closing)
     return Task(
-        compile_pattern(query.pattern, names, query.selection),
-        names,
+        compiled(query.pattern, names, query.selection, query.output),
         tuple(conditions),
         {name: ids(name) for name in query.members},
         query.after_match,
