@@ -20,7 +20,7 @@ from matchrec.engine.incremental.state import SearchState
 from matchrec.engine.partitions import Frontier
 from matchrec.spark import execute, wire
 from matchrec.spark.streaming.keyed import Keyed, ordered
-from matchrec.spark.streaming.memory import restored
+from matchrec.spark.streaming.memory import load
 from matchrec.spark.streaming.prepare import WATERMARK, Crossed
 from matchrec.spark.streaming.worker import StreamWorker
 from matchrec.spark.worker.batches import Piece
@@ -52,7 +52,7 @@ class Group:
 
     @property
     def state(self) -> SearchState:
-        return restored(self.get[0], QUERY).state
+        return load(self.get[0], QUERY).state
 
     def update(self, newValue: tuple[Any, ...]) -> None:  # noqa: N803
         self.value = newValue
