@@ -144,7 +144,7 @@ def test_slices_come_to_the_engine_in_pieces(
         crossing.append((rows, executable))
         return map_partitions(rows, executable, *others)
 
-    monkeypatch.setattr(execute, "mapped", kept)
+    monkeypatch.setattr(execute, "map_partitions", kept)
     if "WITHIN" not in clause:
         monkeypatch.setattr(reach, "LEAPS", 2)
     matchrec.match_recognize(more_ticks, clause, slices=4)
