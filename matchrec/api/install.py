@@ -30,12 +30,12 @@ def install(spark: SparkSession, engine: str = "auto", *, max_steps: int | None 
     check_session(spark)
     options = Options(engine, max_steps=max_steps)
 
-    def answer(
+    def sql(
         session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
     ) -> DataFrame | None:
-        return answered(session, query, (args, frames), options)
+        return answer(session, query, (args, frames), options)
 
-    installed.put(spark, answer)
+    installed.put(spark, sql)
 
 
 @checked(spark=SESSION)
@@ -44,7 +44,7 @@ def uninstall(spark: SparkSession) -> None:
     installed.take_away(spark)
 
 
-def answered(
+def answer(
     spark: SparkSession, query: Any, values: tuple[Any, dict[str, Any]], options: Options
 ) -> DataFrame | None:
     """The result of a query with clauses, None for any other. values: args and frames."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from matchrec.compile.executable import Crossing
 from matchrec.conditions.aggregates import basic
-from matchrec.conditions.residual import Combined, Grown, Step, Value, VariableAt
+from matchrec.conditions.residual import Combined, RunningAggregate, Step, Value, VariableAt
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_columns import RunColumns
 from matchrec.conditions.types import NUMBERS, Family, ValueType
@@ -103,7 +103,7 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
             yield column
         case Value(column=column, missing=RowColumn() as missing):
             yield from (column, missing, TRUE_COLUMN)
-        case Grown(column=RowColumn() as column):
+        case RunningAggregate(column=RowColumn() as column):
             yield column
         case VariableAt(by_variable=columns):
             yield from columns

@@ -34,7 +34,7 @@ class SortItem:
 
     @property
     def puts_nulls_last(self) -> bool:
-        """Whether NULL comes behind every value."""
+        """Whether NULL comes after every value."""
         return self.descending if self.nulls_first is None else not self.nulls_first
 
 
@@ -86,7 +86,7 @@ class MatchOutput(Enum):
     PREFERRED: the preferred one at each starting row, and AFTER MATCH SKIP says which row starts.
     ALL: every mapping of rows to variables that is a match, each once.
     NON_OVERLAPPING: of those that complete first, the one that starts first, ties by the least
-    positions; then the search goes on behind it.
+    positions; then the search goes on after it.
     GRAPH: all matches as the shared buffer that holds them, one pointer a row.
     """
 
@@ -121,7 +121,7 @@ class Absence:
 
     after, before: the variables, primary or union, whose last and first row enclose that part. At
     the beginning `after` is None: rows before the match whose window holds its last row. At the end
-    `before` is None: rows behind the match, in its window. Source: SASE+, negation.
+    `before` is None: rows after the match, in its window. Source: SASE+, negation.
     """
 
     variable: str

@@ -29,13 +29,13 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.spark import wire
-from matchrec.spark.after.aggregates import aggregated, measure_sql
+from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.before.slices import Slicing
 from matchrec.spark.counters import Counters, with_counters
-from matchrec.spark.crossing import crossing_schema, received, sent
-from matchrec.spark.errors.diagnose import diagnosed, mismatch_of_within
+from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
+from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis
 from matchrec.spark.streaming.execute import (
@@ -44,8 +44,8 @@ from matchrec.spark.streaming.execute import (
     check_plan,
     matched_events,
 )
-from matchrec.spark.streaming.prepare import Events, crossed
-from matchrec.spark.transport import mapped
+from matchrec.spark.streaming.prepare import Events, send_events
+from matchrec.spark.transport import map_partitions
 from matchrec.spark.types import value_type
 from matchrec.spark.wire import SelectItem
 
@@ -124,7 +124,7 @@ def in_terms_of_the_query(
     try:
         yield
     except REFUSALS as error:
-        raise diagnosed(error, plan, relation, columns) from error
+        raise diagnose(error, plan, relation, columns) from error
     except RecursionError as error:
         raise nested_too_deep_to_plan() from error
     except MatchRecognizeUnsupportedError as error:
@@ -178,11 +178,11 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
     sends = crossing_schema(schema)
     if isinstance(preparation, Events):
         check_executable(executable)
-        events = crossed(prepared, executable.crossing.columns, drafted.plan)
-        matched = received(matched_events(events, executable, sends), schema)
+        events = send_events(prepared, executable.crossing.columns, drafted.plan)
+        matched = decode_columns(matched_events(events, executable, sends), schema)
     else:
-        matched = received(matched_rows(prepared, executable, sends, options), schema)
-    result = relation.runner.analysed(projected(relation, executable, matched))
+        matched = decode_columns(matched_rows(prepared, executable, sends, options), schema)
+    result = relation.runner.analyse(projected(relation, executable, matched))
     return Executed(result, executable, drafted.plan, preparation.keys)
 
 
@@ -198,11 +198,11 @@ def matched_rows(
     prepared: DataFrame, executable: Executable, schema: spark_types.StructType, options: Options
 ) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
-    crossing = with_keys_once(sent(prepared), executable.crossing.once)
+    crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)
     if options.counters is None:
-        return mapped(crossing, executable, schema, options.transport)
-    counted = mapped(crossing, executable, with_counters(schema), options.transport)
-    return options.counters.observed(counted, selects=executable.task.selects)
+        return map_partitions(crossing, executable, schema, options.transport)
+    counted = map_partitions(crossing, executable, with_counters(schema), options.transport)
+    return options.counters.observe(counted, selects=executable.task.selects)
 
 
 def is_streaming(rows: DataFrame) -> bool:
@@ -226,7 +226,7 @@ def fields_of(
 def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
     """The scalar SQL around the reads, and the names of the result."""
     if executable.aggregates:
-        matched = aggregated(relation.runner, matched, executable)
+        matched = aggregate_matches(relation.runner, matched, executable)
     is_matched = None
     if isinstance(executable.reads[-1], ReadIsMatched):
         is_matched = wire.read(len(executable.reads) - 1)

@@ -32,10 +32,10 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.template import template
 from matchrec.pruning import neighbours
-from matchrec.spark.after.aggregates import aggregated
+from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation
-from matchrec.spark.crossing import crossing_schema, received, sent
+from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import projection
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import Runner
@@ -57,7 +57,7 @@ def fetched(frame: DataFrame) -> pa.Table:
                 stream.write_batch(batch)
             yield pa.RecordBatch.from_arrays([pa.array([sink.getvalue()])], ["packed"])
 
-    rows = sent(frame).mapInArrow(packed, "packed binary").collect()
+    rows = encode_columns(frame).mapInArrow(packed, "packed binary").collect()
     return pa.concat_tables(pa.ipc.open_stream(row.packed).read_all() for row in rows)
 
 
@@ -73,7 +73,7 @@ def handed_over(spark: SparkSession, table: pa.Table, schema: StructType) -> Dat
                 yield from pa.ipc.open_stream(packed).read_all().to_batches()
 
     packed = spark.createDataFrame([(sink.getvalue(),)], "packed binary").coalesce(1)
-    return received(packed.mapInArrow(unpacked, crossing_schema(schema)), schema)
+    return decode_columns(packed.mapInArrow(unpacked, crossing_schema(schema)), schema)
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class Placed:
         reads = range(len(self.executable.reads))
         names = [f"__r{self.first + i} AS __r{i}" for i in reads]
         own = side_by_side.where(f"run = {self.number}").selectExpr(*names)
-        matched = aggregated(Runner(spark), own, self.executable)
+        matched = aggregate_matches(Runner(spark), own, self.executable)
         return matched.selectExpr(
             f"{self.number} AS run", f"{texts_of(self.executable, 0)} AS texts"
         )

@@ -28,7 +28,7 @@ from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.output.rows import output_rows
 from matchrec.spark import wire
-from matchrec.spark.streaming.memory import Memory, restored, stored
+from matchrec.spark.streaming.memory import Memory, dump, load
 from matchrec.spark.worker.encode import (
     as_floats,
     as_integers,
@@ -72,7 +72,7 @@ class Keyed:
 
     def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
         """The output rows of what is complete now; the state is kept in the group."""
-        memory = restored(group.get[0], self.query) if group.exists else self.nothing()
+        memory = load(group.get[0], self.query) if group.exists else self.nothing()
         watermark = group.getCurrentWatermarkMs() * 1000
         rows = Rows.of(self, memory, list(new), watermark)
         answer = self.answer(rows)
@@ -117,7 +117,7 @@ class Keyed:
             if group.exists:
                 group.remove()
             return
-        group.update((stored(Memory(rows.passed, answer.state, left), self.query),))
+        group.update((dump(Memory(rows.passed, answer.state, left), self.query),))
         starts = answer.kept[answer.state.alive.starts]
         ends = rows.bounds[starts][~rows.ended[starts]].tolist()  # else the row to stop at decides
         ends += rows.bounds[rows.stop : rows.stop + 1].tolist()
@@ -172,7 +172,7 @@ class Rows:
         fresh = in_time(pa.Table.from_batches(new, keyed.schema), memory.passed)
         kept = memory.rows.slice(0, len(state.numbers))
         waiting = pa.concat_tables([memory.rows.slice(len(state.numbers)), fresh]).combine_chunks()
-        waiting = waiting.take(pa.array(ordered(waiting, keyed.orders)))
+        waiting = waiting.take(pa.array(order_events(waiting, keyed.orders)))
         passed = int(np.searchsorted(times(waiting), watermark, side="right"))
         known = pa.concat_tables([kept, waiting.slice(0, passed)]).combine_chunks()
         numbers = np.append(state.numbers, np.arange(state.done, state.done + passed))
@@ -216,9 +216,9 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Which of the known rows are searched, and which are kept behind that.
+    """Which of the known rows are searched, and which are kept afterwards.
 
-    Absences in front of a match and behind it are looked for in all its window: a row is searched
+    Absences before a match and after it are looked for in all its window: a row is searched
     when the window that begins with it has ended, and kept while a match may still lie in it.
     """
 
@@ -261,8 +261,8 @@ def times(rows: pa.Table) -> IntArray:
     return as_integers(column(rows, wire.MICROSECONDS)) if rows.num_rows else np.zeros(0, np.int64)
 
 
-def ordered(rows: pa.Table, orders: tuple[str, ...]) -> IntArray:
-    """The places of the rows in order of time, then of `orders`, NULL first, then as they came."""
+def order_events(rows: pa.Table, orders: tuple[str, ...]) -> IntArray:
+    """Sort the rows by time, then by `orders`, NULL first, then by arrival: their places."""
     keys: list[Any] = [times(rows)]
     for name in orders if rows.num_rows else ():
         values = column(rows, name)

@@ -21,7 +21,7 @@ from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.spark.streaming.memory import Memory, restored, stored
+from matchrec.spark.streaming.memory import Memory, dump, load
 from tests.generators.selection import cases, sequences
 from tests.references.event_selection import SelectionQuery
 from tests.tasks.selection import WindowedRows, task
@@ -123,7 +123,7 @@ def call_of(
 
 def through_bytes(state: SearchState) -> SearchState:
     memory = Memory(None, state, pa.table({}))
-    return restored(stored(memory, "of this test"), "of this test").state
+    return load(dump(memory, "of this test"), "of this test").state
 
 
 def listed(chunks: list[Matches], numbers: IntArray) -> list[Found]:
