@@ -6,11 +6,8 @@ from dataclasses import dataclass, replace
 
 from matchrec.compile.lookaround import Lookaround, lookaround
 from matchrec.conditions.row_column import Neighbours, RowColumn
-from matchrec.engine.interface import (
-    Engine,
-    Task,
-)
-from matchrec.engine.slices.starting_rows import Reach
+from matchrec.engine.interface import Algorithm, Task
+from matchrec.engine.slices.starting_rows import SliceSearch
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read
 from matchrec.plan.clauses import RowsPerMatch
@@ -52,16 +49,17 @@ class Crossing:
 class Executable:
     """A linked query. Picklable: Spark carries it to its workers.
 
-    conditions: what Spark computes for every row and packs as one bit each. relevant: those of
-    which a row must satisfy one to be sent at all, or none. neighbours: what a row and those beside
-    it must satisfy for the row to be sent, or none. aggregates: those that Spark computes over the
-    rows of each match. ansi: whether overflow is an error. window_rows: how many rows a window has.
-    sliced: where partitions are slices, with borrowed rows, how far the query looks.
+    algorithm, reason: what runs the task, and why. conditions: what Spark computes for every row
+    and packs as one bit each. relevant: those of which a row must satisfy one to be sent at all, or
+    none. neighbours: what a row and those beside it must satisfy for the row to be sent, or none.
+    aggregates: those that Spark computes over the rows of each match. ansi: whether overflow is an
+    error. window_rows: how many rows a window has. sliced: where partitions are slices, with
+    borrowed rows, how starting rows are found.
     """
 
     pattern: str
     task: Task
-    engine: Engine
+    algorithm: Algorithm
     reason: str
     rows_per_match: RowsPerMatch
     crossing: Crossing
@@ -73,7 +71,7 @@ class Executable:
     outputs: tuple[Output, ...]
     ansi: bool
     window_rows: int | None = None
-    sliced: Reach | None = None
+    sliced: SliceSearch | None = None
 
     @property
     def lookaround(self) -> Lookaround | None:

@@ -8,18 +8,20 @@ depend on the matches before: see `engine.slices.starting_rows`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import Shifted
-from matchrec.engine.slices.starting_rows import Reach
+from matchrec.engine.choose import choose
+from matchrec.engine.slices.starting_rows import SliceOverlap, SliceSearch
 from matchrec.output.reads import ReadMatchNumber
-from matchrec.plan.clauses import RowsPerMatch, SkipTo
+from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.match_plan import MatchPlan
 
 LEAPS = 8  # ways from one starting row to the next meet after a few matches
 
 
-def reach(plan: MatchPlan, executable: Executable) -> Reach | str:
+def slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap | str:
     """How far a query looks, or the reason why it must have each partition as a whole."""
     lookaround, task = executable.lookaround, executable.task
     if lookaround is None:
@@ -34,12 +36,19 @@ def reach(plan: MatchPlan, executable: Executable) -> Reach | str:
     if leap != 1 and before and executable.neighbours:
         before += 1  # whether a row stays behind depends on the row before it
     if task.windowed and not behind:
-        return Reach(before, None, 1 if leap == 1 else None, LEAPS)
+        return SliceOverlap(before, None, 1 if leap == 1 else None, LEAPS)
     if longest is not None:
-        return Reach(before, max(0, longest - 1) + behind, leap, LEAPS)
+        return SliceOverlap(before, max(0, longest - 1) + behind, leap, LEAPS)
     if task.windowed:
         return "NEXT looks behind the last row of a window"
     return "a match may have any number of rows, and there is no WITHIN"
+
+
+def over_slices(executable: Executable, overlap: SliceOverlap) -> Executable:
+    """The same over partitions that are slices with such an overlap."""
+    every_row = replace(executable.task, after_match=AfterMatchSkip(SkipTo.NEXT_ROW))
+    algorithm, _ = choose(every_row, executable.algorithm.engine)
+    return replace(executable, sliced=SliceSearch(overlap, every_row, algorithm))
 
 
 def longest_leap(to: SkipTo, longest: int | None) -> int | None:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from matchrec.compile.columns import crossing
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.task import able_engine, linked_task
+from matchrec.compile.task import linked_task
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import split
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing import Typer
+from matchrec.engine.choose import choose
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.nfa.compiled_pattern import compile_pattern
 from matchrec.output.read_measures import MeasureReader, timeout_pieces
@@ -71,13 +72,13 @@ def link(
         if condition.during is not None
     }
     task = linked_task(drafted, run_conditions)
-    chosen, reason = able_engine(task, engine)
+    algorithm, reason = choose(task, engine)
     measures = MeasureReader(plan, types)
     outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
     return Executable(
         pattern=show(plan.pattern),
         task=task,
-        engine=chosen,
+        algorithm=algorithm,
         reason=reason,
         rows_per_match=plan.rows_per_match,
         crossing=crossing(plan, types, measures.columns, typer.columns),

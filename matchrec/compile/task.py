@@ -8,15 +8,12 @@ from matchrec.compile.draft import Draft
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import RunExpression
-from matchrec.engine.choose import choose
 from matchrec.engine.interface import (
     Absent,
     Condition,
-    Engine,
     Staged,
     Task,
 )
-from matchrec.errors.calls import engine_cannot
 from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
 
@@ -53,15 +50,6 @@ def absent(plan: MatchPlan, absence: Absence) -> Absent:
         None if absence.after is None else plan.members(absence.after),
         None if absence.before is None else plan.members(absence.before),
     )
-
-
-def able_engine(task: Task, name: str) -> tuple[Engine, str]:
-    """The engine of that name, which can run the task, and the reason for it."""
-    engine, reason = choose(task, name)
-    obstacle = engine.supports(task)
-    if obstacle is not None:
-        raise engine_cannot(engine.name, obstacle)
-    return engine, reason
 
 
 def names(plan: MatchPlan) -> Iterator[str]:

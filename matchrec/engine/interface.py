@@ -130,8 +130,30 @@ class Task:
         return overlap and self.looks_only_at_data and not (self.windowed or self.selects)
 
 
+class Algorithm(Protocol):
+    """What finds the matches of a task. Immutable: all mutable state belongs to one search."""
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine that it belongs to."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from the engine's other algorithms."""
+
+    def search(
+        self, task: Task, partitions: Partitions, counters: IntArray | None = None, /
+    ) -> Iterator[Matches]:
+        """All matches, in chunks of bounded size, in order of partition, then of match number.
+
+        counters: int64[COUNTERS], see `kernels.selection.layout`; what a search with event
+        selection has counted is added when it is at its end. No other search counts.
+        Raises `RunFailure` for what only the rows can show.
+        """
+
+
 class Engine(Protocol):
-    """A matching algorithm. Immutable: all mutable state belongs to one search."""
+    """The algorithms that rest on one idea, of which a user may ask for one by its name."""
 
     @property
     def name(self) -> str:
@@ -140,12 +162,5 @@ class Engine(Protocol):
     def supports(self, task: Task) -> str | None:
         """None, or the sentence that says why this engine cannot run the task."""
 
-    def search(
-        self, task: Task, partitions: Partitions, counters: IntArray | None = None
-    ) -> Iterator[Matches]:
-        """All matches, in chunks of bounded size, in order of partition, then of match number.
-
-        counters: int64[COUNTERS], see `kernels.selection.layout`; what a search with event
-        selection has counted is added when it is at its end. No other search counts.
-        Raises `RunFailure` for what only the rows can show.
-        """
+    def choose(self, task: Task) -> Algorithm:
+        """The fastest algorithm for a task that it supports."""

@@ -14,7 +14,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.overlap import reach
+from matchrec.compile.overlap import over_slices, slice_overlap
 from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.within import check_order
@@ -173,7 +173,7 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None and isinstance(preparation, Preparation):
         prepared = preparation.dataframe(executable.crossing.columns, drafted, slicing)
-        executable = replace(executable, sliced=slicing.reach)
+        executable = over_slices(executable, slicing.overlap)
     schema = schema_of_reads(executable, [fields[one] for one in executable.crossing.columns])
     sends = crossing_schema(schema)
     if isinstance(preparation, Events):
@@ -190,8 +190,8 @@ def slicing_of(plan: MatchPlan, executable: Executable, options: Options) -> Sli
     """How partitions are cut into slices, if they are."""
     if options.slices == 1:
         return None
-    looks = reach(plan, executable)
-    return None if isinstance(looks, str) else Slicing(options.slices, looks)
+    overlap = slice_overlap(plan, executable)
+    return None if isinstance(overlap, str) else Slicing(options.slices, overlap)
 
 
 def matched_rows(

@@ -37,6 +37,7 @@ from matchrec.plan.pattern import variable_names
 from tests.benchmarks.markdown import table
 from tests.benchmarks.options import Options
 from tests.tasks.compiled import compiled
+from tests.tasks.contiguous import search
 
 FIRST_SEARCHES = {
     "data": "conditions on the data",
@@ -219,7 +220,7 @@ def seconds(action: Callable[[], int]) -> tuple[float, int]:
 
 
 def count_matches(engine: Engine, task: Task, partitions: Partitions) -> int:
-    return sum(m.count for m in engine.search(task, partitions))
+    return sum(m.count for m in search(engine, task, partitions))
 
 
 def both(task: Task, partitions: Partitions) -> tuple[list[float], int]:

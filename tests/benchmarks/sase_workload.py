@@ -203,7 +203,7 @@ class Search:
     def found(self, counters: IntArray) -> Iterator[Matches]:
         """The matches, in chunks."""
         if not self.counts_only:
-            return self.engine.search(self.task, self.partitions, counters)
+            return self.engine.choose(self.task).search(self.task, self.partitions, counters)
         assert isinstance(self.engine, BreadthFirst)
         given = selection.given(self.task, self.partitions, merge_runs=self.engine.merge_runs)
         given = replace(given, rules=given.rules._replace(output=layout.COUNT_ONLY))

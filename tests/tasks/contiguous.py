@@ -6,6 +6,7 @@ Rows are words of the variables whose row condition they satisfy: "A AB -" is th
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from matchrec.compile.lookaround import lookaround
 from matchrec.conditions.run_condition import Kind, RunExpression
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import Frontier, Partitions
+from matchrec.engine.partitions import Frontier, IntArray, Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import RowPattern, variable_names
@@ -124,11 +125,19 @@ def query(text: str) -> Query:
     return Query(parse_row_pattern(text))
 
 
+def search(
+    engine: Engine, task: Task, partitions: Partitions, counters: IntArray | None = None
+) -> Iterator[Matches]:
+    """The matches that the engine's algorithm for a task finds, in windows if the rows have any."""
+    asked = replace(task, windowed=partitions.window_end is not None)
+    return engine.choose(asked).search(asked, partitions, counters)
+
+
 def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
     """Matches as (partition, number, first row, word), an excluded row's variable in brackets."""
     task = query.task()
     try:
-        chunks = list(engine.search(task, rows.partitions(query.variables)))
+        chunks = list(search(engine, task, rows.partitions(query.variables)))
     except RunFailure as failure:
         return failure.kind.name, failure.partition, failure.row
     return [match for chunk in chunks for match in listed(chunk, query.variables)]
@@ -149,7 +158,7 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
             piece = rows.part(partition, begin, here).partitions(query.variables)
             place = offset + begin
             try:
-                chunks = list(engine.search(task, replace(piece, frontier=frontier)))
+                chunks = list(search(engine, task, replace(piece, frontier=frontier)))
             except RunFailure as failure:
                 return failure.kind.name, partition, place + failure.row
             found = [one for chunk in chunks for one in listed(chunk, query.variables)]

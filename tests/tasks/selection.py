@@ -24,7 +24,7 @@ from matchrec.plan.pattern import (
 from tests.references.event_selection import CLOSING, Mapped, Partition, SelectionQuery, State, ways
 from tests.references.matcher import Failure, Value
 from tests.tasks.compiled import compiled
-from tests.tasks.contiguous import Rows, words
+from tests.tasks.contiguous import Rows, search, words
 
 STRICT = EventSelection.STRICT_CONTIGUITY
 NEXT = EventSelection.SKIP_TILL_NEXT_MATCH
@@ -101,7 +101,7 @@ def run_engine(engine: Engine, query: SelectionQuery, rows: WindowedRows) -> Out
 
 def run_task(engine: Engine, task: Task, rows: WindowedRows) -> Outcome:
     try:
-        chunks = list(engine.search(task, rows.partitions(task.variables)))
+        chunks = list(search(engine, task, rows.partitions(task.variables)))
     except RunFailure as failure:
         return failure.kind.name, failure.partition, failure.row
     return [match for chunk in chunks for match in _listed(chunk, task.variables)]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from matchrec.engine.contiguous.kernels import breadth_first as kernel
 from matchrec.engine.contiguous.plain import PlainSearch
-from matchrec.engine.contiguous.search import Room, larger, run
-from matchrec.engine.interface import Task
+from matchrec.engine.contiguous.search import ContiguousAlgorithm, Room, larger
+from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.selection import breadth_first as selection_breadth_first
-from matchrec.engine.selection import records as selection
+from matchrec.engine.partitions import Partitions
+from matchrec.engine.selection.algorithms import (
+    BreadthFirstSelection,
+    GraphSelection,
+    SkippingSelection,
+)
 from matchrec.plan.clauses import MatchOutput
 
 _NODES_OF_A_ROW = 16
@@ -35,24 +36,27 @@ class BreadthFirst:
             return "negation is tested on all matches, not on the preferred ones"
         return None
 
-    def search(
-        self, task: Task, partitions: Partitions, counters: IntArray | None = None
-    ) -> Iterator[Matches]:
-        """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
+    def choose(self, task: Task) -> Algorithm:
+        """The fastest algorithm for a task that it supports."""
+        if task.output is MatchOutput.GRAPH:
+            return GraphSelection(self.room)
+        if task.stages is not None and task.stages.skip is not None:
+            return SkippingSelection(self.room, self.merge_runs)
         if task.selects:
-            merge_runs = self.merge_runs and task.output is not MatchOutput.GRAPH
-            given = selection.given(task, partitions, merge_runs=merge_runs)
-            return selection_breadth_first.search(task, given, self.room, counters)
-        search = _BreadthFirstSearch(task, partitions, self.merge_runs, self.room.memory)
-        return run(search, task, partitions, self.room)
+            return BreadthFirstSelection(self.room, self.merge_runs, task.output)
+        if self.merge_runs:
+            return ContiguousAlgorithm(self.name, "merging", BreadthFirstSearch, self.room)
+        return ContiguousAlgorithm(self.name, "plain", PlainBreadthFirstSearch, self.room)
 
 
-class _BreadthFirstSearch(PlainSearch):
-    """The runs, the buffer of their rows, the failures remembered."""
+class BreadthFirstSearch(PlainSearch):
+    """The runs, the buffer of their rows, the failures remembered; equal runs merge."""
 
-    def __init__(self, task: Task, partitions: Partitions, merge_runs: bool, memory: int) -> None:
+    merge_runs = True
+
+    def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
         super().__init__(task, partitions)
-        self.rules = self.rules._replace(merge_runs=merge_runs)
+        self.rules = self.rules._replace(merge_runs=self.merge_runs)
         nodes = _NODES_OF_A_ROW * memory
         self.work = layout.RunsWork(
             self.progress,
@@ -92,3 +96,9 @@ class _BreadthFirstSearch(PlainSearch):
             assert status == layout.MEMO_FULL
             memo = larger(self.work.memo, int(self.progress[layout.NEEDED]))
             self.work = self.work._replace(memo=memo)
+
+
+class PlainBreadthFirstSearch(BreadthFirstSearch):
+    """The same without merging."""
+
+    merge_runs = False

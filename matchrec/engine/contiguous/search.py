@@ -7,7 +7,7 @@ when its own memory is full, that grows. Only a single match larger than a chunk
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,6 +59,22 @@ class Search(Protocol):
 
     def grow(self, status: int) -> None:
         """Enlarge what `status` says is full."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContiguousAlgorithm:
+    """An algorithm for matches whose rows follow each other. start: begins a search."""
+
+    engine: str
+    name: str
+    start: Callable[[Task, Partitions, int], Search]
+    room: Room
+
+    def search(
+        self, task: Task, partitions: Partitions, _counters: IntArray | None = None
+    ) -> Iterator[Matches]:
+        """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
+        return run(self.start(task, partitions, self.room.memory), task, partitions, self.room)
 
 
 def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Iterator[Matches]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from matchrec.engine.selection.graph import versioned
 from matchrec.engine.selection.kernels import breadth_first, preferred
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.live_runs import Alive
-from matchrec.engine.selection.ordering import numbered_chunks
 from matchrec.engine.selection.records import (
     Given,
     add_counters,
-    chunks,
     first_work,
     larger_output,
     matches_of,
@@ -33,26 +31,6 @@ from matchrec.plan.clauses import MatchOutput
 _NODES_OF_A_RUN = 16
 ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what comes out
 NO_BARS = np.zeros((0, 2), np.int64)
-
-
-def search(
-    task: Task, given: Given, room: Room, counters: IntArray | None = None
-) -> Iterator[Matches]:
-    """All matches in chunks, in the order in which they are complete. Raises RunFailure.
-
-    counters: see `Engine.search`.
-    """
-    skips = task.stages is not None and task.stages.skip is not None
-    if skips:
-        room = replace(
-            room, rows=min(room.rows, ROOM.rows), matches=min(room.matches, ROOM.matches)
-        )
-    search = Search(task, given, room, counters)
-    if task.output is MatchOutput.GRAPH:
-        return search.graph()
-    if skips:
-        return numbered_chunks(Skipping(search).coming_out())
-    return chunks(task, search.found(), given, search.work)
 
 
 class Search:

@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from matchrec.engine.interface import Engine, Task
+from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.matches import FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
-from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.clauses import SkipTo
 
 # What a row of a slice is.
 OWN = 0
@@ -32,29 +32,41 @@ LENT_EARLY = 2  # in front of the own ones, and in the window of a row that is n
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """How far a query looks from the first row of a match.
+class SliceOverlap:
+    """How far a query looks from the first row of a match, which is what slices overlap by.
 
-    before: how many rows in front of it decide what is found from it. behind: how many rows behind
-    it; None where its window is the bound. leap: how many rows further on the next starting row is
-    at most; None where the window is the bound. leaps: how many of the longest ones have room in
-    front of a slice, so that ways meet.
+    before: how many rows before it decide what is found from it. after: how many rows after it;
+    None where its window is the bound. leap: how many rows further on the next starting row is at
+    most; None where the window is the bound. leaps: how many of the longest ones have room before
+    a slice, so that ways meet.
     """
 
     before: int
-    behind: int | None
+    after: int | None
     leap: int | None
     leaps: int
 
     @property
-    def in_front(self) -> int:
-        """How many rows a slice borrows in front of its own, or all of them if there are fewer.
+    def borrowed_before(self) -> int:
+        """How many rows a slice borrows before its own, or all of them if there are fewer.
 
         Where windows are the bound of leaps, it borrows those of the last windows too.
         """
         if self.leap is None or self.leap == 1:
             return self.before
         return self.before + self.leaps * self.leap
+
+
+@dataclass(frozen=True, slots=True)
+class SliceSearch:
+    """How the starting rows of slices are found.
+
+    every_row: the task without skipping, which finds a match from each row; algorithm: runs it.
+    """
+
+    overlap: SliceOverlap
+    every_row: Task
+    algorithm: Algorithm
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,46 +99,47 @@ class Slices:
         own, has = np.append(own, 0), end > begin
         return np.where(has, own[begin], self.first), np.where(has, own[end - 1] + 1, self.first)
 
-    def entries(self, reach: Reach, own: IntArray) -> tuple[IntArray, IntArray]:
+    def entries(self, overlap: SliceOverlap, own: IntArray) -> tuple[IntArray, IntArray]:
         """Between which rows, both included, the search of the whole comes to each partition first.
 
         own: the first row that is the slice's own. The rows in front of it are all of the partition
         that is cut, or as many as a slice borrows, or none of a window that ends behind them.
         """
         lent = self.passed + own - self.first
-        unknown = (lent >= reach.in_front) & (self.passed <= reach.before)
-        if reach.leap is None and not reach.before:
+        unknown = (lent >= overlap.borrowed_before) & (self.passed <= overlap.before)
+        if overlap.leap is None and not overlap.before:
             unknown &= self.kinds[self.first] == LENT_EARLY
-        first = self.first + np.where(unknown, np.maximum(reach.before - self.passed, 0), 0)
-        last = first + reach.leap - 1 if reach.leap else self.windows_before(reach, first)
+        first = self.first + np.where(unknown, np.maximum(overlap.before - self.passed, 0), 0)
+        last = first + overlap.leap - 1 if overlap.leap else self.windows_before(overlap, first)
         return first, np.where(unknown, np.maximum(first, last), first)
 
-    def windows_before(self, reach: Reach, rows: IntArray) -> IntArray:
+    def windows_before(self, overlap: SliceOverlap, rows: IntArray) -> IntArray:
         """The first rows outside of all windows that begin before some rows."""
         ends = self.partitions.window_end
         assert ends is not None
         last = ends[np.maximum(rows - 1, self.first)]
-        if reach.before:
+        if overlap.before:
             return last
         late = np.append(np.flatnonzero(self.kinds != LENT_EARLY), self.partitions.rows)
         return np.asarray(np.minimum(last, late[np.searchsorted(late, rows)]))
 
 
-def searched(engine: Engine, task: Task, slices: Slices, reach: Reach) -> IntArray:
+def find_starting_rows(task: Task, search: SliceSearch, slices: Slices) -> IntArray:
     """`Partitions.searched`; the frontier says whether the last partition's beginning is known.
 
     As long as rows that decide on it are still to come, nothing is searched there. Raises
     RunFailure for a partition whose beginning cannot be known.
     """
     frontier = slices.partitions.frontier or Frontier(0)
+    overlap = search.overlap
     begin, until = slices.own()
     known = begin < until
-    if reach.leap != 1:
-        first, last = slices.entries(reach, begin)
+    if overlap.leap != 1:
+        first, last = slices.entries(overlap, begin)
         if frontier.known:
             first[0] = last[0] = begin[0]
         first, last = np.where(known, first, begin), np.where(known, last, begin)
-        arrival, decided = arrivals(engine, task, slices.partitions, np.stack([first, begin]))
+        arrival, decided = follow_leaps(task, search, slices.partitions, np.stack([first, begin]))
         least, most = extremes(arrival, first, last)
         known &= decided
         unclear = np.flatnonzero(known & (least != np.minimum(most, slices.partitions.starts[1:])))
@@ -138,8 +151,8 @@ def searched(engine: Engine, task: Task, slices: Slices, reach: Reach) -> IntArr
     return np.where(known, np.stack([begin, until]), slices.first)
 
 
-def arrivals(
-    engine: Engine, task: Task, partitions: Partitions, ranges: IntArray
+def follow_leaps(
+    task: Task, search: SliceSearch, partitions: Partitions, ranges: IntArray
 ) -> tuple[IntArray, BoolArray]:
     """Where the search of the whole arrives behind each partition's range, if it comes to a row.
 
@@ -155,9 +168,8 @@ def arrivals(
     rows = np.repeat(begin - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
     arrival[rows] += 1
     frontier = Frontier(0, edge=None if partitions.frontier is None else partitions.frontier.edge)
-    every_row = replace(task, after_match=AfterMatchSkip(SkipTo.NEXT_ROW), chained=False)
     here = replace(partitions, frontier=frontier, searched=ranges, lenient=True)
-    for matches in engine.search(every_row, here):
+    for matches in search.algorithm.search(search.every_row, here):
         arrival[matches.start] = matches.start + np.maximum(leaps(task, matches), 1)
     if frontier.edge is not None:
         decided[-1] = frontier.start >= end[-1]

@@ -131,7 +131,7 @@ class Preparation:
     def cutting(self, rows: DataFrame, names: Names, slicing: Slicing) -> Cutting:
         """The cutting of the rows of `source` into slices."""
         first = self.plan.order_by[0]
-        window = window_columns(self.plan) if slicing.reach.behind is None else ()
+        window = window_columns(self.plan) if slicing.overlap.after is None else ()
         return Cutting(
             self.relation.runner,
             rows,

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
 
-from matchrec.engine.slices.starting_rows import LENT, LENT_EARLY, OWN, Reach
+from matchrec.engine.slices.starting_rows import LENT, LENT_EARLY, OWN, SliceOverlap
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.text.template import View, template
 from matchrec.spark import wire
@@ -60,10 +60,10 @@ SORT_BY_THEMSELVES = (
 
 @dataclass(frozen=True)
 class Slicing:
-    """How partitions are cut. count: into how many slices at most. reach: what they overlap by."""
+    """How partitions are cut. count: into how many slices at most. overlap: by what."""
 
     count: int
-    reach: Reach
+    overlap: SliceOverlap
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,8 @@ class Cutting:
         points: three of each cut. ends: of each cut the last end of a window that begins before it
         of its first point, where starting rows depend on that.
         """
-        before, behind = self.slicing.reach.in_front, self.slicing.reach.behind or 0
+        overlap = self.slicing.overlap
+        before, after = overlap.borrowed_before, overlap.after or 0
         cut, until, early = self.first_of("__from"), self.first_of("__until"), "NULL"
         if self.bound is not None:
             until = f"greatest({cut}, max(__bound))"
@@ -112,7 +113,7 @@ class Cutting:
             early = "max(__early)"
         enough = (
             f"bool_and((__lent_before >= {before} OR __before = 0 OR __lent_behind + __behind = 0)"
-            f" AND (__lent_behind >= {behind} OR __behind = 0 OR __lent_before + __before = 0))"
+            f" AND (__lent_behind >= {after} OR __behind = 0 OR __lent_before + __before = 0))"
         )
         return self.sql(
             "SELECT struct(flatten(transform(held, c -> array(c.since, c.cut, c.until))) AS points,"
@@ -167,13 +168,13 @@ class Cutting:
 
         From the first one on the slice after the cut borrows, to the last one the slice before.
         """
-        count, reach = self.slicing.count, self.slicing.reach
-        before, behind = sampled_rows(reach.in_front), sampled_rows(reach.behind or 0)
+        count, overlap = self.slicing.count, self.slicing.overlap
+        before, behind = sampled_rows(overlap.borrowed_before), sampled_rows(overlap.after or 0)
         sampled, cut = self.order, "i"
         if self.leaps_in_windows:
             sampled = f"struct({self.order} AS value, {self.bound} AS bound)"
             cut = (
-                f"aggregate(sequence(1, {reach.leaps}), i, (at, leap) -> "
+                f"aggregate(sequence(1, {overlap.leaps}), i, (at, leap) -> "
                 "size(filter(s, row -> row.bound <= get(s, at).value)) - 1)"
             )
         value = ".value" if self.leaps_in_windows else ""
@@ -191,7 +192,7 @@ class Cutting:
     @property
     def leaps_in_windows(self) -> bool:
         """Whether the window of a starting row is the bound of where the next one is."""
-        return self.slicing.reach.leap is None
+        return self.slicing.overlap.leap is None
 
     @property
     def lent_as(self) -> str:

@@ -64,9 +64,9 @@ def ranks(executable: Executable) -> frozenset[int]:
 
 def check_executable(executable: Executable) -> None:
     """Raises MatchRecognizeError for what needs all rows at once."""
-    if executable.engine.name != "breadth_first":
+    if executable.algorithm.engine != "breadth_first":
         raise cannot_stream(
-            f'engine="{executable.engine.name}"',
+            f'engine="{executable.algorithm.engine}"',
             "it goes back to rows that a stream no longer has",
             'write engine="breadth_first", or leave it out',
         )

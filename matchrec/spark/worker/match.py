@@ -13,7 +13,7 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.partitions import Partitions
-from matchrec.engine.slices.starting_rows import Reach, searched
+from matchrec.engine.slices.starting_rows import SliceSearch, find_starting_rows
 from matchrec.errors.run.failures import (
     division_by_zero,
     overflow_in_condition,
@@ -101,20 +101,22 @@ class Worker:
         if with_unmatched:
             yield from self.unmatched_rows(piece, partitions, first)
 
-    def restrict_to_slices(self, reach: Reach, partitions: Partitions, piece: Piece) -> Partitions:
+    def restrict_to_slices(
+        self, search: SliceSearch, partitions: Partitions, piece: Piece
+    ) -> Partitions:
         """Let matches begin only on the own rows of slices."""
-        executable, slices = self.executable, slices_of(piece.table, partitions)
         with self.measure_time(MATCHING):
-            rows = searched(executable.engine, executable.task, slices, reach)
+            slices = slices_of(piece.table, partitions)
+            rows = find_starting_rows(self.executable.task, search, slices)
         return replace(partitions, searched=rows)
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Find the matches of a piece; they come in chunks."""
-        engine, tally = self.executable.engine, self.tally
+        algorithm, tally = self.executable.algorithm, self.tally
         task = chained(self.executable, piece.table)
         if tally is None:
-            return engine.search(task, partitions)
-        found = engine.search(task, partitions, tally.of_kernels)
+            return algorithm.search(task, partitions)
+        found = algorithm.search(task, partitions, tally.of_kernels)
         return tally.count_matches(found, piece.fresh, piece.fresh_partitions)
 
     def time_items(self, stage: int, items: Iterator[T]) -> Iterator[T]:

@@ -15,7 +15,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
 from matchrec.spark.after.unwind import paths
 from tests.properties.test_selection import STOCK, rising
-from tests.tasks.contiguous import Rows
+from tests.tasks.contiguous import Rows, search
 from tests.tasks.selection import SelectionQuery, WindowedRows, run_engine, task
 
 ROOM = Room()
@@ -37,7 +37,7 @@ def graph(query: SelectionQuery, rows: WindowedRows, room: Room = ROOM) -> list[
     """The pointers of each partition; rows are numbered over all partitions."""
     asked = task(replace(query, output=MatchOutput.GRAPH))
     partitions = rows.partitions(query.variables)
-    (found,) = BreadthFirst(room=room).search(asked, partitions)
+    (found,) = search(BreadthFirst(room=room), asked, partitions)
     all_pointers = list(pointers_of(found, query.variables))
     count = len(partitions.starts) - 1
     return [

@@ -24,6 +24,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.spark.streaming.memory import Memory, dump, load
 from tests.generators.selection import cases, sequences
 from tests.references.event_selection import SelectionQuery
+from tests.tasks.contiguous import search
 from tests.tasks.selection import WindowedRows, task
 
 EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "150"))
@@ -60,7 +61,7 @@ def test_pieces_give_what_the_whole_gives(
     for partition in range(len(rows.rows.words)):
         whole = one_partition(rows.partitions(asked.variables), partition)
         try:
-            expected = listed(list(BreadthFirst().search(asked, whole)), np.arange(whole.rows))
+            expected = listed(list(search(BreadthFirst(), asked, whole)), np.arange(whole.rows))
         except RunFailure:
             continue
         assert in_pieces(asked, whole, pieces) == expected

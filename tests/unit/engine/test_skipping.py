@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.selection import breadth_first
 from matchrec.engine.selection.kernels import layout
 from matchrec.engine.selection.records import given
 from tests.cases.pattern_notation import Question
+from tests.tasks.contiguous import search
 from tests.tasks.patterns import searchable
 
 ROWS = 2000
@@ -40,7 +42,7 @@ def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.Mon
     for skip in ("", "past last event"):
         task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
         counters = np.zeros(layout.COUNTERS, np.int64)
-        for _ in breadth_first.search(task, given(task, partitions), Room(), counters):
+        for _ in search(BreadthFirst(merge_runs=False), task, partitions, counters):
             pass
         reads[skip] = counters[layout.READS]
     assert reads["past last event"] < ROWS * 30 < reads[""]
