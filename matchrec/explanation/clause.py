@@ -82,7 +82,7 @@ CLAUSES = Kind(
     lambda given: isinstance(given, tuple) and all_of(instance_of(ExplainedClause), given),
     "write matchrec.explain(spark, query)",
 )
-COUNTERS = Kind("Counters", can("values", "observed"), "write matchrec.Counters()").or_none()
+COUNTERS = Kind("Counters", can("values", "observe"), "write matchrec.Counters()").or_none()
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import types as spark_types
-
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.overlap import over_slices, slice_overlap
 from matchrec.compile.path import draft, link
-from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.within import check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
@@ -105,9 +102,9 @@ def execute(
         drafted = draft(plan, columns, relation.name_of, options.optimisations)
         if is_stream:
             return executed(Events(Preparation(relation, drafted.plan)), drafted, options)
-        order = [relation.type_of(item.expression.text) for item in drafted.plan.order_by[:1]]
-        tests = key_tests(drafted.plan, columns, use)
-        preparation = Preparation(relation, drafted.plan, tests, *order)
+        keys, first = key_tests(drafted.plan, columns, use), drafted.plan.order_by[:1]
+        order = relation.type_of(first[0].expression.text) if first else None
+        preparation = Preparation(relation, drafted.plan, keys, order)
         found = executed(preparation, drafted, options)
         used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
         if used == drafted.outputs:
@@ -157,31 +154,22 @@ def check_stream(plan: MatchPlan, options: Options) -> None:
 
 def executed(preparation: Preparation | Events, drafted: Draft, options: Options) -> Executed:
     """The result of a draft. Raises one of Spark's `REFUSALS`."""
-    relation = preparation.relation
-    wanted = drafted.columns()
-    prepared = preparation.dataframe(wanted, drafted)
-    fields = fields_of(prepared, wanted)
+    relation, columns = preparation.relation, drafted.columns()
+    prepared = preparation.dataframe(columns, drafted)
+    types = (value_type(field.dataType) for field in prepared.schema.fields)
     executable = link(
         drafted,
-        {column: value_type(field.dataType) for column, field in fields.items()},
+        dict(zip(columns, types, strict=False)),
         options.engine,
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
     ).limited(options.max_steps)
-    if executable.crossing.columns != wanted:
-        prepared = preparation.dataframe(executable.crossing.columns, drafted)
-        fields = fields_of(prepared, executable.crossing.columns)
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None and isinstance(preparation, Preparation):
-        prepared = preparation.dataframe(executable.crossing.columns, drafted, slicing)
+        preparation = replace(preparation, slicing=slicing)
         executable = over_slices(executable, slicing.overlap)
-    schema = schema_of_reads(executable, [fields[one] for one in executable.crossing.columns])
-    sends = crossing_schema(schema)
-    if isinstance(preparation, Events):
-        check_executable(executable)
-        events = send_events(prepared, executable.crossing.columns, drafted.plan)
-        matched = decode_columns(matched_events(events, executable, sends), schema)
-    else:
-        matched = decode_columns(matched_rows(prepared, executable, sends, options), schema)
+    if slicing is not None or executable.crossing.columns != columns:
+        prepared = preparation.dataframe(executable.crossing.columns, drafted)
+    matched = match_rows(preparation, prepared, executable, options)
     result = relation.runner.analyse(projected(relation, executable, matched))
     return Executed(result, executable, drafted.plan, preparation.keys)
 
@@ -194,15 +182,27 @@ def slicing_of(plan: MatchPlan, executable: Executable, options: Options) -> Sli
     return None if isinstance(overlap, str) else Slicing(options.slices, overlap)
 
 
-def matched_rows(
-    prepared: DataFrame, executable: Executable, schema: spark_types.StructType, options: Options
+def match_rows(
+    preparation: Preparation | Events,
+    prepared: DataFrame,
+    executable: Executable,
+    options: Options,
 ) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
+    columns = executable.crossing.columns
+    schema = schema_of_reads(executable, prepared.schema.fields[: len(columns)])
+    sends = crossing_schema(schema)
+    if isinstance(preparation, Events):
+        check_executable(executable)
+        events = send_events(prepared, columns, preparation.plan)
+        return decode_columns(matched_events(events, executable, sends), schema)
     crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)
     if options.counters is None:
-        return map_partitions(crossing, executable, schema, options.transport)
-    counted = map_partitions(crossing, executable, with_counters(schema), options.transport)
-    return options.counters.observe(counted, selects=executable.task.selects)
+        matched = map_partitions(crossing, executable, sends, options.transport)
+    else:
+        counted = map_partitions(crossing, executable, with_counters(sends), options.transport)
+        matched = options.counters.observe(counted, selects=executable.task.selects)
+    return decode_columns(matched, schema)
 
 
 def is_streaming(rows: DataFrame) -> bool:
@@ -214,13 +214,6 @@ def input_columns(runner: Runner, names: Iterable[str], alias: str | None) -> In
     """The columns of a relation, as Spark names them."""
     case_sensitive = runner.setting("spark.sql.caseSensitive") == "true"
     return InputColumns(tuple(names), alias, case_sensitive)
-
-
-def fields_of(
-    prepared: DataFrame, columns: tuple[RowColumn, ...]
-) -> dict[RowColumn, spark_types.StructField]:
-    """The field of every column that crosses."""
-    return dict(zip(columns, prepared.schema.fields, strict=False))
 
 
 def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:

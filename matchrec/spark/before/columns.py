@@ -59,27 +59,27 @@ class Preparation:
     """Computes columns and bits for one plan over one relation.
 
     keys: SQL over one row that must hold of it; each decides on whole partitions. order: the type
-    of the first ORDER BY column, if there is one.
+    of the first ORDER BY column, if there is one. slicing: how partitions are cut into slices, if
+    they are.
     """
 
     relation: Relation
     plan: MatchPlan
     keys: tuple[str, ...] = ()
     order: DataType | None = None
+    slicing: Slicing | None = None
 
-    def dataframe(
-        self, columns: tuple[RowColumn, ...], drafted: Draft, slicing: Slicing | None = None
-    ) -> DataFrame:
+    def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
 
         What stays behind is as the draft says: irrelevant rows before the sort; rows that no match
         contains, by their neighbours, after the sort, and then a last column __n has each row's
-        number in its partition. slicing: how partitions are cut into slices, if they are: each
-        slice is a partition then, and a last column __borrowed, before __n, is 0 on its own rows.
+        number in its partition. Where partitions are cut into slices, each slice is a partition,
+        and a last column __borrowed, before __n, is 0 on its own rows.
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
         names = self.names(columns, drafted.row_conditions)
-        sorting = self.sorting(names, drafted, slicing)
+        sorting = self.sorting(names, drafted)
         conditions = map(names.over_window, drafted.row_conditions)
         items = names.crossing(columns) + bit_columns(FIRST_ROW, conditions)
         items += [SelectItem(mark, mark) for mark in sorting.marks]
@@ -93,13 +93,15 @@ class Preparation:
         keys += [item.expression.text for item in self.plan.order_by]
         return Names.of(columns, conditions, (*keys, *self.keys))
 
-    def sorting(self, names: Names, drafted: Draft, slicing: Slicing | None) -> Sorting:
+    def sorting(self, names: Names, drafted: Draft) -> Sorting:
         """The rows before the sort, whole partitions or slices."""
         source = self.source(names, drafted)
-        if slicing is None:
+        if self.slicing is None:
             return Sorting(self.relation, self.presort(source, names), self.window(names))
         rows = self.relation.over(source, ["*"])
-        relation = self.relation.having(match_slices=self.cutting(rows, names, slicing).slices())
+        relation = self.relation.having(
+            match_slices=self.cutting(rows, names, self.slicing).slices()
+        )
         source = template("SELECT * FROM ", View("match_slices"))
         window = self.window_of_slices(names, rows)
         return Sorting(relation, source, window, (wire.BORROWED,), (wire.SLICE,))
