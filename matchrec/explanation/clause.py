@@ -24,7 +24,7 @@ from matchrec.explanation.selection import (
     selection_lines,
     window_lines,
 )
-from matchrec.explanation.stages import test_lines
+from matchrec.explanation.stage_conditions import test_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.output.pieces import AggregatePlace, Piece
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from matchrec.engine.interface import Task
 from matchrec.explanation.selection import has_window
-from matchrec.explanation.stages import formulas_of_stages
+from matchrec.explanation.stage_conditions import formulas_of_stages
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.match_plan import MatchPlan

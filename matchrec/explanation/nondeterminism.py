@@ -22,7 +22,7 @@ from matchrec.explanation.sources import (
     TAKE_PROCEED,
     Source,
 )
-from matchrec.explanation.stages import choices_of_runs
+from matchrec.explanation.stage_conditions import choices_of_runs
 from matchrec.nfa.closure import Choice
 from matchrec.plan.clauses import EventSelection
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from matchrec.compile.executable import Executable
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
-from matchrec.explanation.stages import stage_lines
+from matchrec.explanation.stage_conditions import stage_lines
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar

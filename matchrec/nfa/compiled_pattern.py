@@ -14,11 +14,11 @@ from matchrec.nfa.ambiguity import exponentially_ambiguous
 from matchrec.nfa.cloning import clone_at_proceed
 from matchrec.nfa.closure import Folding, fold
 from matchrec.nfa.compile import compile_program
+from matchrec.nfa.compile_stages import compile_stages
 from matchrec.nfa.facts import deterministic, most_rows
 from matchrec.nfa.follow import FollowSets
 from matchrec.nfa.places import composed, fold_places, windows_of
 from matchrec.nfa.program import Program
-from matchrec.nfa.stages import compile_stages
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.simplify import simplify

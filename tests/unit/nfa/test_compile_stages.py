@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors import MatchRecognizePlanError
+from matchrec.nfa.compile_stages import compile_stages
 from matchrec.nfa.places import Windows, composed, fold_places
-from matchrec.nfa.stages import compile_stages
 from matchrec.plan.stages import Contiguity, Not, Part, Single, Steps
 
 STRICT, RELAXED, ANY = Contiguity
