@@ -74,8 +74,8 @@ def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
         yield row_column(output.text)
     scalars = [output.value] if isinstance(output, Measure) else []
     if isinstance(output, TimeoutOutput):
-        whole = output.timeouts.whole
-        scalars = [*output.timeouts.near, *([] if whole is None else [whole])]
+        ends = (*output.timeouts.near, output.timeouts.whole)
+        scalars = [end for end in ends if end is not None]
     for reference in (one for scalar in scalars for one in references(scalar)):
         if isinstance(reference, ColumnReference):
             yield row_column(reference.argument)
@@ -128,7 +128,7 @@ def typed_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple
 
 
 def typed_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
-    """When windows end, if some are between neighbours: dates beside timestamps are timestamps."""
+    """When windows end, if some are between neighbours; dates among timestamps become such."""
     near = near_columns(plan)
     found = (*window_columns(plan)[1:], *near) if near else ()
     times = [types[one] for one in found if types[one].family is not Family.DATE]

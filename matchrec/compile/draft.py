@@ -58,7 +58,7 @@ class Draft:
         return replace(self, relevant=(), neighbours=tests)
 
     def narrowed(self, outputs: tuple[OutputColumn, ...]) -> Draft:
-        """The same with these outputs only, so that more rows may stay behind."""
+        """The same with these outputs only, so that more rows may be left out."""
         measures = tuple(one for one in self.plan.measures if one in outputs)
         plan = replace(self.plan, measures=measures)
         return replace(self, plan=plan, outputs=outputs).pruned()

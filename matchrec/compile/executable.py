@@ -51,7 +51,7 @@ class Executable:
 
     algorithm, reason: what runs the task, and why. conditions: what Spark computes for every row
     and packs as one bit each. relevant: those of which a row must satisfy one to be sent at all, or
-    none. neighbours: what a row and those beside it must satisfy for the row to be sent, or none.
+    none. neighbours: what a row and its neighbours must satisfy for the row to be sent, or none.
     aggregates: those that Spark computes over the rows of each match. ansi: whether overflow is an
     error. window_rows: how many rows a window has. sliced: where partitions are slices, with
     borrowed rows, how starting rows are found.
@@ -75,7 +75,7 @@ class Executable:
 
     @property
     def lookaround(self) -> Lookaround | None:
-        """How much of a partition must be at hand beside a match; None for all of it."""
+        """How much of a partition must be at hand around a match; None for all of it."""
         return lookaround(self.task, len(self.crossing.integers), self.reads)
 
     def limited(self, max_steps: int | None) -> Executable:

@@ -1,4 +1,4 @@
-"""How far a query looks from the first row of a match: what slices of a partition overlap by.
+"""By how many rows slices of a partition overlap, which is how far a query looks from a match.
 
 Where that has a bound, the starting rows of one partition may be searched in several places at
 once, each with the rows of a contiguous slice and those near its ends. Which rows these are may
@@ -30,15 +30,15 @@ def slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap | str
     if obstacle is not None:
         return obstacle
     offsets = [0, *(one.offset for one in shifted(executable))]
-    before, behind = lookaround.before - min(offsets), lookaround.behind + max(offsets)
+    before, after = lookaround.before - min(offsets), lookaround.after + max(offsets)
     longest = task.pattern.longest
     leap = longest_leap(plan.after_match.to, longest)
     if leap != 1 and before and executable.neighbours:
-        before += 1  # whether a row stays behind depends on the row before it
-    if task.windowed and not behind:
+        before += 1  # whether a row is left out depends on the row before it
+    if task.windowed and not after:
         return SliceOverlap(before, None, 1 if leap == 1 else None, LEAPS)
     if longest is not None:
-        return SliceOverlap(before, max(0, longest - 1) + behind, leap, LEAPS)
+        return SliceOverlap(before, max(0, longest - 1) + after, leap, LEAPS)
     if task.windowed:
         return "NEXT looks behind the last row of a window"
     return "a match may have any number of rows, and there is no WITHIN"

@@ -14,10 +14,10 @@ def time_class(task: Task, engine: str) -> str:
     """
     longest = task.pattern.longest
     if task.windowed:
-        reach = "the rows of a window"
+        rows = "the rows of a window"
     else:
-        reach = "the rows of a partition" if longest is None else f"at most {longest}"
-    within = f"times W, {reach}"
+        rows = "the rows of a partition" if longest is None else f"at most {longest}"
+    within = f"times W, {rows}"
     one_at_a_time = engine == "backtracking"
     if task.looks_only_at_data:
         merges = one_at_a_time or not task.windowed
@@ -28,4 +28,4 @@ def time_class(task: Task, engine: str) -> str:
         return f"linear in the rows {within}"
     explodes = longest is not None or task.pattern.is_exponentially_ambiguous
     grows = "exponentially" if explodes else "as a power"
-    return f"may grow {grows} with W, {reach}; max_steps ends what takes too long"
+    return f"may grow {grows} with W, {rows}; max_steps ends what takes too long"

@@ -38,8 +38,8 @@ class Absent:
     """No row in a part of a match may satisfy the condition of `variable`, an id.
 
     after, before: ids of the variables whose last and first row enclose that part, both exclusive.
-    after None: rows in front of the match whose window holds the match's last row. before None:
-    rows behind the match that are in its window.
+    after None: rows before the match whose window holds the match's last row. before None: rows
+    after the match that are in its window.
     """
 
     variable: int
@@ -74,7 +74,7 @@ OPTIMISED = Optimisations()
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What a task over stages has beside its pattern: see `plan.stages.Staging`."""
+    """What a task over stages has besides its pattern: see `plan.stages.Staging`."""
 
     skip: Skip | None = None
     timeouts: bool = False

@@ -18,7 +18,7 @@ class Chains:
     """How matches share mapped rows: each match is a chain of them, and chains may join.
 
     first: int64[m], index of each match's first mapped row, -1 of an empty match. following:
-    int32[k], index of the mapped row behind each one, which is less than its own; -1 at the end.
+    int32[k], index of the mapped row after each one, which is less than its own; -1 at the end.
     """
 
     first: IntArray

@@ -239,7 +239,7 @@ def engine_lines(executable: Executable) -> Iterator[str]:
         yield "memory: each partition as a whole, because of event selection"
         return
     beside = [f"{lookaround.before} before it"] * bool(lookaround.before)
-    beside += [f"{lookaround.behind} behind a match"] * bool(lookaround.behind)
+    beside += [f"{lookaround.after} behind a match"] * bool(lookaround.after)
     seen = f", and rows that are looked at: {' and '.join(beside)}" if beside else ""
     yield f"memory: a partition from the first row on whose match is undecided{seen}"
 

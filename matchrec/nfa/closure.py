@@ -26,7 +26,7 @@ class Effect(IntEnum):
 
     ENDS: the run ends. STOPS: it ends, unless this row completes it. BLOCKS: it may not skip the
     row. COMPLETES: it is a match, without the row. TIMES_OUT: it ends, as its window has. CUTS: no
-    choice behind it counts.
+    choice after it counts.
     """
 
     ENDS = -2

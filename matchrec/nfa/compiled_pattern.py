@@ -15,8 +15,7 @@ from matchrec.nfa.cloning import clone_at_proceed
 from matchrec.nfa.closure import Folding, fold
 from matchrec.nfa.compile import compile_program
 from matchrec.nfa.compile_stages import compile_stages
-from matchrec.nfa.facts import deterministic, most_rows
-from matchrec.nfa.follow import FollowSets
+from matchrec.nfa.facts import FollowSets, deterministic, most_rows
 from matchrec.nfa.places import composed, fold_places, windows_of
 from matchrec.nfa.program import Program
 from matchrec.plan.clauses import EventSelection, MatchOutput

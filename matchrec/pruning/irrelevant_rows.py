@@ -2,7 +2,7 @@
 
 A row that satisfies no condition is skipped where rows may be skipped. Where they may not, it can
 only be mapped to a *filler*, a variable without a condition; in a funnel such as `A X*? B Y*? C`
-every such row is taken by the one loop over a filler that stands behind the run's last row, and
+every such row is taken by the one loop over a filler that follows the run's last row, and
 without it the run is where it was. So matches are the same without these rows, as long as nothing
 reads or counts them: conditions and measures may look at other variables, and at the first and the
 last row of the match, neither of which is a filler's.
@@ -115,8 +115,9 @@ def can_do_without(
         return False
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return True
-    whole = plan.rows_per_match is not RowsPerMatch.ONE_ROW
-    if plan.selects or whole or plan.after_match.to in (SkipTo.FIRST, SkipTo.LAST):
+    if plan.selects or plan.rows_per_match is not RowsPerMatch.ONE_ROW:
+        return False
+    if plan.after_match.to in (SkipTo.FIRST, SkipTo.LAST):
         return False
     return takes_any_row(pattern.folding.choices, fillers)
 

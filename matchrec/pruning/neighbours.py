@@ -1,10 +1,10 @@
-"""Rows that no match contains, told by their neighbours: Spark leaves them out behind the sort.
+"""Rows that no match contains, told by their neighbours: Spark leaves them out after the sort.
 
-A row of a match satisfies the condition of some variable, and the rows beside it those of variables
-that may stand beside that one. Spark knows all conditions on rows before the match, so for two more
-columns over the window that it has anyway, `lag` and `lead` of the packed bits, most rows of a scan
-for something rare need not cross to Python. What is left of a partition are stretches of rows that
-stand side by side; a match lies in one stretch.
+A row of a match satisfies the condition of some variable, and its neighbours satisfy those of
+variables that may precede and follow that one. Spark knows all conditions on rows before the match,
+so for two more columns over the window that it has anyway, `lag` and `lead` of the packed bits,
+most rows of a scan for something rare need not cross to Python. What is left of a partition are
+contiguous runs of rows; a match lies in one of them.
 
 It pays where few rows are left. That depends on the data, which nobody has looked at; `estimate`
 guesses from the form of the conditions, as databases do without statistics.
@@ -18,13 +18,13 @@ from math import prod
 from matchrec.conditions.residual import Combined, SplitCondition, Step, Value, VariableAt
 from matchrec.conditions.row_column import Neighbours, RowColumn
 from matchrec.nfa.compiled_pattern import CompiledPattern
-from matchrec.nfa.follow import FollowSets
+from matchrec.nfa.facts import FollowSets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.expression import Navigation, Operation, Scalar, references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.pruning.irrelevant_rows import NO_FILLERS, counts_rows, sees_no_row
 
-MOST_CONDITIONS = 61  # packed in one column, beside the mark of a partition's first row
+MOST_CONDITIONS = 61  # packed in one column, together with the mark of a partition's first row
 PAYS_BELOW = 0.3  # of all rows; leaving rows out costs about a tenth of sending all of them
 SHARES = {"=": 0.1, "<=>": 0.1, "IN": 0.2, "BETWEEN": 0.25, "LIKE": 0.1, "RLIKE": 0.1} | {
     "<": 1 / 3,
@@ -71,16 +71,16 @@ def sees_own_rows_only(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) 
     for measure in plan.measures:
         yield all(sees_no_row(plan, one, NO_FILLERS) for one in references(measure.value))
     for condition in conditions:
-        yield condition.during is None or not goes_beside(condition.during)
+        yield condition.during is None or not reads_neighbour(condition.during)
 
 
-def goes_beside(step: Step) -> bool:
+def reads_neighbour(step: Step) -> bool:
     """Whether a step reads a row a fixed distance from one of the match."""
     match step:
         case Value(navigation=Navigation() as found) | VariableAt(navigation=found):
             return found.physical_offset != 0
         case Combined(operands=operands):
-            return any(goes_beside(operand) for operand in operands)
+            return any(reads_neighbour(operand) for operand in operands)
         case _:
             return False
 

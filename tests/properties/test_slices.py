@@ -115,7 +115,7 @@ def found_in_pieces(engine: Engine, query: Query, slice_: SlicedRows, step: int)
     begin, here, length, frontier = 0, 0, len(kinds), Frontier(0)
     while here < length:
         here = min(here + (step or length), length)
-        frontier.edge = here - begin - seen.behind if here < length else None
+        frontier.edge = here - begin - seen.after if here < length else None
         part = rows.part(0, begin, here).partitions(query.variables)
         part = replace(part, frontier=frontier)
         try:
@@ -138,9 +138,9 @@ def overlap_of(query: Query, rows: Rows, leaps: int) -> SliceOverlap:
     assert seen is not None
     leap = longest_leap(query.after_match.to, longest)
     if rows.window_end is not None:
-        return SliceOverlap(seen.before, seen.behind, 1 if leap == 1 else None, leaps)
+        return SliceOverlap(seen.before, seen.after, 1 if leap == 1 else None, leaps)
     assert longest is not None
-    return SliceOverlap(seen.before, max(0, longest - 1) + seen.behind, leap, leaps)
+    return SliceOverlap(seen.before, max(0, longest - 1) + seen.after, leap, leaps)
 
 
 def lent(

@@ -154,7 +154,7 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
         length = len(rows.words[partition])
         while frontier.edge is not None or here == 0:
             here = min(here + step, length)
-            frontier.edge = here - begin - seen.behind if here < length else None
+            frontier.edge = here - begin - seen.after if here < length else None
             piece = rows.part(partition, begin, here).partitions(query.variables)
             place = offset + begin
             try:

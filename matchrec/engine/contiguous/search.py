@@ -91,8 +91,8 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
             search.grow(status)
             status = search.advance(output)
         if partitions.lenient and status in (layout.OVERFLOW, layout.DIVISION_BY_ZERO):
-            behind = progress[layout.FAILED_START] + 1
-            progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = behind
+            next_row = progress[layout.FAILED_START] + 1
+            progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = next_row
             status = layout.OUTPUT_FULL
         raise_failure(status, progress, search.tables, task)
         if progress[layout.MATCHES]:

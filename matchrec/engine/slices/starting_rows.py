@@ -3,14 +3,14 @@
 A search goes from one starting row to the next: from a match to where AFTER MATCH SKIP says, else
 one row on. Where it goes on from a row depends on that row alone, so two ways that meet stay
 together; and no leap is longer than a match. So the search of the whole partition comes to one of
-the first rows that are here, within one leap, whichever it is. The leaps from all rows in front of
+the first rows that are here, within one leap, whichever it is. The leaps from all rows before
 the slice's own are found by one search; where the ways from each of those first rows arrive at the
 same own row, the search of the whole partition arrives there too. Where not, the slice cannot know.
 
-A condition that fails in front of the own rows is taken for "no match". If the search of the whole
+A condition that fails before the own rows is taken for "no match". If the search of the whole
 comes to that row, it fails in the slice that owns it.
 
-Cost: a search from each row in front of the slice's own, and steps for each, by the logarithm of
+Cost: a search from each row before the slice's own, and steps for each, by the logarithm of
 how many there are.
 """
 
@@ -28,7 +28,7 @@ from matchrec.plan.clauses import SkipTo
 # What a row of a slice is.
 OWN = 0
 LENT = 1
-LENT_EARLY = 2  # in front of the own ones, and in the window of a row that is not here
+LENT_EARLY = 2  # before the own ones, and in the window of a row that is not here
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class SliceSearch:
 class Slices:
     """Partitions that are slices, or parts of them with rows between that no match contains.
 
-    kinds: int64[n], what each row is. passed: int64[p], how many rows of its slice lie in front of
+    kinds: int64[n], what each row is. passed: int64[p], how many rows of its slice lie before
     each partition's first row.
     """
 
@@ -89,7 +89,7 @@ class Slices:
     def own(self) -> tuple[IntArray, IntArray]:
         """From where to where each partition's own rows go; nowhere where none is here.
 
-        Those in front of the frontier have been searched.
+        Those before the frontier have been searched.
         """
         own = np.flatnonzero(self.kinds == OWN)
         frontier = self.partitions.frontier
@@ -102,8 +102,8 @@ class Slices:
     def entries(self, overlap: SliceOverlap, own: IntArray) -> tuple[IntArray, IntArray]:
         """Between which rows, both included, the search of the whole comes to each partition first.
 
-        own: the first row that is the slice's own. The rows in front of it are all of the partition
-        that is cut, or as many as a slice borrows, or none of a window that ends behind them.
+        own: the first row that is the slice's own. The rows before it are all of the partition
+        that is cut, or as many as a slice borrows, or none of a window that ends after them.
         """
         lent = self.passed + own - self.first
         unknown = (lent >= overlap.borrowed_before) & (self.passed <= overlap.before)
@@ -154,7 +154,7 @@ def find_starting_rows(task: Task, search: SliceSearch, slices: Slices) -> IntAr
 def follow_leaps(
     task: Task, search: SliceSearch, partitions: Partitions, ranges: IntArray
 ) -> tuple[IntArray, BoolArray]:
-    """Where the search of the whole arrives behind each partition's range, if it comes to a row.
+    """Where the search of the whole arrives after each partition's range, if it comes to a row.
 
     ranges: int64[2, p]. int64[n + 1]; a row outside of the ranges is where it arrives. And
     bool[p], whether all rows are here that decide on that.

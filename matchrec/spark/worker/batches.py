@@ -131,7 +131,7 @@ class Waiting:
 
     def unfinished(self, lookaround: Lookaround) -> Piece:
         """All rows, of one partition that may go on."""
-        return self.piece(self.batches, self.rows - lookaround.behind)
+        return self.piece(self.batches, self.rows - lookaround.after)
 
     def piece(self, batches: list[pa.RecordBatch], edge: int | None) -> Piece:
         table = pa.Table.from_batches(batches).combine_chunks()

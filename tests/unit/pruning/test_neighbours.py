@@ -13,7 +13,7 @@ from matchrec.conditions.row_column import Neighbours
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.nfa.follow import FollowSets
+from matchrec.nfa.facts import FollowSets
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, variable_names
 from matchrec.plan.resolve import InputColumns
