@@ -35,21 +35,23 @@ def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     return tuple(row_column(key.text) for key in plan.partition_by)
 
 
-def sent_once(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+def find_columns_sent_once(
+    plan: MatchPlan, types: Mapping[RowColumn, ValueType]
+) -> tuple[RowColumn, ...]:
     """The columns by which rows are partitioned that only a partition's first row need bring."""
     keys = dict.fromkeys(key_columns(plan))
     return tuple(key for key in keys if types[key].family in SENT_ONCE)
 
 
-def crossing(
+def build_crossing(
     plan: MatchPlan,
     types: Mapping[RowColumn, ValueType],
     measured: Iterable[RowColumn],
     run: RunColumns,
 ) -> Crossing:
     """The columns that cross, each once. measured: those that reads know by their index."""
-    keys, once = key_columns(plan), sent_once(plan, types)
-    window, ends = typed_window(plan, types), typed_ends(plan, types)
+    keys, once = key_columns(plan), find_columns_sent_once(plan, types)
+    window, ends = type_window(plan, types), type_ends(plan, types)
     columns = tuple(dict.fromkeys((*measured, *run.integers, *run.floats, *window, *ends, *keys)))
     index = {column: place for place, column in enumerate(columns)}
 
@@ -114,7 +116,7 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
             return
 
 
-def typed_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+def type_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
     """The two columns of the window as values of one type: a date plus hours is a timestamp."""
     window = window_columns(plan)
     if not window or plan.within is None:
@@ -127,7 +129,7 @@ def typed_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple
     return window if order == bound else (cast(window[0], bound.name), window[1])
 
 
-def typed_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
     """When windows end, if some are between neighbours; dates among timestamps become such."""
     near = near_columns(plan)
     found = (*window_columns(plan)[1:], *near) if near else ()

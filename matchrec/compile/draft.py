@@ -12,8 +12,8 @@ from matchrec.engine.interface import Optimisations
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.output.schema import OutputColumn
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.pruning.irrelevant_rows import relevant_rows
-from matchrec.pruning.neighbours import neighbours
+from matchrec.pruning.irrelevant_rows import find_relevance_tests
+from matchrec.pruning.neighbours import find_neighbour_tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,16 @@ class Draft:
         found.update(dict.fromkeys(key_columns(self.plan)))
         return tuple(found)
 
-    def pruned(self) -> Draft:
+    def prune(self) -> Draft:
         """The same with the tests of rows that need not cross."""
-        relevant = relevant_rows(self.plan, self.pattern, self.conditions)
+        relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
         if relevant:
             return replace(self, relevant=relevant, neighbours=())
-        tests = neighbours(self.plan, self.pattern, self.conditions, self.row_conditions)
+        tests = find_neighbour_tests(self.plan, self.pattern, self.conditions, self.row_conditions)
         return replace(self, relevant=(), neighbours=tests)
 
-    def narrowed(self, outputs: tuple[OutputColumn, ...]) -> Draft:
+    def narrow(self, outputs: tuple[OutputColumn, ...]) -> Draft:
         """The same with these outputs only, so that more rows may be left out."""
         measures = tuple(one for one in self.plan.measures if one in outputs)
         plan = replace(self.plan, measures=measures)
-        return replace(self, plan=plan, outputs=outputs).pruned()
+        return replace(self, plan=plan, outputs=outputs).prune()

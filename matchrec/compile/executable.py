@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from matchrec.compile.lookaround import Lookaround, lookaround
+from matchrec.compile.lookaround import Lookaround, find_lookaround
 from matchrec.conditions.row_column import Neighbours, RowColumn
 from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.slices.starting_rows import SliceSearch
@@ -76,8 +76,8 @@ class Executable:
     @property
     def lookaround(self) -> Lookaround | None:
         """How much of a partition must be at hand around a match; None for all of it."""
-        return lookaround(self.task, len(self.crossing.integers), self.reads)
+        return find_lookaround(self.task, len(self.crossing.integers), self.reads)
 
-    def limited(self, max_steps: int | None) -> Executable:
+    def limit(self, max_steps: int | None) -> Executable:
         """The same with so many steps in a partition at most: see `Task`."""
         return replace(self, task=replace(self.task, max_steps=max_steps))

@@ -22,7 +22,7 @@ class Lookaround:
     after: int
 
 
-def lookaround(task: Task, integers: int, reads: Iterable[Read]) -> Lookaround | None:
+def find_lookaround(task: Task, integers: int, reads: Iterable[Read]) -> Lookaround | None:
     """How far conditions and measures see; None where a partition must be at hand as a whole.
 
     integers: how many integer columns conditions read.

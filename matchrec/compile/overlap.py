@@ -21,15 +21,15 @@ from matchrec.plan.match_plan import MatchPlan
 LEAPS = 8  # ways from one starting row to the next meet after a few matches
 
 
-def slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap | str:
+def find_slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap | str:
     """How far a query looks, or the reason why it must have each partition as a whole."""
     lookaround, task = executable.lookaround, executable.task
     if lookaround is None:
         return "event selection looks at each partition as a whole"
-    obstacle = obstacle_of(plan, executable)
+    obstacle = find_obstacle(plan, executable)
     if obstacle is not None:
         return obstacle
-    offsets = [0, *(one.offset for one in shifted(executable))]
+    offsets = [0, *(one.offset for one in find_shifted(executable))]
     before, after = lookaround.before - min(offsets), lookaround.after + max(offsets)
     longest = task.pattern.longest
     leap = longest_leap(plan.after_match.to, longest)
@@ -44,7 +44,7 @@ def slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap | str
     return "a match may have any number of rows, and there is no WITHIN"
 
 
-def over_slices(executable: Executable, overlap: SliceOverlap) -> Executable:
+def cut_into_slices(executable: Executable, overlap: SliceOverlap) -> Executable:
     """The same over partitions that are slices with such an overlap."""
     every_row = replace(executable.task, after_match=AfterMatchSkip(SkipTo.NEXT_ROW))
     algorithm, _ = choose(every_row, executable.algorithm.engine)
@@ -63,13 +63,13 @@ def longest_leap(to: SkipTo, longest: int | None) -> int | None:
     return max(1, longest if to is SkipTo.PAST_LAST_ROW else longest - 1)
 
 
-def shifted(executable: Executable) -> Iterator[Shifted]:
+def find_shifted(executable: Executable) -> Iterator[Shifted]:
     """What Spark reads before the match on rows at a fixed distance."""
     for column in (*executable.crossing.columns, *executable.conditions):
         yield from (piece for piece in column.pieces if isinstance(piece, Shifted))
 
 
-def obstacle_of(plan: MatchPlan, executable: Executable) -> str | None:
+def find_obstacle(plan: MatchPlan, executable: Executable) -> str | None:
     """What makes a starting row depend on more than the rows near it."""
     if not plan.order_by:
         return "there is no ORDER BY"

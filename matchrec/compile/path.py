@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from matchrec.compile.columns import crossing
+from matchrec.compile.columns import build_crossing
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.task import linked_task
+from matchrec.compile.task import build_task
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import split
 from matchrec.conditions.types import ValueType
@@ -49,7 +49,7 @@ def draft(
     outputs = output_columns(resolved, columns, name_of)
     pattern = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
     conditions = split(resolved)
-    return Draft(resolved, pattern, conditions, outputs, optimisations).pruned()
+    return Draft(resolved, pattern, conditions, outputs, optimisations).prune()
 
 
 def link(
@@ -71,17 +71,17 @@ def link(
         for condition in drafted.conditions
         if condition.during is not None
     }
-    task = linked_task(drafted, run_conditions)
+    task = build_task(drafted, run_conditions)
     algorithm, reason = choose(task, engine)
     measures = MeasureReader(plan, types)
-    outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
+    outputs = tuple(link_output(output, measures) for output in drafted.outputs)
     return Executable(
         pattern=show(plan.pattern),
         task=task,
         algorithm=algorithm,
         reason=reason,
         rows_per_match=plan.rows_per_match,
-        crossing=crossing(plan, types, measures.columns, typer.columns),
+        crossing=build_crossing(plan, types, measures.columns, typer.columns),
         conditions=drafted.row_conditions,
         relevant=drafted.relevant,
         neighbours=drafted.neighbours,
@@ -93,7 +93,7 @@ def link(
     )
 
 
-def linked_output(output: OutputColumn, measures: MeasureReader) -> Output:
+def link_output(output: OutputColumn, measures: MeasureReader) -> Output:
     """An output column as text over reads."""
     if isinstance(output, RowOutput):
         return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)

@@ -18,7 +18,7 @@ from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
 
 
-def linked_task(drafted: Draft, run_conditions: Mapping[str, RunExpression]) -> Task:
+def build_task(drafted: Draft, run_conditions: Mapping[str, RunExpression]) -> Task:
     """What an engine is asked. run_conditions: by variable."""
     plan = drafted.plan
     return Task(

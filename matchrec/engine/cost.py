@@ -6,7 +6,7 @@ from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 
 
-def time_class(task: Task, engine: str) -> str:
+def classify_time(task: Task, engine: str) -> str:
     """The class in words. Conditions are unknown here: any of them may hold on any row.
 
     W is how many rows a match may have. Where conditions depend on the run, `max_steps` ends what

@@ -12,9 +12,9 @@ from typing_extensions import assert_never
 
 from matchrec.arguments import Kind, all_of, can, instance_of
 from matchrec.compile.executable import Executable
-from matchrec.compile.overlap import slice_overlap
+from matchrec.compile.overlap import find_slice_overlap
 from matchrec.conditions.row_column import Neighbours, show_column
-from matchrec.engine.cost import time_class
+from matchrec.engine.cost import classify_time
 from matchrec.engine.slices.starting_rows import SliceOverlap
 from matchrec.explanation.formulas import formulas
 from matchrec.explanation.nondeterminism import nondeterminism_lines
@@ -158,7 +158,7 @@ def slice_lines(plan: MatchPlan, executable: Executable, slices: int) -> Iterato
     """Whether partitions are cut into slices, where that is asked for."""
     if slices == 1:
         return
-    found = slice_overlap(plan, executable)
+    found = find_slice_overlap(plan, executable)
     if isinstance(found, str):
         yield f"none: {found}"
         return
@@ -233,7 +233,7 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
 def engine_lines(executable: Executable) -> Iterator[str]:
     yield f"{executable.algorithm.engine}, {executable.algorithm.name}: {executable.reason}"
     if not executable.task.selects:
-        yield f"time: {time_class(executable.task, executable.algorithm.engine)}"
+        yield f"time: {classify_time(executable.task, executable.algorithm.engine)}"
     lookaround = executable.lookaround
     if lookaround is None:
         yield "memory: each partition as a whole, because of event selection"

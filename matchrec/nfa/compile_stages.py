@@ -19,6 +19,7 @@ Source: Flink CEP, NFACompiler; where its results contradict its own definitions
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -293,10 +294,9 @@ class _Compiler:
 
 def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names, with a number after those that are there already."""
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     found = []
     for name in names:
-        count = seen.get(name, 0)
-        seen[name] = count + 1
-        found.append(name if count == 0 else f"{name}:{count - 1}")
+        found.append(f"{name}:{seen[name] - 1}" if seen[name] else name)
+        seen[name] += 1
     return tuple(found)

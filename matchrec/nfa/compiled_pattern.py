@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from matchrec.errors.calls import unconstrained_proceed
-from matchrec.nfa.ambiguity import exponentially_ambiguous
+from matchrec.nfa.ambiguity import is_exponentially_ambiguous
 from matchrec.nfa.cloning import clone_at_proceed
 from matchrec.nfa.closure import Folding, fold
 from matchrec.nfa.compile import compile_program
 from matchrec.nfa.compile_stages import compile_stages
-from matchrec.nfa.facts import FollowSets, deterministic, most_rows
-from matchrec.nfa.places import composed, fold_places, windows_of
+from matchrec.nfa.facts import FollowSets, is_deterministic, most_rows
+from matchrec.nfa.places import compose_tests, fold_places, windows_of
 from matchrec.nfa.program import Program
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
@@ -45,12 +45,12 @@ class CompiledPattern:
     @cached_property
     def is_deterministic(self) -> bool:
         """Whether a row leaves no state in more than one way, whatever the conditions say."""
-        return deterministic(self.folding.choices)
+        return is_deterministic(self.folding.choices)
 
     @cached_property
     def is_exponentially_ambiguous(self) -> bool:
         """Whether the ways over k rows may grow exponentially with k."""
-        return exponentially_ambiguous(self.folding.choices)
+        return is_exponentially_ambiguous(self.folding.choices)
 
     @cached_property
     def has_anchors(self) -> bool:
@@ -74,7 +74,7 @@ def compile_pattern(plan: MatchPlan, *, constrain_proceed: bool = True) -> Compi
     """
     if plan.staging is not None:
         steps = plan.staging.steps
-        program, tests = compile_stages(steps, plan.variables), composed(steps, plan.variables)
+        program, tests = compile_stages(steps, plan.variables), compose_tests(steps, plan.variables)
         folding = fold_places(program, tests, windows_of(plan, plan.staging))
         return CompiledPattern(program, folding)
     if not constrain_proceed and plan.selection is EventSelection.SKIP_TILL_NEXT_MATCH:

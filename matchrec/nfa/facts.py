@@ -29,7 +29,7 @@ def most_rows(folded: Folded) -> int | None:
     return longest[0] if len(done) == len(folded) else None
 
 
-def deterministic(folded: Folded) -> bool:
+def is_deterministic(folded: Folded) -> bool:
     """Whether a row leaves no state in more than one way, whatever the conditions say.
 
     Conditions are unknown here, so two variables may hold for the same row, and stopping where

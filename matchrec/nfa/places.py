@@ -74,7 +74,7 @@ class Composed:
     direct: Tests
 
 
-def composed(steps: Steps, variables: tuple[str, ...]) -> Composed:
+def compose_tests(steps: Steps, variables: tuple[str, ...]) -> Composed:
     """The composed tests of a pattern of stages."""
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}

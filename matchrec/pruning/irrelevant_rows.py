@@ -27,7 +27,7 @@ EVERYWHERE = row_column("TRUE")  # the condition of a stage without one
 NO_FILLERS: frozenset[VariableId] = frozenset()
 
 
-def relevant_rows(
+def find_relevance_tests(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
 ) -> tuple[RowColumn, ...]:
     """Conditions of which a row must satisfy one to matter; none where every row may matter.
@@ -35,8 +35,8 @@ def relevant_rows(
     conditions: of all variables that have one.
     """
     if plan.staging is not None:
-        return relevant_rows_of_stages(plan, plan.staging, pattern, conditions)
-    fillers = possible_fillers(plan, conditions)
+        return find_tests_of_stages(plan, plan.staging, pattern, conditions)
+    fillers = find_fillers(plan, conditions)
     if counts_rows(plan) or not all(sees_none(plan, fillers)):
         return ()
     tests = {one.variable: one.before for one in conditions}
@@ -48,10 +48,10 @@ def relevant_rows(
         if test is None or not test.looks_at_one_row:
             return ()
         found[test] = None
-    return tuple(found) if can_do_without(plan, pattern, fillers) else ()
+    return tuple(found) if finds_the_same_without(plan, pattern, fillers) else ()
 
 
-def relevant_rows_of_stages(
+def find_tests_of_stages(
     plan: MatchPlan,
     staging: Staging,
     pattern: CompiledPattern,
@@ -88,9 +88,7 @@ def skips_alike(pattern: CompiledPattern) -> Iterator[bool]:
         yield all(choice.test is not None for choice in choices if folding.states[place] != final)
 
 
-def possible_fillers(
-    plan: MatchPlan, conditions: tuple[SplitCondition, ...]
-) -> frozenset[VariableId]:
+def find_fillers(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> frozenset[VariableId]:
     """The variables that may have to take a row which satisfies no condition."""
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return NO_FILLERS
@@ -107,7 +105,7 @@ def counts_rows(plan: MatchPlan) -> bool:
     )
 
 
-def can_do_without(
+def finds_the_same_without(
     plan: MatchPlan, pattern: CompiledPattern, fillers: frozenset[VariableId]
 ) -> bool:
     """Whether the matches are the same without the rows that only fillers could take."""

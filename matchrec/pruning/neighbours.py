@@ -36,7 +36,7 @@ SHARES = {"=": 0.1, "<=>": 0.1, "IN": 0.2, "BETWEEN": 0.25, "LIKE": 0.1, "RLIKE"
 UNKNOWN = 0.5
 
 
-def neighbours(
+def find_neighbour_tests(
     plan: MatchPlan,
     pattern: CompiledPattern,
     conditions: tuple[SplitCondition, ...],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.overlap import over_slices, slice_overlap
+from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
 from matchrec.compile.path import draft, link
 from matchrec.conditions.within import check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
@@ -109,7 +109,7 @@ def execute(
         used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
         if used == drafted.outputs:
             return found
-        narrowed = drafted.narrowed(used)
+        narrowed = drafted.narrow(used)
         return executed(replace(preparation, plan=narrowed.plan), narrowed, options)
 
 
@@ -162,11 +162,11 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
         dict(zip(columns, types, strict=False)),
         options.engine,
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
-    ).limited(options.max_steps)
+    ).limit(options.max_steps)
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None and isinstance(preparation, Preparation):
         preparation = replace(preparation, slicing=slicing)
-        executable = over_slices(executable, slicing.overlap)
+        executable = cut_into_slices(executable, slicing.overlap)
     if slicing is not None or executable.crossing.columns != columns:
         prepared = preparation.dataframe(executable.crossing.columns, drafted)
     matched = match_rows(preparation, prepared, executable, options)
@@ -178,7 +178,7 @@ def slicing_of(plan: MatchPlan, executable: Executable, options: Options) -> Sli
     """How partitions are cut into slices, if they are."""
     if options.slices == 1:
         return None
-    overlap = slice_overlap(plan, executable)
+    overlap = find_slice_overlap(plan, executable)
     return None if isinstance(overlap, str) else Slicing(options.slices, overlap)
 
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.lookaround import lookaround
+from matchrec.compile.lookaround import find_lookaround
 from matchrec.compile.overlap import longest_leap
 from matchrec.conditions.run_condition import Compare, Comparison, Constant, Kind, Reduce, Reduction
 from matchrec.engine.contiguous.backtracking import Backtracking
@@ -103,7 +103,7 @@ class SlicedRows:
 def found_in_pieces(engine: Engine, query: Query, slice_: SlicedRows, step: int) -> Found:
     """What is found in a slice that comes in pieces, so many rows at once."""
     task, rows, kinds = query.task(), slice_.rows, slice_.kinds
-    seen = lookaround(task, len(rows.columns[Kind.INTEGER]), ())
+    seen = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert seen is not None
     every_row = replace(
         task,
@@ -134,7 +134,7 @@ def found_in_pieces(engine: Engine, query: Query, slice_: SlicedRows, step: int)
 def overlap_of(query: Query, rows: Rows, leaps: int) -> SliceOverlap:
     """How far a query looks; where there are windows, behind them."""
     task = query.task()
-    seen, longest = lookaround(task, len(rows.columns[Kind.INTEGER]), ()), task.pattern.longest
+    seen, longest = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ()), task.pattern.longest
     assert seen is not None
     leap = longest_leap(query.after_match.to, longest)
     if rows.window_end is not None:

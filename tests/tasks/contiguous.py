@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.compile.lookaround import lookaround
+from matchrec.compile.lookaround import find_lookaround
 from matchrec.conditions.run_condition import Kind, RunExpression
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
@@ -146,7 +146,7 @@ def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
 def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) -> Outcome:
     """As `run_engine`, with `step` more rows of a partition at each call, without those done."""
     task = query.task()
-    seen = lookaround(task, len(rows.columns[Kind.INTEGER]), ())
+    seen = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert seen is not None
     outcome: list[tuple[int, int, int, str]] = []
     for partition, offset in enumerate(rows.offsets[:-1]):

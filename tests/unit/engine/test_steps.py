@@ -17,7 +17,7 @@ from matchrec.conditions.run_condition import (
     RunExpression,
 )
 from matchrec.engine.choose import ENGINES
-from matchrec.engine.cost import time_class
+from matchrec.engine.cost import classify_time
 from matchrec.engine.interface import Engine, Task
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Frontier, Partitions
@@ -100,5 +100,5 @@ def test_time(
     pattern: str, run_conditions: dict[str, RunExpression], backtracking: str, breadth_first: str
 ) -> None:
     asked = task(pattern, run_conditions, None)
-    assert time_class(asked, "backtracking").startswith(backtracking)
-    assert time_class(asked, "breadth_first").startswith(breadth_first)
+    assert classify_time(asked, "backtracking").startswith(backtracking)
+    assert classify_time(asked, "breadth_first").startswith(breadth_first)

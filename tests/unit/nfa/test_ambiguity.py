@@ -1,7 +1,7 @@
 import pytest
 
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.nfa.ambiguity import exponentially_ambiguous
+from matchrec.nfa.ambiguity import is_exponentially_ambiguous
 from tests.tasks.compiled import folded
 
 
@@ -20,4 +20,4 @@ from tests.tasks.compiled import folded
     ],
 )
 def test_loops_with_two_ways_of_one_length(text: str, expected: bool) -> None:
-    assert exponentially_ambiguous(folded(parse_row_pattern(text))) is expected
+    assert is_exponentially_ambiguous(folded(parse_row_pattern(text))) is expected

@@ -27,7 +27,7 @@ def folded(text: str) -> Folded:
 def test_facts(text: str, most: int | None, deterministic: bool) -> None:
     choices = folded(text)
     assert facts.most_rows(choices) == most
-    assert facts.deterministic(choices) is deterministic
+    assert facts.is_deterministic(choices) is deterministic
 
 
 def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
