@@ -19,7 +19,6 @@ Source: Flink CEP, NFACompiler; where its results contradict its own definitions
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -31,6 +30,7 @@ from matchrec.nfa.program import (
     Program,
     State,
     StateId,
+    number_names,
     order_states,
     renumber_states,
 )
@@ -290,13 +290,3 @@ class _Compiler:
         head = self.compile_nots(direct, own, head) if direct else head
         onward = self.edges_out(part, rest, leaving)
         return self.fill(state, chain((self.proceed(head),), onward))
-
-
-def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names, with a number after those that are there already."""
-    seen: Counter[str] = Counter()
-    found = []
-    for name in names:
-        found.append(f"{name}:{seen[name] - 1}" if seen[name] else name)
-        seen[name] += 1
-    return tuple(found)

@@ -6,6 +6,7 @@ extended by groups, alternation and anchors, which need proceed edges between an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -185,6 +186,16 @@ def renumber_states(states: Sequence[State], order: Mapping[StateId, StateId]) -
         State(tuple(replace(edge, target=order[edge.target]) for edge in states[old].edges))
         for old in order
     )
+
+
+def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names, with a number after those that are there already."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        found.append(f"{name}:{seen[name] - 1}" if seen[name] else name)
+        seen[name] += 1
+    return tuple(found)
 
 
 def escaped(text: str) -> str:
