@@ -15,7 +15,7 @@ from matchrec.engine.contiguous.windowed import WindowedSearch
 from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import Partitions
-from matchrec.engine.selection.algorithms import BacktrackingSelection
+from matchrec.engine.selection.algorithms import SelectionAlgorithm, try_one_run
 from matchrec.plan.clauses import MatchOutput
 
 
@@ -37,7 +37,7 @@ class Backtracking:
     def choose(self, task: Task) -> Algorithm:
         """The fastest algorithm for a task that it supports."""
         if task.selects:
-            return BacktrackingSelection(self.room)
+            return SelectionAlgorithm(self.name, "event selection", try_one_run, self.room)
         if task.looks_only_at_data and task.windowed:
             return ContiguousAlgorithm(self.name, "windowed", WindowedSearch, self.room)
         if task.shares_rows:

@@ -13,12 +13,18 @@ from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.selection.algorithms import (
-    BreadthFirstSelection,
-    GraphSelection,
-    SkippingSelection,
+    SelectionAlgorithm,
+    advance_all_runs,
+    build_graph,
+    skip_runs,
 )
 from matchrec.plan.clauses import MatchOutput
 
+NAMES = {
+    MatchOutput.PREFERRED: "preferred matches that skip rows",
+    MatchOutput.ALL: "all matches",
+    MatchOutput.NON_OVERLAPPING: "matches that do not overlap",
+}
 _NODES_OF_A_ROW = 16
 
 
@@ -38,12 +44,14 @@ class BreadthFirst:
 
     def choose(self, task: Task) -> Algorithm:
         """The fastest algorithm for a task that it supports."""
-        if task.output is MatchOutput.GRAPH:
-            return GraphSelection(self.room)
+        if task.output is MatchOutput.GRAPH:  # in which no run may merge with another
+            return SelectionAlgorithm(self.name, "graph of all matches", build_graph, self.room)
         if task.stages is not None and task.stages.skip is not None:
-            return SkippingSelection(self.room, self.merge_runs)
+            name, begin = "matches that a skip strategy leaves", skip_runs
+            return SelectionAlgorithm(self.name, name, begin, self.room, self.merge_runs)
         if task.selects:
-            return BreadthFirstSelection(self.room, self.merge_runs, task.output)
+            name, begin = NAMES[task.output], advance_all_runs
+            return SelectionAlgorithm(self.name, name, begin, self.room, self.merge_runs)
         if self.merge_runs:
             return ContiguousAlgorithm(self.name, "merging", BreadthFirstSearch, self.room)
         return ContiguousAlgorithm(self.name, "plain", PlainBreadthFirstSearch, self.room)

@@ -10,14 +10,13 @@ from matchrec.engine.contiguous.search import Room, larger, raise_failure
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import backtracking as kernel
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.records import (
+    Given,
     add_counters,
-    chunks,
     first_work,
-    given,
     larger_output,
     matches_of,
     matters_when,
@@ -25,25 +24,13 @@ from matchrec.engine.selection.records import (
 )
 
 
-def search(
-    task: Task, partitions: Partitions, room: Room, counters: IntArray | None = None
-) -> Iterator[Matches]:
-    """All matches, in the order in which they are complete. Raises RunFailure.
-
-    Matches are found by their starting rows, so those of all partitions are held to be put in
-    order. counters: see `Engine.search`; most alive is then the most rows of a run.
-    """
-    search = Search(task, partitions, room)
-    return chunks(task, search.found(counters), search.given, search.work)
-
-
 class Search:
     """The path of the one run, its computation state at each depth, the failures remembered."""
 
-    def __init__(self, task: Task, partitions: Partitions, room: Room) -> None:
+    def __init__(self, task: Task, given: Given, room: Room) -> None:
         self.task = task
         self.room = room
-        self.given = given(task, partitions)
+        self.given = given
         compiled = self.given.compiled
         self.rules = self.given.rules
         if task.absent or matters_when(task):  # a way that ends in no match is not in vain
