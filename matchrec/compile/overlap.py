@@ -11,11 +11,12 @@ from collections.abc import Iterator
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import Shifted
+from matchrec.engine.skipping import longest_leap
 from matchrec.engine.slices.starting_rows import Reach
 from matchrec.nfa.closure import Folded, fold
 from matchrec.nfa.facts import most_rows
 from matchrec.output.reads import ReadMatchNumber
-from matchrec.plan.clauses import RowsPerMatch, SkipTo
+from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 
 LEAPS = 8  # ways from one starting row to the next meet after a few matches
@@ -34,7 +35,7 @@ def reach(plan: MatchPlan, executable: Executable) -> Reach | str:
     offsets = [0, *(one.offset for one in shifted(executable))]
     before, behind = lookaround.before - min(offsets), lookaround.behind + max(offsets)
     longest = most_rows(folded)
-    leap = longest_leap(plan.after_match.to, longest)
+    leap = longest_leap(plan.after_match, longest)
     if leap != 1 and before and executable.neighbours:
         before += 1  # whether a row stays behind depends on the row before it
     if task.windowed and not behind:
@@ -44,18 +45,6 @@ def reach(plan: MatchPlan, executable: Executable) -> Reach | str:
     if task.windowed:
         return "NEXT looks behind the last row of a window"
     return "a match may have any number of rows, and there is no WITHIN"
-
-
-def longest_leap(to: SkipTo, longest: int | None) -> int | None:
-    """How many rows from one starting row to the next at most; None where there is no bound.
-
-    to: where the search goes on after a match. longest: of how many rows one is at most.
-    """
-    if to is SkipTo.NEXT_ROW:
-        return 1
-    if longest is None:
-        return None
-    return max(1, longest if to is SkipTo.PAST_LAST_ROW else longest - 1)
 
 
 def shifted(executable: Executable) -> Iterator[Shifted]:

@@ -20,7 +20,7 @@ from matchrec.nfa.facts import targets
 from matchrec.nfa.places import composed, fold_places, windows_of
 from matchrec.nfa.program import StateId, VariableId
 from matchrec.nfa.stages import compile_stages
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import Aggregate, MatchNumber, Reference, references, terms
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.simplify import simplify
@@ -118,7 +118,7 @@ def can_do_without(plan: MatchPlan, folded: Folded, fillers: frozenset[VariableI
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return True
     whole = plan.rows_per_match is not RowsPerMatch.ONE_ROW
-    if plan.selects or whole or plan.after_match.to in (SkipTo.FIRST, SkipTo.LAST):
+    if plan.selects or whole or plan.after_match.variable is not None:
         return False
     return takes_any_row(folded, fillers)
 

@@ -18,13 +18,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.lookaround import lookaround
-from matchrec.compile.overlap import longest_leap
 from matchrec.conditions.run_condition import Compare, Comparison, Constant, Kind, Reduce, Reduction
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.interface import Engine
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Frontier, IntArray
+from matchrec.engine.skipping import longest_leap
 from matchrec.engine.slices.starting_rows import LENT, LENT_EARLY, OWN, Reach, Slices, searched
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa.closure import fold
@@ -126,7 +126,7 @@ def reach_of(query: Query, rows: Rows, leaps: int) -> Reach:
     assert seen is not None
     assert folded is not None
     longest = most_rows(folded)
-    leap = longest_leap(query.after_match.to, longest)
+    leap = longest_leap(query.after_match, longest)
     if rows.window_end is not None:
         return Reach(seen.before, seen.behind, 1 if leap == 1 else None, leaps)
     assert longest is not None

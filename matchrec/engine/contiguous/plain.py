@@ -34,7 +34,7 @@ class PlainSearch:
         self.rules = layout.Rules(
             compiled.tables.first,
             compiled.program,
-            compiled.skip_to,
+            compiled.skip,
             True,
             linked.instructions if linked else None,
             linked.live_first if linked else None,

@@ -18,18 +18,28 @@ ChoiceArray = npt.NDArray[np.int32]
 RunArray = Any  # an array, or None where no condition depends on the run
 
 
+class SkipRule(NamedTuple):
+    """AFTER MATCH SKIP, see `kernels.next_start`.
+
+    backwards: whether the last target counts. past: how many rows beyond it the search goes on.
+    """
+
+    backwards: bool
+    past: int
+
+
 class Rules(NamedTuple):
     """The query.
 
     first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
-    program: int64[c, 13], columns as below. skip_to: AFTER MATCH SKIP. merge_runs: whether runs
-    with the same future are searched once.
+    program: int64[c, 13], columns as below. merge_runs: whether runs with the same future are
+    searched once.
     instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`; may be None.
     """
 
     first: IntArray
     program: IntArray
-    skip_to: int
+    skip: SkipRule
     merge_runs: bool
     instructions: RunArray
     live_first: RunArray
@@ -126,7 +136,7 @@ GUARD = 3
 MEMO = 4
 WORD = 5
 MASK = 6
-SKIP_HERE = 7  # whether AFTER MATCH SKIP TO means rows of this choice
+IS_TARGET = 7  # whether AFTER MATCH SKIP goes to rows mapped by this choice
 STEPS = 8  # instructions: what mapping the row does to the registers
 STEPS_END = 9
 CODE = 10  # and the condition that then must hold
@@ -202,9 +212,3 @@ SEEN_SIZE = 2
 NODE_CHOICE = 0
 NODE_PREDECESSOR = 1
 NODE_SIZE = 2
-
-# AFTER MATCH SKIP.
-TO_NEXT_ROW = 0
-PAST_LAST_ROW = 1
-TO_FIRST = 2
-TO_LAST = 3

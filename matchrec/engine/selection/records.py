@@ -67,7 +67,7 @@ def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
         first=tables.first,
         program=compiled.program,
         output=OUTPUTS[task.output],
-        skip_to=compiled.skip_to,
+        skip=compiled.skip,
         merge_runs=merge_runs and task.optimisations.merge_runs and not flushes,
         starts=compiled.folding.starts,
         asks_first=task.stages is not None,

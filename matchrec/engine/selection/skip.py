@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from matchrec.engine.interface import Task
+from matchrec.engine.kernels.next_start import NO_ROW
 from matchrec.engine.matches import FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels.skipping import NO_ROW, Ranked, come_out
+from matchrec.engine.selection.kernels.skipping import Ranked, come_out
 from matchrec.engine.selection.ordering import in_order, picked
+from matchrec.engine.skipping import next_starts
 from matchrec.nfa.places import A_MATCH
-from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Skip
 
 
@@ -52,7 +53,7 @@ def selected(task: Task, skip: Skip, matches: Matches, times: tuple[IntArray, In
     groups = np.append(first, ranked.count).astype(np.int64)
     kept = np.zeros(ranked.count, np.bool_)
     bars, when = np.empty(ranked.count, np.int64), np.empty(ranked.count, np.int64)
-    target = targets(skip, ranked, task)
+    target = next_starts(skip, task.members, ranked)
     in_groups = Ranked(
         groups,
         starts[ranked.partition[first]],
@@ -68,23 +69,6 @@ def selected(task: Task, skip: Skip, matches: Matches, times: tuple[IntArray, In
     before = np.searchsorted(when, partial.completed, side="left") - 1
     bar = np.where(before >= 0, bars[before], -1) if len(bars) else np.full(partial.count, -1)
     return joined([some(ranked, kept), some(partial, partial.start >= bar)])
-
-
-def targets(skip: Skip, matches: Matches, task: Task) -> IntArray:
-    """int64[m], the first row that each match leaves to others, NO_ROW where there is none."""
-    assert matches.rows is not None
-    ends = matches.offsets[1:] - 1
-    if skip.to is SkipTo.NEXT_ROW:
-        return matches.start + 1
-    if skip.to is SkipTo.PAST_LAST_ROW:
-        return matches.rows[ends] + 1
-    places = np.flatnonzero(matches.classifiers == task.variables.index(skip.variable or ""))
-    begin, end = (np.searchsorted(places, at) for at in (matches.offsets[:-1], ends + 1))
-    chosen = begin if skip.to is SkipTo.FIRST else end - 1
-    found = np.full(matches.count, NO_ROW, np.int64)
-    has = end > begin
-    found[has] = matches.rows[places[chosen[has]]]
-    return found
 
 
 def missing(skip: Skip, matches: Matches, match: int, target: int) -> RunFailure:

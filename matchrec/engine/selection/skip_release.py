@@ -16,7 +16,8 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels.skipping import Ranked, come_out
 from matchrec.engine.selection.ordering import in_order
-from matchrec.engine.selection.skip import joined, missing, some, targets
+from matchrec.engine.selection.skip import joined, missing, some
+from matchrec.engine.skipping import next_starts
 from matchrec.nfa.places import A_MATCH
 from matchrec.plan.stages import Skip
 
@@ -77,7 +78,7 @@ def next_matches(
 ) -> tuple[Matches, IntArray]:
     """Those of the ready matches that come out, and the bars that they put."""
     assert ready.completed is not None
-    target = targets(skip, ready, task)
+    target = next_starts(skip, task.members, ready)
     kept = np.zeros(ready.count, np.bool_)
     where, when = np.empty(ready.count, np.int64), np.empty(ready.count, np.int64)
     together = Ranked(

@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matchrec.engine.interface import Engine, Task
-from matchrec.engine.matches import FailureKind, Matches, RunFailure
+from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
+from matchrec.engine.skipping import next_starts
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 
 # What a row of a slice is.
@@ -158,7 +159,8 @@ def arrivals(
     every_row = replace(task, after_match=AfterMatchSkip(SkipTo.NEXT_ROW), chained=False)
     here = replace(partitions, frontier=frontier, searched=ranges, lenient=True)
     for matches in engine.search(every_row, here):
-        arrival[matches.start] = matches.start + np.maximum(leaps(task, matches), 1)
+        following = next_starts(task.after_match, task.members, matches)
+        arrival[matches.start] = np.maximum(following, matches.start + 1)
     if frontier.edge is not None:
         decided[-1] = frontier.start >= end[-1]
     bound = np.repeat(end, sizes)
@@ -167,18 +169,6 @@ def arrivals(
         rows, bound = rows[within], bound[within]
         arrival[rows] = arrival[arrival[rows]]
     return arrival, decided
-
-
-def leaps(task: Task, matches: Matches) -> IntArray:
-    """How many rows further on than its first one each match leads; less than one where nowhere."""
-    skip, begin, end = task.after_match, matches.offsets[:-1], matches.offsets[1:]
-    if skip.to is SkipTo.PAST_LAST_ROW:
-        return end - begin
-    members = list(task.members[skip.variable or ""])
-    places = np.flatnonzero(np.isin(matches.classifiers, members))
-    lower, upper = np.searchsorted(places, begin), np.searchsorted(places, end)
-    chosen = lower if skip.to is SkipTo.FIRST else upper - 1
-    return np.where(upper > lower, np.append(places, 0)[chosen] - begin, 0)
 
 
 def extremes(values: IntArray, first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:

@@ -66,7 +66,7 @@ def write_best(rules: Rules, work: RunsWork, output: Found) -> int:
         return layout.OUTPUT_FULL
     node, mapped = progress[layout.BEST_NODE], progress[layout.MAPPED]
     unwind(work.nodes, node, taken, mapped, length)
-    return finish_match(rules.program, rules.skip_to, found, taken, progress, start, length)
+    return finish_match(rules, output, progress, start, length)
 
 
 @inlined

@@ -18,14 +18,20 @@ found: int64[5, m + 1], with a row more than `layout` says.
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import edge_of, finish, is_anchored, next_partition
+from matchrec.engine.contiguous.kernels.starts import (
+    count_match,
+    edge_of,
+    is_anchored,
+    next_partition,
+)
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ChainWork, ChoiceArray, Found, Rows, Rules
+from matchrec.engine.kernels.next_start import NO_ROW, distance_to_next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, inner, kernel
 
 # Rows of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
-# how many rows the match has from here on, and how many rows further on it skips to, or -1.
+# how many rows the match has from here on, and how many rows further on the search does, or NO_ROW.
 CHAIN_CHOICE = 0
 CHAIN_ROW = 1
 CHAIN_NEXT = 2
@@ -84,10 +90,12 @@ def write_chain(length: int, rules: Rules, work: ChainWork, output: Found) -> in
         return layout.OUTPUT_FULL
     node = chain(length, rules, work, nodes)
     found[FOUND_FIRST, progress[layout.MATCHES]] = node
-    whole, target = np.int64(0), np.int64(0)
+    start = progress[layout.START]
+    whole, row = np.int64(0), start + 1
     if node != NO_NODE:
-        whole, target = np.int64(nodes[CHAIN_LENGTH, node]), np.int64(nodes[CHAIN_SKIP, node])
-    return finish(rules.skip_to, found, progress, progress[layout.START], whole, target)
+        whole, distance = np.int64(nodes[CHAIN_LENGTH, node]), nodes[CHAIN_SKIP, node]
+        row = NO_ROW if distance == NO_ROW else start + distance
+    return count_match(found, progress, start, whole, row)
 
 
 @inlined
@@ -161,20 +169,16 @@ def chain(length: int, rules: Rules, work: ChainWork, nodes: ChoiceArray) -> int
         node = progress[layout.MAPPED]
         following = beyond - FIRST_NODE
         rest = 0
-        target = -1
+        distance = NO_ROW
         if beyond >= FIRST_NODE:
             rest = nodes[CHAIN_LENGTH, following]
-            target = nodes[CHAIN_SKIP, following]
-        if target >= 0:
-            target += 1
-        is_target = program[choice, layout.SKIP_HERE] != 0
-        if is_target and (rules.skip_to == layout.TO_FIRST or target < 0):
-            target = 0
+            distance = nodes[CHAIN_SKIP, following]
+        is_target = program[choice, layout.IS_TARGET] != 0
         nodes[CHAIN_CHOICE, node] = choice
         nodes[CHAIN_ROW, node] = start + index
         nodes[CHAIN_NEXT, node] = following
         nodes[CHAIN_LENGTH, node] = rest + 1
-        nodes[CHAIN_SKIP, node] = target
+        nodes[CHAIN_SKIP, node] = distance_to_next_start(rules.skip, is_target, distance)
         progress[layout.MAPPED] = node + 1
         beyond = FIRST_NODE + node
     return int(beyond - FIRST_NODE)

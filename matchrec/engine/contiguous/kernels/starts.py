@@ -1,9 +1,8 @@
 """What every search does around a match: write it out and find the next starting row."""
 
-import numpy as np
-
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ChoiceArray, Found, PathWork, Rules, WindowWork
+from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, inner
 from matchrec.nfa.closure import GUARD_END, GUARD_START
@@ -39,7 +38,7 @@ def write_path(length: int, rules: Rules, work: PathWork | WindowWork, output: F
     mapped = progress[layout.MAPPED]
     for index in range(length):
         taken[mapped + index] = path[index]
-    return finish_match(rules.program, rules.skip_to, output.found, taken, progress, start, length)
+    return finish_match(rules, output, progress, start, length)
 
 
 @inner
@@ -51,30 +50,20 @@ def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: in
     )
 
 
-@inner
-def finish_match(
-    program: IntArray,
-    skip_to: int,
-    found: IntArray,
-    taken: ChoiceArray,
-    progress: IntArray,
-    start: int,
-    length: int,
-) -> int:
+@inlined
+def finish_match(rules: Rules, output: Found, progress: IntArray, start: int, length: int) -> int:
     """Count the match whose choices are at the end of the output; set the next starting row."""
-    mapped = progress[layout.MAPPED]
-    progress[layout.MAPPED] = mapped + length
-    target = np.int64(0)
-    if skip_to != layout.TO_NEXT_ROW and skip_to != layout.PAST_LAST_ROW:
-        target = skip_target(program, skip_to, taken[mapped : mapped + length])
-    return finish(skip_to, found, progress, start, length, target)
+    begin = progress[layout.MAPPED]
+    progress[layout.MAPPED] = begin + length
+    is_target = rules.program[:, layout.IS_TARGET]
+    mapped = output.taken[begin : begin + length]
+    row = next_start(rules.skip, is_target, mapped, start, None)
+    return count_match(output.found, progress, start, length, row)
 
 
 @inner
-def finish(
-    skip_to: int, found: IntArray, progress: IntArray, start: int, length: int, target: int
-) -> int:
-    """Count a match; set the next starting row. target: which of its rows SKIP TO v goes to."""
+def count_match(found: IntArray, progress: IntArray, start: int, length: int, row: int) -> int:
+    """Count a match of `length` rows; go on from `row`: DONE or a failure."""
     match = progress[layout.MATCHES]
     progress[layout.NUMBER] += 1
     found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
@@ -82,31 +71,7 @@ def finish(
     found[layout.FOUND_START, match] = start
     found[layout.FOUND_OFFSET, match + 1] = found[layout.FOUND_OFFSET, match] + length
     progress[layout.MATCHES] = match + 1
-    if length == 0 or skip_to == layout.TO_NEXT_ROW:
-        progress[layout.START] = start + 1
-        return layout.DONE
-    if skip_to == layout.PAST_LAST_ROW:
-        progress[layout.START] = start + length
-        return layout.DONE
-    progress[layout.ROW] = start
-    if target < 0:
-        return layout.SKIP_TO_NO_ROW
-    if target == 0:
-        return layout.SKIP_TO_FIRST_ROW
-    progress[layout.START] = start + target
-    return layout.DONE
-
-
-@inner
-def skip_target(program: IntArray, skip_to: int, choices: ChoiceArray | IntArray) -> int:
-    """Which of a match's rows, mapped by `choices`, SKIP TO FIRST or LAST goes to; -1 for none."""
-    index = 0 if skip_to == layout.TO_FIRST else choices.shape[0] - 1
-    step = 1 if skip_to == layout.TO_FIRST else -1
-    while 0 <= index < choices.shape[0]:
-        if program[choices[index], layout.SKIP_HERE] != 0:
-            return index
-        index += step
-    return -1
+    return go_on_from(row, start, progress)
 
 
 @inlined

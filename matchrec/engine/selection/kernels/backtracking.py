@@ -11,9 +11,10 @@ Source: SASE+, "Backtracking algorithm".
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import is_anchored, skip_target
+from matchrec.engine.contiguous.kernels.starts import is_anchored
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.choosing import failed, may_map
@@ -63,7 +64,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 elif status == ACCEPTED:
                     status = write_path(progress[own.BEST_LENGTH], work.path, progress, output)
                     if status == layout.DONE:
-                        status = skip(start, rules.program, rules.skip_to, work.path, progress)
+                        status = skip(start, rules, work)
             if status != layout.DONE:
                 progress[layout.MATCHES] = matches
                 progress[layout.MAPPED] = mapped
@@ -96,24 +97,13 @@ def finish_best(work: Work, output: Found) -> int:
     return status
 
 
-@inner
-def skip(start: int, program: IntArray, skip_to: int, path: IntArray, progress: IntArray) -> int:
-    """AFTER MATCH SKIP: set the next starting row after the match in `path`."""
-    length = progress[own.BEST_LENGTH]
-    progress[layout.START] = start + 1
-    if length == 0 or skip_to == layout.TO_NEXT_ROW:
-        return layout.DONE
-    if skip_to == layout.PAST_LAST_ROW:
-        progress[layout.START] = path[own.ROWS, length - 1] + 1
-        return layout.DONE
-    progress[layout.ROW] = start
-    index = skip_target(program, skip_to, path[own.CHOICES, :length])
-    if index < 0:
-        return layout.SKIP_TO_NO_ROW
-    if index == 0:
-        return layout.SKIP_TO_FIRST_ROW
-    progress[layout.START] = path[own.ROWS, index]
-    return layout.DONE
+@inlined
+def skip(start: int, rules: Rules, work: Work) -> int:
+    """AFTER MATCH SKIP: set the next starting row after the match in `path`; DONE or a failure."""
+    length = work.progress[own.BEST_LENGTH]
+    mapped, rows = work.path[own.CHOICES, :length], work.path[own.ROWS, :length]
+    row = next_start(rules.skip, rules.program[:, layout.IS_TARGET], mapped, start, rows)
+    return go_on_from(row, start, work.progress)
 
 
 @spliced

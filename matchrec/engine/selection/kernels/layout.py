@@ -15,9 +15,8 @@ from matchrec.engine.partitions import BoolArray, IntArray
 class Rules(NamedTuple):
     """The query. first, program: see `kernels.layout`.
 
-    output: a code below. skip_to: AFTER MATCH SKIP. merge_runs: whether runs may merge. starts: how
-    many of the states, from 0 on, begin a run. asks_first: whether a condition is asked before the
-    row is mapped.
+    output: a code below. merge_runs: whether runs may merge. starts: how many of the states, from 0
+    on, begin a run. asks_first: whether a condition is asked before the row is mapped.
     accepts: int64[s], the guard under which a run that arrives in a state is a match, or -1.
     goes_on: int64[s], whether a run in a state may map further rows, or is there to be completed.
     waits: int64[s], the state in which a run waits that skips a row, -1 where it may not. ends:
@@ -31,7 +30,7 @@ class Rules(NamedTuple):
     first: IntArray
     program: IntArray
     output: int
-    skip_to: int
+    skip: layout.SkipRule
     merge_runs: bool
     starts: int
     asks_first: bool

@@ -42,7 +42,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 progress[layout.START] = start  # a search for more room need not begin before it
                 status = write_path(progress[own.BEST_LENGTH], work.path, progress, output)
             if status == layout.DONE:
-                status = skip(start, rules.program, rules.skip_to, work.path, progress)
+                status = skip(start, rules, work)
                 work.counters[0, own.MATCHES_FOUND] += 1
             if status != layout.DONE:
                 return status

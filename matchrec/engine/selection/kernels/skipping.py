@@ -9,10 +9,9 @@ Source: Flink CEP, "After Match Skip Strategy".
 
 from typing import NamedTuple
 
+from matchrec.engine.kernels.next_start import NO_ROW
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.jit.decorators import kernel
-
-NO_ROW = -1  # where a strategy skips to, if the match has no such row
 
 
 class Ranked(NamedTuple):
