@@ -78,7 +78,9 @@ def after_match(skip: Skip) -> str:
     of_stage = "" if skip.variable is None else f" of {skip.variable}"
     event = f"its {skip.to.end.value.lower()} event{of_stage}"
     left = f"after {event}" if skip.to.past else f"from {event} on"
-    missing = "an error without such an event" if skip.throws else "all without such an event"
+    missing = (
+        "an error without such an event" if skip.fails_on_miss else "all without such an event"
+    )
     note = f"; {missing}" if skip.variable is not None else ""
     return f"matches by their first events; each leaves to others what begins {left}{note}"
 

@@ -41,8 +41,8 @@ class BreadthFirst:
         """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
         if task.selects:
             merge_runs = self.merge_runs and task.output is not MatchOutput.GRAPH
-            given = selection.given(task, partitions, merge_runs=merge_runs)
-            return selection_breadth_first.search(task, given, self.room, counters)
+            arrays = selection.prepare_input(task, partitions, merge_runs=merge_runs)
+            return selection_breadth_first.search(task, arrays, self.room, counters)
         search = _BreadthFirstSearch(task, partitions, self.merge_runs, self.room.memory)
         return run(search, task, partitions, self.room)
 

@@ -32,8 +32,8 @@ class Stretches:
         numbering = Numbering(frontier.number)
         for matches in found:
             of_partition = replace(matches, partition=self.partition[matches.partition])
-            yield replace(matches, number=numbering.numbered(of_partition).number)
-        frontier.number = numbering.last
+            yield replace(matches, number=numbering.number_matches(of_partition).number)
+        frontier.number = numbering.found
 
 
 def stretches_of(table: pa.Table, starts: IntArray) -> Stretches:

@@ -129,8 +129,8 @@ def search_from(
     counters[0, own.RUNS_CREATED] += 1
     while True:
         last = rules.first[state + 1]
-        if work.alive.shape[0] > 0:
-            work.alive[start] = max(work.alive[start], row)
+        if work.last_live.shape[0] > 0:
+            work.last_live[start] = max(work.last_live[start], row)
         if progress[layout.BEST_START] >= 0:
             # What completes earlier is better, or with the same start the least positions.
             end = min(end, progress[layout.BEST_END] + int(progress[layout.BEST_START] == start))
@@ -176,7 +176,7 @@ def search_from(
             blocked = 0 if rules.goes_on[state] else BLOCKED
             choice = rules.first[state]
             counters[0, own.NODES_CREATED] += 1
-            counters[0, own.MOST_ALIVE] = max(counters[0, own.MOST_ALIVE], depth)
+            counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], depth)
             continue
         if depth == 0:
             return layout.DONE

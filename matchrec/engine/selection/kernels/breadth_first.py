@@ -63,7 +63,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             progress[own.COUNT] = progress[layout.RUNS]
             progress[layout.START] = row + 1
             counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
-            counters[0, own.MOST_ALIVE] = max(counters[0, own.MOST_ALIVE], progress[own.COUNT])
+            counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[own.COUNT])
         if progress[own.STOP] >= 0:
             compact(progress[own.BANK], end - 1, rows.window_end, work)
             return layout.DONE
@@ -92,8 +92,8 @@ def step(
         if run < count:
             state, node = runs[bank, run, layout.RUN_STATE], runs[bank, run, layout.RUN_NODE]
             start, place = runs[bank, run, layout.RUN_START], bank * runs.shape[1] + run
-            if work.alive.shape[0] > 0:
-                work.alive[start] = row
+            if work.last_live.shape[0] > 0:
+                work.last_live[start] = row
         if rows.run_end[start] <= row:
             if run < count and rules.ends[state] != 0:
                 progress[own.MATCH_KIND] = rules.ends[state]

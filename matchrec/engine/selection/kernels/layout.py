@@ -94,7 +94,7 @@ class Work(NamedTuple):
     nodes: IntArray
     moved: IntArray
     ways: IntArray
-    alive: IntArray
+    last_live: IntArray
 
 
 class Found(NamedTuple):
@@ -174,7 +174,7 @@ PROGRESS_SIZE = layout.PROGRESS_SIZE + 8
 # What `counters` count.
 READS = 0  # how often a run has looked at a row
 RUNS_CREATED = 1
-MOST_ALIVE = 2
+MOST_LIVE = 2
 FORKS = 3
 MERGES = 4
 NODES_CREATED = 5

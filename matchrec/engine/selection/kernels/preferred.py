@@ -72,7 +72,7 @@ def find_match(lower: int, upper: int, rules: Rules, rows: Rows, work: Work) -> 
             return status
         progress[own.BANK] = 1 - progress[own.BANK]
         progress[own.COUNT] = progress[layout.RUNS]
-        counters[0, own.MOST_ALIVE] = max(counters[0, own.MOST_ALIVE], progress[own.COUNT])
+        counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[own.COUNT])
         row += 1
     return layout.DONE
 
