@@ -70,7 +70,7 @@ def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
         skip=compiled.skip,
         merge_runs=merge_runs and task.optimisations.merge_runs and not flushes,
         starts=compiled.folding.starts,
-        asks_first=task.stages is not None,
+        tests_before_mapping=task.stages is not None,
         accepts=accepting_guards(compiled),
         goes_on=is_waited_in(tables, states),
         waits=compiled.waits,

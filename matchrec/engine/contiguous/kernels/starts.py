@@ -1,27 +1,76 @@
-"""What every search does around a match: write it out and find the next starting row."""
+"""What every search does around a match: go from partition to partition and write matches out."""
+
+from typing import Any
+
+import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChoiceArray, Found, PathWork, Rules, WindowWork
+from matchrec.engine.kernels.layout import (
+    AnyWork,
+    ChoiceArray,
+    Found,
+    Partition,
+    PathWork,
+    Rows,
+    Rules,
+    WindowWork,
+)
 from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, inner
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
+@inlined
+def search_partitions(
+    search_start: Any, rules: Rules, rows: Rows, work: AnyWork, output: Found
+) -> int:
+    """Search from `progress` on until all is done or something is full; return the status.
+
+    search_start: a compiled function that searches from progress[START] on and either sets the next
+    starting row and answers DONE, or answers another status.
+    """
+    progress = work.progress
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        partition = partition_at(rows, progress)
+        while progress[layout.START] < partition.until:
+            status = search_start(partition, rules, rows, work, output)
+            if status != layout.DONE:
+                return int(status)
+        if partition.edge != layout.NO_EDGE:
+            return layout.MORE_ROWS
+        begin_next_partition(rows.searched, progress)
+    return layout.DONE
+
+
+@inlined
+def partition_at(rows: Rows, progress: IntArray) -> Partition:
+    """The partition that is searched."""
+    number = progress[layout.PARTITION]
+    is_last = number == rows.starts.shape[0] - 2
+    edge = progress[layout.EDGE] if is_last else layout.NO_EDGE
+    return Partition(rows.starts[number], rows.starts[number + 1], edge, rows.searched[1, number])
+
+
+@inlined
+def whole_partition(starts: IntArray, progress: IntArray) -> Partition:
+    """The partition that is searched, of which all rows are here and may begin a match."""
+    number = progress[layout.PARTITION]
+    lower, upper = starts[number], starts[number + 1]
+    return Partition(lower, upper, np.int64(layout.NO_EDGE), upper)
+
+
 @inner
-def next_partition(edge: int, searched: IntArray, progress: IntArray) -> int:
-    """Go on to the next partition: DONE; MORE_ROWS where the end of this one is not here."""
-    if edge != layout.NO_EDGE:
-        return layout.MORE_ROWS
+def begin_next_partition(searched: IntArray, progress: IntArray) -> None:
+    """Go on to the first row of the next partition from which matches begin."""
     progress[layout.PARTITION] += 1
     start = searched[0, progress[layout.PARTITION]]
     progress[layout.START] = start
     progress[layout.NUMBER] = 0
-    progress[layout.ASKED] = 0
+    progress[layout.STEP_COUNT] = 0
     progress[layout.MEMO_FROM] = start
     progress[layout.MEMO_TO] = start
     progress[layout.HORIZON] = start
-    return layout.DONE
 
 
 @inlined
@@ -75,21 +124,14 @@ def count_match(found: IntArray, progress: IntArray, start: int, length: int, ro
 
 
 @inlined
-def edge_of(starts: IntArray, progress: IntArray) -> int:
-    """From which row on the partition that is searched may not be looked at."""
-    is_last = progress[layout.PARTITION] == starts.shape[0] - 2
-    return progress[layout.EDGE] if is_last else layout.NO_EDGE
-
-
-@inlined
 def end_of_window(window_end: IntArray, start: int, upper: int) -> int:
     """The row before which a match ends that starts at `start`."""
     return upper if window_end.shape[0] == 0 else window_end[start]
 
 
 @inlined
-def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
+def is_anchored(guard: int, row: int, partition: Partition) -> bool:
     """Whether the anchors in `guard` hold before `row`."""
-    if guard & GUARD_START and row != lower:
+    if guard & GUARD_START and row != partition.lower:
         return False
-    return not (guard & GUARD_END and row != upper)
+    return not (guard & GUARD_END and row != partition.upper)

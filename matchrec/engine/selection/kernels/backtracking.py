@@ -11,13 +11,15 @@ Source: SASE+, "Backtracking algorithm".
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import is_anchored
+from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Partition
+from matchrec.engine.kernels.mapping import Places
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.choosing import failed, may_map
+from matchrec.engine.selection.kernels.choosing import may_map, note_failure
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import (
     closes,
@@ -42,13 +44,12 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     progress, counters = work.progress, work.counters
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
-        lower = rows.starts[progress[layout.PARTITION]]
-        upper = rows.starts[progress[layout.PARTITION] + 1]
-        while progress[layout.START] < upper or progress[layout.BEST_START] >= 0:
+        partition = whole_partition(rows.starts, progress)
+        while progress[layout.START] < partition.upper or progress[layout.BEST_START] >= 0:
             start = progress[layout.START]
             matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
             copy(counters[0], counters[1])
-            best_end = min(progress[layout.BEST_END], upper - 1)
+            best_end = min(progress[layout.BEST_END], partition.upper - 1)
             if progress[layout.BEST_START] >= 0 and start > best_end:
                 status = finish_best(work, output)
             else:
@@ -58,7 +59,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 status = layout.DONE
                 for first in range(rules.starts):
                     if status == layout.DONE:
-                        status = search_from(start, first, lower, upper, rules, rows, work, output)
+                        status = search_from(start, first, partition, rules, rows, work, output)
                 if status == layout.DONE:
                     progress[layout.START] = start + 1
                 elif status == ACCEPTED:
@@ -72,8 +73,8 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 return status
             counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
         progress[layout.PARTITION] += 1
-        progress[layout.START] = upper
-        forget(upper, work)
+        progress[layout.START] = partition.upper
+        forget(partition.upper, work)
     return layout.DONE
 
 
@@ -86,7 +87,7 @@ def forget(row: int, work: Work) -> None:
 
 @spliced
 def finish_best(work: Work, output: Found) -> int:
-    """Write out the best match and go on behind it; DONE or OUTPUT_FULL."""
+    """Write out the best match and go on after it; DONE or OUTPUT_FULL."""
     progress = work.progress
     progress[own.COMPLETED] = progress[layout.BEST_END]
     status = write_best(work.path, progress, output)
@@ -110,8 +111,7 @@ def skip(start: int, rules: Rules, work: Work) -> int:
 def search_from(
     start: int,
     first: int,
-    lower: int,
-    upper: int,
+    partition: Partition,
     rules: Rules,
     rows: Rows,
     work: Work,
@@ -137,7 +137,7 @@ def search_from(
         while choice < last:
             target = program[choice, layout.TARGET]
             if target == layout.ACCEPT:
-                status = accept(row, depth, choice, lower, upper, rules, rows, work, output)
+                status = accept(row, depth, choice, partition, rules, rows, work, output)
                 if status == ACCEPTED:
                     if rules.output == own.PREFERRED:
                         return ACCEPTED
@@ -147,7 +147,9 @@ def search_from(
             elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
                 if depth == path.shape[1]:
                     return layout.PATH_FULL
-                answer = may_map(choice, depth, depth + 1, row, lower, upper, rules, rows, work)
+                answer = may_map(
+                    choice, Places(depth, depth + 1), row, partition, rules, rows, work
+                )
                 if answer == HOLDS and target >= 0:
                     blocked = max(blocked, program[choice, layout.BLOCKS])
                     bit = program[choice, layout.MEMO]
@@ -163,7 +165,7 @@ def search_from(
                         choice = last
                         break
                 elif answer != HOLDS_NOT:
-                    return failed(answer, choice, row, work)
+                    return note_failure(answer, choice, row, work)
             choice += 1
         counters[0, own.READS] += 1
         if choice < last:
@@ -242,8 +244,7 @@ def accept(
     row: int,
     depth: int,
     choice: int,
-    lower: int,
-    upper: int,
+    partition: Partition,
     rules: Rules,
     rows: Rows,
     work: Work,
@@ -252,7 +253,7 @@ def accept(
     """The path as a match, if its last row is the one before `row`: ACCEPTED, DONE or a status."""
     path, progress = work.path, work.progress
     guard = rules.program[choice, layout.GUARD]
-    if guard != 0 and not is_anchored(guard, row, lower, upper):
+    if guard != 0 and not is_anchored(guard, row, partition):
         return layout.DONE
     if depth == 0 and rules.output == own.PREFERRED:
         progress[own.BEST_LENGTH] = 0
@@ -266,13 +267,13 @@ def accept(
         return layout.DONE
     if progress[layout.BEST_START] >= 0 and row - 1 > progress[layout.BEST_END]:
         return layout.DONE
-    answer = closes(row - 1, depth, lower, upper, rules, rows, work)
+    answer = closes(row - 1, depth, partition, rules, rows, work)
     if answer == HOLDS:
-        answer = lacks_absent(0, depth, depth, lower, upper, rules, rows, work)
+        answer = lacks_absent(0, depth, depth, partition, rules, rows, work)
     if answer == HOLDS_NOT:
         return layout.DONE
     if answer != HOLDS:
-        return failed(answer, path[own.CHOICES, depth - 1], row - 1, work)
+        return note_failure(answer, path[own.CHOICES, depth - 1], row - 1, work)
     if rules.output == own.ALL:
         status = complete(A_MATCH, row - 1, depth, path, progress, output)
         return ACCEPTED if status == layout.DONE else status
