@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matchrec.engine.contiguous.kernels import breadth_first as kernel
-from matchrec.engine.contiguous.plain import PlainSearch
+from matchrec.engine.contiguous.plain import PlainSearch, refuse_negation
 from matchrec.engine.contiguous.search import Room, larger, run
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
@@ -31,9 +31,7 @@ class BreadthFirst:
 
     def supports(self, task: Task) -> str | None:
         """Why a task cannot be searched breadth-first, or None."""
-        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
-            return "negation is tested on all matches, not on the preferred ones"
-        return None
+        return refuse_negation(task)
 
     def search(
         self, task: Task, partitions: Partitions, counters: IntArray | None = None
@@ -49,6 +47,9 @@ class BreadthFirst:
 
 class _BreadthFirstSearch(PlainSearch):
     """The runs, the buffer of their rows, the failures remembered."""
+
+    kernel = staticmethod(kernel.search)
+    work: layout.RunsWork
 
     def __init__(self, task: Task, partitions: Partitions, merge_runs: bool, memory: int) -> None:
         super().__init__(task, partitions)
@@ -70,9 +71,6 @@ class _BreadthFirstSearch(PlainSearch):
         """An empty hash table of runs."""
         return np.zeros((2 * runs, 2), np.int64) if self.linked else None
 
-    def advance(self, output: layout.Found) -> int:
-        return int(kernel.search(self.rules, self.rows, self.work, output))
-
     def grow(self, status: int) -> None:
         """At least double what is full; the search goes back to the first run that lived."""
         if status == layout.RUNS_FULL:
@@ -85,8 +83,7 @@ class _BreadthFirstSearch(PlainSearch):
         elif status == layout.NODES_FULL:
             nodes = 2 * len(self.work.nodes)
             self.work = self.work._replace(
-                nodes=np.empty((nodes, layout.NODE_SIZE), np.int32),
-                moved=np.empty(nodes, np.int32),
+                nodes=np.empty((nodes, layout.NODE_SIZE), np.int32), moved=np.empty(nodes, np.int32)
             )
         else:
             assert status == layout.MEMO_FULL

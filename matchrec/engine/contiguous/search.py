@@ -1,4 +1,4 @@
-"""What both engines share: the loop around a kernel that fills buffers.
+"""Run a plain search: the loop around a kernel that fills buffers.
 
 A kernel searches all partitions in one call. When the output is full, the matches so far are handed
 on and the kernel is called again, so that the matches of a chunk, not all of them, are in memory;

@@ -42,15 +42,30 @@ def map_row(
 
     HOLDS, HOLDS_NOT or an error.
     """
-    copy_updated(choice, places, row, partition, rules, rows, work)
-    begin, end = rules.program[choice, layout.CODE], rules.program[choice, layout.CODE_END]
-    source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
-    registers = work.registers
-    return holds(rules.instructions, begin, end, registers, places.after, row, source, work.stack)
+    update_copy(choice, places, row, partition, rules, rows, work)
+    return holds_after(choice, places.after, row, partition, rules, rows, work)
 
 
 @inlined
-def copy_updated(
+def holds_after(
+    choice: int, after: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
+) -> int:
+    """The answer of the choice's condition on the registers after the row: HOLDS or another one."""
+    begin, end = rules.program[choice, layout.CODE], rules.program[choice, layout.CODE_END]
+    source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
+    return holds(rules.instructions, begin, end, work.registers, after, row, source, work.stack)
+
+
+@inlined
+def copy_registers(before: int, after: int, work: Work) -> None:
+    """Copy the registers of a run from one place to another."""
+    registers = work.registers
+    for register in range(registers.shape[1]):
+        registers[after, register] = registers[before, register]
+
+
+@inlined
+def update_copy(
     choice: int,
     places: Places,
     row: int,
@@ -60,9 +75,8 @@ def copy_updated(
     work: Work,
 ) -> None:
     """Copy the registers of a run, and update the copy by the row that `choice` maps."""
+    copy_registers(places.before, places.after, work)
     registers = work.registers
-    for register in range(registers.shape[1]):
-        registers[places.after, register] = registers[places.before, register]
     begin, end = rules.program[choice, layout.STEPS], rules.program[choice, layout.STEPS_END]
     source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
     update_registers(rules.instructions, begin, end, registers, places.after, row, source)

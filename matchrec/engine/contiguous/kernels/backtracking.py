@@ -24,7 +24,7 @@ from matchrec.engine.kernels.layout import Found, Partition, PathWork, Rows, Rul
 from matchrec.engine.kernels.mapping import Places, map_row, takes_too_many_steps
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, kernel
+from matchrec.jit.decorators import inlined, kernel, spliced
 
 NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
 
@@ -35,7 +35,7 @@ def search(rules: Rules, rows: Rows, work: PathWork, output: Found) -> int:
     return search_partitions(search_start, rules, rows, work, output)
 
 
-@inlined
+@spliced
 def search_start(
     partition: Partition, rules: Rules, rows: Rows, work: PathWork, output: Found
 ) -> int:
@@ -58,12 +58,7 @@ def search_start(
 
 @inlined
 def find_match(
-    bound: int,
-    partition: Partition,
-    rules: Rules,
-    rows: Rows,
-    work: PathWork,
-    registers: RunArray,
+    bound: int, partition: Partition, rules: Rules, rows: Rows, work: PathWork, registers: RunArray
 ) -> int:
     """Length of the preferred match at progress[START], NO_MATCH, or NO_MATCH - status.
 

@@ -18,15 +18,11 @@ Thompson.
 import numpy as np
 
 from matchrec.engine.contiguous.kernels.expansion import GOES_ON, Run, expand
-from matchrec.engine.contiguous.kernels.starts import (
-    finish_match,
-    has_room,
-    search_partitions,
-)
+from matchrec.engine.contiguous.kernels.starts import finish_match, has_room, search_partitions
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, RunArray, RunsWork
-from matchrec.jit.decorators import inlined, inner, kernel
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 
 @kernel
@@ -35,7 +31,7 @@ def search(rules: Rules, rows: Rows, work: RunsWork, output: Found) -> int:
     return search_partitions(search_start, rules, rows, work, output)
 
 
-@inlined
+@spliced
 def search_start(
     partition: Partition, rules: Rules, rows: Rows, work: RunsWork, output: Found
 ) -> int:

@@ -18,16 +18,12 @@ found: int64[5, m + 1], with a row more than `layout` says.
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import (
-    count_match,
-    is_anchored,
-    search_partitions,
-)
+from matchrec.engine.contiguous.kernels.starts import count_match, is_anchored, search_partitions
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ChainWork, ChoiceArray, Found, Partition, Rows, Rules
 from matchrec.engine.kernels.next_start import NO_ROW, distance_to_next_start
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inlined, inner, kernel
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 # Rows of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
 # how many rows the match has from here on, and how many rows further on the search does, or NO_ROW.
@@ -58,7 +54,7 @@ def search(rules: Rules, rows: Rows, work: ChainWork, output: Found) -> int:
     return search_partitions(search_start, rules, rows, work, output)
 
 
-@inlined
+@spliced
 def search_start(
     partition: Partition, rules: Rules, rows: Rows, work: ChainWork, output: Found
 ) -> int:

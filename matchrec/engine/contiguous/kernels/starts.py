@@ -17,11 +17,11 @@ from matchrec.engine.kernels.layout import (
 )
 from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inlined, inner
+from matchrec.jit.decorators import inlined, inner, spliced
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
-@inlined
+@spliced
 def search_partitions(
     search_start: Any, rules: Rules, rows: Rows, work: AnyWork, output: Found
 ) -> int:

@@ -22,7 +22,7 @@ from matchrec.engine.contiguous.kernels.starts import is_anchored, search_partit
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, WindowWork
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inlined, kernel
+from matchrec.jit.decorators import inlined, kernel, spliced
 
 NEVER = 2**31 - 1  # no acceptance can be reached
 TOO_FAR = NEVER - 1  # none up to the horizon
@@ -39,7 +39,7 @@ def search(rules: Rules, rows: Rows, work: WindowWork, output: Found) -> int:
     return search_partitions(search_start, rules, rows, work, output)
 
 
-@inlined
+@spliced
 def search_start(
     partition: Partition, rules: Rules, rows: Rows, work: WindowWork, output: Found
 ) -> int:

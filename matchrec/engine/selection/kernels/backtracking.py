@@ -59,7 +59,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 status = layout.DONE
                 for first in range(rules.starts):
                     if status == layout.DONE:
-                        status = search_from(start, first, partition, rules, rows, work, output)
+                        status = search_from(first, partition, rules, rows, work, output)
                 if status == layout.DONE:
                     progress[layout.START] = start + 1
                 elif status == ACCEPTED:
@@ -109,19 +109,14 @@ def skip(start: int, rules: Rules, work: Work) -> int:
 
 @spliced
 def search_from(
-    start: int,
-    first: int,
-    partition: Partition,
-    rules: Rules,
-    rows: Rows,
-    work: Work,
-    output: Found,
+    first: int, partition: Partition, rules: Rules, rows: Rows, work: Work, output: Found
 ) -> int:
-    """Search for matches that start at a row in state `first`: DONE, ACCEPTED, or a status.
+    """Search for matches from progress[START] and state `first` on: DONE, ACCEPTED or a status.
 
     One loop over choices, forward, over skipped rows, and back.
     """
     program, path, progress, counters = rules.program, work.path, work.progress, work.counters
+    start = progress[layout.START]
     end = rows.run_end[start]
     row, state, depth = start, first, np.int64(0)
     choice = rules.first[first]
@@ -169,16 +164,12 @@ def search_from(
             choice += 1
         counters[0, own.READS] += 1
         if choice < last:
-            path[own.ROWS, depth] = row
-            path[own.CHOICES, depth] = choice
-            path[own.MARKS, depth] = 4 * matches + blocked
+            push(choice, row, depth, 4 * matches + blocked, work)
             depth += 1
             row += 1
             state = program[choice, layout.TARGET]
             blocked = 0 if rules.goes_on[state] else BLOCKED
             choice = rules.first[state]
-            counters[0, own.NODES_CREATED] += 1
-            counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], depth)
             continue
         if depth == 0:
             return layout.DONE
@@ -194,15 +185,33 @@ def search_from(
         depth -= 1
         row, choice = path[own.ROWS, depth], path[own.CHOICES, depth]
         blocked = path[own.MARKS, depth] & 3
-        bit = program[choice, layout.MEMO]
-        in_vain = bit >= 0 and path[own.MARKS, depth] >> 2 == matches
-        if in_vain and not remember_failure(work.memo, progress, bit, row + 1):
-            progress[layout.NEEDED] = row + 2 - start
+        if path[own.MARKS, depth] >> 2 == matches and not remember(choice, row, rules, work):
             return layout.MEMO_FULL
         state = program[choice, layout.SOURCE]
         choice += 1
         counters[0, own.FORKS] += 1
         counters[0, own.RUNS_CREATED] += 1
+
+
+@spliced
+def push(choice: int, row: int, depth: int, marks: int, work: Work) -> None:
+    """Map a row in the path."""
+    path, counters = work.path, work.counters
+    path[own.ROWS, depth] = row
+    path[own.CHOICES, depth] = choice
+    path[own.MARKS, depth] = marks
+    counters[0, own.NODES_CREATED] += 1
+    counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], depth + 1)
+
+
+@spliced
+def remember(choice: int, row: int, rules: Rules, work: Work) -> bool:
+    """Note that the way on from a choice leads to no match; false where there is no room."""
+    bit, progress = rules.program[choice, layout.MEMO], work.progress
+    if bit < 0 or remember_failure(work.memo, progress, bit, row + 1):
+        return True
+    progress[layout.NEEDED] = row + 2 - progress[layout.START]
+    return False
 
 
 @spliced

@@ -15,7 +15,7 @@ Source: SASE+, "Basic algorithm", "Merging equivalent runs".
 from matchrec.engine.contiguous.kernels.starts import whole_partition
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places
+from matchrec.engine.kernels.mapping import Places, copy_registers
 from matchrec.engine.kernels.merging import NONE, find_twin
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.buffer import add_node, compact
@@ -24,7 +24,7 @@ from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import closes, copy, write_best
 from matchrec.engine.selection.kernels.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
+from matchrec.jit.decorators import inlined, kernel, spliced
 from matchrec.nfa.closure import GUARD_END
 from matchrec.nfa.places import A_MATCH
 
@@ -133,9 +133,7 @@ def step(
                 blocked, stopped, chosen = True, stopped or target == own.STOPS, node
                 if target == own.TIMES_OUT:
                     progress[own.MATCH_KIND] = rules.ends[state]
-                is_match = target == own.COMPLETES_HERE or (
-                    target == own.TIMES_OUT and rules.ends[state] != 0
-                )
+                is_match = completes(target, state, rules)
             if is_match:
                 status = accept(chosen, after, row, partition, rules, rows, work, output)
                 if status < layout.DONE:
@@ -151,9 +149,7 @@ def step(
             ways += 1
             if progress[layout.RUNS] == runs.shape[1]:
                 return layout.RUNS_FULL
-            after = (1 - bank) * runs.shape[1] + progress[layout.RUNS]
-            for register in range(work.registers.shape[1]):
-                work.registers[after, register] = work.registers[place, register]
+            copy_registers(place, (1 - bank) * runs.shape[1] + progress[layout.RUNS], work)
             if not add_run(rules.waits[state], node, start, merges, 1 - bank, rules, work):
                 return layout.NODES_FULL
         counters[0, own.FORKS] += max(0, ways - 1)
@@ -161,6 +157,12 @@ def step(
     if merges:
         progress[own.MERGED] = progress[layout.RUNS]
     return layout.DONE
+
+
+@inlined
+def completes(effect: int, state: int, rules: Rules) -> bool:
+    """Whether what a row does that is not mapped completes a run that waits in a state."""
+    return effect == own.COMPLETES_HERE or (effect == own.TIMES_OUT and rules.ends[state] != 0)
 
 
 @spliced

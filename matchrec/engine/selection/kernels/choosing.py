@@ -3,7 +3,7 @@
 from matchrec.engine.contiguous.kernels.starts import is_anchored
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places, copy_updated, map_row
+from matchrec.engine.kernels.mapping import Places, holds_after, update_copy
 from matchrec.engine.selection.kernels.layout import Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import Code, evaluate
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
@@ -20,7 +20,7 @@ def may_map(
     rows: Rows,
     work: Work,
 ) -> int:
-    """HOLDS, with the registers of the run that maps the row in their place; HOLDS_NOT, or an error.
+    """HOLDS, with the registers of the run that maps the row in place; HOLDS_NOT, or an error.
 
     Of stages, the condition is evaluated on the registers from before the row is mapped.
     """
@@ -33,13 +33,15 @@ def may_map(
         return HOLDS_NOT
     if rules.instructions.shape[0] == 0:
         return HOLDS
-    if not rules.tests_before_mapping:
-        return map_row(choice, places, row, partition, rules, rows, work)
-    code = Code(program[choice, layout.CODE], program[choice, layout.CODE_END])
-    answer = evaluate(code, places.before, row, partition, rules, rows, work)
-    if answer == HOLDS:
-        copy_updated(choice, places, row, partition, rules, rows, work)
-    return answer
+    if rules.tests_before_mapping:
+        code = Code(program[choice, layout.CODE], program[choice, layout.CODE_END])
+        answer = evaluate(code, places.before, row, partition, rules, rows, work)
+        if answer != HOLDS:
+            return answer
+    update_copy(choice, places, row, partition, rules, rows, work)
+    if rules.tests_before_mapping:
+        return HOLDS
+    return holds_after(choice, places.after, row, partition, rules, rows, work)
 
 
 @inlined

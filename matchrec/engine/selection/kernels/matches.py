@@ -53,13 +53,7 @@ def evaluate(
 
 @spliced
 def lacks_absent(
-    first: int,
-    length: int,
-    place: int,
-    partition: Partition,
-    rules: Rules,
-    rows: Rows,
-    work: Work,
+    first: int, length: int, place: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:
     """Whether nothing is there that must not be: HOLDS or another answer.
 

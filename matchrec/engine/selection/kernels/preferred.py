@@ -14,7 +14,7 @@ from matchrec.engine.contiguous.kernels.expansion import CUTS_OFF, Run, wait
 from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places
+from matchrec.engine.kernels.mapping import Places, copy_registers
 from matchrec.engine.kernels.merging import NONE, find_twin
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.backtracking import skip
@@ -141,9 +141,7 @@ def expand(one: Run, row: int, partition: Partition, rules: Rules, rows: Rows, w
     if node >= 0 and is_open and not blocked and rules.waits[state] >= 0:
         if progress[layout.RUNS] == runs.shape[1]:
             return layout.RUNS_FULL
-        after = bank * runs.shape[1] + progress[layout.RUNS]
-        for register in range(work.registers.shape[1]):
-            work.registers[after, register] = work.registers[place, register]
+        copy_registers(place, bank * runs.shape[1] + progress[layout.RUNS], work)
         add_run(state, node, start, bank, rules, rows, work)
     return layout.DONE
 

@@ -31,11 +31,7 @@ class Ranked(NamedTuple):
 
 @kernel
 def mark_kept(
-    ranked: Ranked,
-    fails_on_miss: bool,
-    kept: BoolArray,
-    bounds: IntArray,
-    last_live: IntArray,
+    ranked: Ranked, fails_on_miss: bool, kept: BoolArray, bounds: IntArray, last_live: IntArray
 ) -> int:
     """Mark in `kept` which matches are kept; the first one that misses its target, or -1.
 
