@@ -13,6 +13,7 @@ from dataclasses import replace
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import Shifted
 from matchrec.engine.choose import choose
+from matchrec.engine.skipping import longest_leap
 from matchrec.engine.slices.starting_rows import SliceOverlap, SliceSearch
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
@@ -32,7 +33,7 @@ def find_slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap 
     offsets = [0, *(one.offset for one in find_shifted(executable))]
     before, after = lookaround.before - min(offsets), lookaround.after + max(offsets)
     longest = task.pattern.longest
-    leap = longest_leap(plan.after_match.to, longest)
+    leap = longest_leap(plan.after_match, longest)
     if leap != 1 and before and executable.neighbours:
         before += 1  # whether a row is left out depends on the row before it
     if task.windowed and not after:
@@ -49,18 +50,6 @@ def cut_into_slices(executable: Executable, overlap: SliceOverlap) -> Executable
     every_row = replace(executable.task, after_match=AfterMatchSkip(SkipTo.NEXT_ROW))
     algorithm, _ = choose(every_row, executable.algorithm.engine)
     return replace(executable, sliced=SliceSearch(overlap, every_row, algorithm))
-
-
-def longest_leap(to: SkipTo, longest: int | None) -> int | None:
-    """How many rows from one starting row to the next at most; None where there is no bound.
-
-    to: where the search goes on after a match. longest: of how many rows one is at most.
-    """
-    if to is SkipTo.NEXT_ROW:
-        return 1
-    if longest is None:
-        return None
-    return max(1, longest if to is SkipTo.PAST_LAST_ROW else longest - 1)
 
 
 def find_shifted(executable: Executable) -> Iterator[Shifted]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.skipping import find_targets, skip_rule
 from matchrec.evaluate.instructions import READ
 from matchrec.evaluate.link import LinkedConditions, Ways, link_conditions
 from matchrec.evaluate.liveness import Move
@@ -19,14 +20,7 @@ from matchrec.nfa.closure import Folding
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.places import TIMED_OUT
 from matchrec.nfa.tables import ProgramTables, program_tables
-from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
-
-_SKIP_TO = {
-    SkipTo.NEXT_ROW: layout.TO_NEXT_ROW,
-    SkipTo.PAST_LAST_ROW: layout.PAST_LAST_ROW,
-    SkipTo.FIRST: layout.TO_FIRST,
-    SkipTo.LAST: layout.TO_LAST,
-}
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +34,7 @@ class CompiledTask:
     folding: Folding
     tables: ProgramTables
     program: IntArray
-    skip_to: int
+    skip: layout.SkipRule
     linked: LinkedConditions | None
     waits: IntArray
     ends: IntArray
@@ -104,8 +98,8 @@ def _compile(parts: _Parts, integers: int) -> CompiledTask:
     tables = program_tables(folded, selects=parts.selects)
     choices = _choices(tables, parts)
     members = dict(parts.members)
-    skip_to = members.get(parts.after_match.variable or "", frozenset())
-    choices[:, layout.SKIP_HERE] = np.isin(tables.variable, list(skip_to))
+    skip = parts.after_match
+    choices[:, layout.IS_TARGET] = find_targets(skip.variable, members, tables.variable)
     linked = None
     if any(condition.run_condition is not None for condition in parts.conditions):
         run_conditions = [condition.run_condition for condition in parts.conditions]
@@ -114,8 +108,8 @@ def _compile(parts: _Parts, integers: int) -> CompiledTask:
         ways = Ways(_moves(tables), len(folded), parts.last, ends, asked)
         linked = link_conditions(run_conditions, members, integers, ways)
         _add_links(choices, tables, linked)
-    skip = _SKIP_TO[parts.after_match.to]
-    return CompiledTask(folding, tables, choices, skip, linked, *_waiting(parts, folding))
+    rule, waits_and_ends = skip_rule(skip.to), _waiting(parts, folding)
+    return CompiledTask(folding, tables, choices, rule, linked, *waits_and_ends)
 
 
 def _waiting(parts: _Parts, folding: Folding) -> tuple[IntArray, IntArray]:

@@ -12,19 +12,12 @@ from matchrec.compile.executable import Executable
 from matchrec.engine.interface import Task
 from matchrec.explanation.sources import IGNORE_PROCEED, TAKE_IGNORE, TAKE_PROCEED, Source
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
-from matchrec.plan.clauses import SkipTo
 from matchrec.plan.expression import ColumnReference, Reference, Scalar, render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_navigation, show_reference
 from matchrec.plan.stages import Skip, Staging
 
 EVERYTHING = "TRUE"
-LEFT = {
-    SkipTo.NEXT_ROW: "behind its first event",
-    SkipTo.PAST_LAST_ROW: "behind its last event",
-    SkipTo.FIRST: "from its first event of {} on",
-    SkipTo.LAST: "from its last event of {} on",
-}
 
 
 def tests(plan: MatchPlan) -> dict[str, str]:
@@ -82,8 +75,12 @@ def stage_lines(staging: Staging) -> Iterator[str]:
 
 def after_match(skip: Skip) -> str:
     """What a match that comes out leaves to others."""
-    left = LEFT[skip.to].format(skip.variable)
-    missing = "an error without such an event" if skip.throws else "all without such an event"
+    of_stage = "" if skip.variable is None else f" of {skip.variable}"
+    event = f"its {skip.to.end.value.lower()} event{of_stage}"
+    left = f"after {event}" if skip.to.past else f"from {event} on"
+    missing = (
+        "an error without such an event" if skip.fails_on_miss else "all without such an event"
+    )
     note = f"; {missing}" if skip.variable is not None else ""
     return f"matches by their first events; each leaves to others what begins {left}{note}"
 

@@ -6,7 +6,7 @@ from collections.abc import Sized
 from dataclasses import dataclass, field
 from enum import Enum
 
-from matchrec.plan.expression import Scalar
+from matchrec.plan.expression import End, Scalar
 from matchrec.source import Span
 
 
@@ -48,12 +48,25 @@ class RowsPerMatch(Enum):
 
 
 class SkipTo(Enum):
-    """Where the search goes on after a non-empty match."""
+    """Where the search goes on after a non-empty match, as the standard words it.
 
-    NEXT_ROW = "TO NEXT ROW"
-    PAST_LAST_ROW = "PAST LAST ROW"
-    FIRST = "TO FIRST"
-    LAST = "TO LAST"
+    That is `past` rows after the match's first or last row, as `end` says, of all of its rows or of
+    those mapped to a variable. The engine knows no more of a strategy, see `engine.skipping`.
+    """
+
+    NEXT_ROW = "TO NEXT ROW", End.FIRST, 1
+    PAST_LAST_ROW = "PAST LAST ROW", End.LAST, 1
+    FIRST = "TO FIRST", End.FIRST, 0
+    LAST = "TO LAST", End.LAST, 0
+
+    _value_: str
+    end: End
+    past: int
+
+    def __new__(cls, words: str, end: End, past: int) -> SkipTo:
+        member = object.__new__(cls)
+        member._value_, member.end, member.past = words, end, past
+        return member
 
 
 @dataclass(frozen=True, slots=True)

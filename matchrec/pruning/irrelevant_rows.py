@@ -18,7 +18,7 @@ from matchrec.nfa.closure import Choice, Folded
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import targets
 from matchrec.nfa.program import VariableId
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import Aggregate, MatchNumber, Reference, references, terms
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Staging
@@ -115,7 +115,7 @@ def finds_the_same_without(
         return True
     if plan.selects or plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         return False
-    if plan.after_match.to in (SkipTo.FIRST, SkipTo.LAST):
+    if plan.after_match.variable is not None:
         return False
     return takes_any_row(pattern.folding.choices, fillers)
 

@@ -50,7 +50,7 @@ class Counted:
 OF_SELECTION = (
     Counted("reads", "rows read by runs", OF_KERNELS + layout.READS),
     Counted("runs", "runs created", OF_KERNELS + layout.RUNS_CREATED),
-    Counted("most_alive", "most runs alive", OF_KERNELS + layout.MOST_ALIVE, "max"),
+    Counted("most_live_runs", "most live runs", OF_KERNELS + layout.MOST_LIVE, "max"),
     Counted("forks", "forks", OF_KERNELS + layout.FORKS),
     Counted("merges", "merges", OF_KERNELS + layout.MERGES),
     Counted("nodes", "buffer nodes", OF_KERNELS + layout.NODES_CREATED),
@@ -84,8 +84,8 @@ class Counters:
     early. Over Connect, those of `sql` are there after `collect`, `toPandas` or `toArrow` of the
     result itself.
 
-    Events are the rows that reach the engine: `explain` says which ones stay behind. The most runs
-    alive are those of one task at once; all else, also the seconds, is the sum over
+    Events are the rows that reach the engine: `explain` says which ones stay behind. The most live
+    runs are those of one task at once; all else, also the seconds, is the sum over
     tasks. With the backtracking engine they are the most rows of the one run, each of which may
     have postponed another. Without event selection runs and buffer are not counted.
 

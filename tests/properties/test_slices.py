@@ -18,13 +18,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.lookaround import find_lookaround
-from matchrec.compile.overlap import longest_leap
 from matchrec.conditions.run_condition import Compare, Comparison, Constant, Kind, Reduce, Reduction
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.interface import Engine
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Frontier, IntArray
+from matchrec.engine.skipping import longest_leap
 from matchrec.engine.slices.starting_rows import (
     LENT,
     LENT_EARLY,
@@ -136,7 +136,7 @@ def overlap_of(query: Query, rows: Rows, leaps: int) -> SliceOverlap:
     task = query.task()
     seen, longest = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ()), task.pattern.longest
     assert seen is not None
-    leap = longest_leap(query.after_match.to, longest)
+    leap = longest_leap(query.after_match, longest)
     if rows.window_end is not None:
         return SliceOverlap(seen.before, seen.after, 1 if leap == 1 else None, leaps)
     assert longest is not None

@@ -9,7 +9,7 @@ import numpy as np
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.chained import Chained
 from matchrec.engine.contiguous.kernels import backtracking as kernel
-from matchrec.engine.contiguous.plain import PlainSearch
+from matchrec.engine.contiguous.plain import PlainSearch, refuse_negation
 from matchrec.engine.contiguous.search import ContiguousAlgorithm, Room, larger
 from matchrec.engine.contiguous.windowed import WindowedSearch
 from matchrec.engine.interface import Algorithm, Task
@@ -30,9 +30,7 @@ class Backtracking:
         """Why a task cannot be searched depth-first, or None."""
         if task.output is MatchOutput.GRAPH:
             return "the compressed form is the shared buffer of the breadth-first engine"
-        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
-            return "negation is tested on all matches, not on the preferred ones"
-        return None
+        return refuse_negation(task)
 
     def choose(self, task: Task) -> Algorithm:
         """The fastest algorithm for a task that it supports."""
@@ -50,6 +48,9 @@ class Backtracking:
 class BacktrackingSearch(PlainSearch):
     """The path of the one run, its computation state at each row, the failures remembered."""
 
+    kernel = staticmethod(kernel.search)
+    work: layout.PathWork
+
     def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
         super().__init__(task, partitions)
         self.work = layout.PathWork(
@@ -59,9 +60,6 @@ class BacktrackingSearch(PlainSearch):
             self.new_registers(memory + 1, 0),
             self.new_stack(),
         )
-
-    def advance(self, output: layout.Found) -> int:
-        return int(kernel.search(self.rules, self.rows, self.work, output))
 
     def grow(self, status: int) -> None:
         """At least double what is full; the search of the starting row begins again.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matchrec.engine.contiguous.kernels import breadth_first as kernel
-from matchrec.engine.contiguous.plain import PlainSearch
+from matchrec.engine.contiguous.plain import PlainSearch, refuse_negation
 from matchrec.engine.contiguous.search import ContiguousAlgorithm, Room, larger
 from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
@@ -38,9 +38,7 @@ class BreadthFirst:
 
     def supports(self, task: Task) -> str | None:
         """Why a task cannot be searched breadth-first, or None."""
-        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
-            return "negation is tested on all matches, not on the preferred ones"
-        return None
+        return refuse_negation(task)
 
     def choose(self, task: Task) -> Algorithm:
         """The fastest algorithm for a task that it supports."""
@@ -60,6 +58,8 @@ class BreadthFirst:
 class BreadthFirstSearch(PlainSearch):
     """The runs, the buffer of their rows, the failures remembered; equal runs merge."""
 
+    kernel = staticmethod(kernel.search)
+    work: layout.RunsWork
     merge_runs = True
 
     def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
@@ -82,9 +82,6 @@ class BreadthFirstSearch(PlainSearch):
         """An empty hash table of runs."""
         return np.zeros((2 * runs, 2), np.int64) if self.linked else None
 
-    def advance(self, output: layout.Found) -> int:
-        return int(kernel.search(self.rules, self.rows, self.work, output))
-
     def grow(self, status: int) -> None:
         """At least double what is full; the search goes back to the first run that lived."""
         if status == layout.RUNS_FULL:
@@ -97,8 +94,7 @@ class BreadthFirstSearch(PlainSearch):
         elif status == layout.NODES_FULL:
             nodes = 2 * len(self.work.nodes)
             self.work = self.work._replace(
-                nodes=np.empty((nodes, layout.NODE_SIZE), np.int32),
-                moved=np.empty(nodes, np.int32),
+                nodes=np.empty((nodes, layout.NODE_SIZE), np.int32), moved=np.empty(nodes, np.int32)
             )
         else:
             assert status == layout.MEMO_FULL

@@ -1,4 +1,4 @@
-"""What both engines share: the loop around a kernel that fills buffers.
+"""Run a plain search: the loop around a kernel that fills buffers.
 
 A kernel searches all partitions in one call. When the output is full, the matches so far are handed
 on and the kernel is called again, so that the matches of a chunk, not all of them, are in memory;
@@ -102,7 +102,7 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
     if partitions.frontier is not None:
         partitions.frontier.start = int(progress[layout.START])
         partitions.frontier.number = int(progress[layout.NUMBER])
-        partitions.frontier.steps = int(progress[layout.ASKED])
+        partitions.frontier.steps = int(progress[layout.STEP_COUNT])
 
 
 def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: Task) -> None:
@@ -138,12 +138,12 @@ def new_progress(task: Task, partitions: Partitions) -> IntArray:
     start = begins[0]
     progress[layout.MEMO_WINDOW] = -1
     progress[layout.EDGE] = layout.NO_EDGE
-    progress[layout.MOST_ASKED] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
+    progress[layout.STEP_LIMIT] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
     frontier = partitions.frontier
     if frontier is not None:
         start = max(start, frontier.start)
         progress[layout.NUMBER] = frontier.number
-        progress[layout.ASKED] = frontier.steps
+        progress[layout.STEP_COUNT] = frontier.steps
         progress[layout.EDGE] = layout.NO_EDGE if frontier.edge is None else frontier.edge
     progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = start
     return progress

@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matchrec.engine.interface import Algorithm, Task
-from matchrec.engine.matches import FailureKind, Matches, RunFailure
+from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
-from matchrec.plan.clauses import SkipTo
+from matchrec.engine.skipping import next_starts
 
 # What a row of a slice is.
 OWN = 0
@@ -170,7 +170,8 @@ def follow_leaps(
     frontier = Frontier(0, edge=None if partitions.frontier is None else partitions.frontier.edge)
     here = replace(partitions, frontier=frontier, searched=ranges, lenient=True)
     for matches in search.algorithm.search(search.every_row, here):
-        arrival[matches.start] = matches.start + np.maximum(leaps(task, matches), 1)
+        following = next_starts(task.after_match, task.members, matches)
+        arrival[matches.start] = np.maximum(following, matches.start + 1)
     if frontier.edge is not None:
         decided[-1] = frontier.start >= end[-1]
     bound = np.repeat(end, sizes)
@@ -179,18 +180,6 @@ def follow_leaps(
         rows, bound = rows[within], bound[within]
         arrival[rows] = arrival[arrival[rows]]
     return arrival, decided
-
-
-def leaps(task: Task, matches: Matches) -> IntArray:
-    """How many rows further on than its first one each match leads; less than one where nowhere."""
-    skip, begin, end = task.after_match, matches.offsets[:-1], matches.offsets[1:]
-    if skip.to is SkipTo.PAST_LAST_ROW:
-        return end - begin
-    members = list(task.members[skip.variable or ""])
-    places = np.flatnonzero(np.isin(matches.classifiers, members))
-    lower, upper = np.searchsorted(places, begin), np.searchsorted(places, end)
-    chosen = lower if skip.to is SkipTo.FIRST else upper - 1
-    return np.where(upper > lower, np.append(places, 0)[chosen] - begin, 0)
 
 
 def extremes(values: IntArray, first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:

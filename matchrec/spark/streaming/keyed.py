@@ -16,7 +16,13 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.compiled import compile_task
-from matchrec.engine.incremental.search import Answer, Call, go_on, registers_of, windows_between
+from matchrec.engine.incremental.search import (
+    Answer,
+    Call,
+    registers_of,
+    search_further,
+    windows_between,
+)
 from matchrec.engine.incremental.state import new_state
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
@@ -90,7 +96,7 @@ class Keyed:
     def answer(self, rows: Rows) -> Answer:
         """What the search says. Raises MatchRecognizeRunError."""
         try:
-            return go_on(self.executable.task, rows.memory.state, rows.call())
+            return search_further(self.executable.task, rows.memory.state, rows.call())
         except RunFailure as failure:
             place = self.place(failure.row, rows)
             raise WORDING[failure.kind](failure.detail, place) from failure
@@ -118,7 +124,7 @@ class Keyed:
                 group.remove()
             return
         group.update((dump(Memory(rows.passed, answer.state, left), self.query),))
-        starts = answer.kept[answer.state.alive.starts]
+        starts = answer.kept[answer.state.live_runs.starts]
         ends = rows.bounds[starts][~rows.ended[starts]].tolist()  # else the row to stop at decides
         ends += rows.bounds[rows.stop : rows.stop + 1].tolist()
         ends += self.near_ends(rows, answer).tolist()
@@ -133,9 +139,9 @@ class Keyed:
         if rows.near is None:
             return np.zeros(0, np.int64)
         compiled = compile_task(self.executable.task, len(self.executable.crossing.integers))
-        alive = answer.state.alive
-        waiting, window = windows_between(compiled, alive)
-        return np.asarray(rows.near[window, answer.kept[alive.last_rows[waiting]]], np.int64)
+        live = answer.state.live_runs
+        waiting, window = windows_between(compiled, live)
+        return np.asarray(rows.near[window, answer.kept[live.last_rows[waiting]]], np.int64)
 
     def place(self, row: int, rows: Rows) -> Place:
         """A row as its partition's keys and its number there."""

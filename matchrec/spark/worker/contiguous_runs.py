@@ -32,8 +32,8 @@ class ContiguousRuns:
         numbering = Numbering(frontier.number)
         for matches in found:
             of_partition = replace(matches, partition=self.partition[matches.partition])
-            yield replace(matches, number=numbering.numbered(of_partition).number)
-        frontier.number = numbering.last
+            yield replace(matches, number=numbering.number_matches(of_partition).number)
+        frontier.number = numbering.found
 
 
 def find_contiguous_runs(table: pa.Table, starts: IntArray) -> ContiguousRuns:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.incremental.search import Call, go_on
+from matchrec.engine.incremental.search import Call, search_further
 from matchrec.engine.incremental.state import SearchState, new_state
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, RunFailure
@@ -96,7 +96,7 @@ def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) ->
         come = min(whole.rows, come + size)
         numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
         call = call_of(asked, whole, numbers, (len(state.numbers), come, clock))
-        answer = go_on(asked, state, call)
+        answer = search_further(asked, state, call)
         found += listed([answer.matches], numbers)
         assert answer.state.numbers.tolist() == numbers[answer.kept].tolist()
         state = through_bytes(answer.state)
