@@ -20,6 +20,7 @@ from matchrec.plan.pattern import RowPattern, variable_names
 from matchrec.pruning import neighbours as module
 from matchrec.pruning.neighbours import Beside
 from tests.references.matcher import find_all
+from tests.scale import examples
 
 
 def beside(text: str) -> Beside:
@@ -62,7 +63,7 @@ def mapped(pattern: RowPattern, rows: list[tuple[int, str]], skip: AfterMatchSki
     ]
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=examples(300), deadline=None, database=None)
 @given(PARTS, ROWS, st.booleans())
 def test_every_match_lies_in_one_stretch_of_what_is_left(
     text: str, bits: list[str], past_last: bool
