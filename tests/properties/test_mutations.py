@@ -8,7 +8,6 @@ clause. A long run:
 
 from __future__ import annotations
 
-import os
 import signal
 import warnings
 from collections.abc import Callable, Iterator
@@ -36,9 +35,9 @@ from tests.cases.case_file import CaseFile
 from tests.cases.test_queries import register_tables
 from tests.generators import mutations
 from tests.generators.mutations import Call
+from tests.scale import SEED, examples
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "500"))
-SEED = int(os.environ.get("MATCHREC_SEED", "0"))
+EXAMPLES = examples(500)
 WITH_SPARK = EXAMPLES // 8
 LONGEST = 10  # seconds for one text
 COLUMNS = InputColumns(("id", "ts", "price", "sym", "x", "v", "t", "is_a", "event_type"), "t")

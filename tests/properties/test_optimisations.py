@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import pytest
@@ -16,6 +15,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import show
 from tests.generators.selection import cases, general, sequences
 from tests.references.event_selection import SelectionQuery
+from tests.scale import examples
 from tests.tasks.compiled import cloned, compiled
 from tests.tasks.selection import (
     ANY,
@@ -31,7 +31,7 @@ from tests.tasks.selection import (
     texts,
 )
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "200")) // 8
+EXAMPLES = examples(200) // 8
 ENGINES: list[Engine] = [
     Backtracking(),
     BreadthFirst(),

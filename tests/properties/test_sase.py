@@ -5,7 +5,6 @@ A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/te
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,10 +30,10 @@ from tests.generators.sase import NAMES, SCHEMA, random_query, random_stream
 from tests.generators.sase_trees import Event, Query, Value
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.references.sase import Selected, matches, non_overlapping
+from tests.scale import SEED, examples
 from tests.tasks.query_batches import QueryBatch, Result, Run
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "30"))
-SEED = int(os.environ.get("MATCHREC_SEED", "0"))
+EXAMPLES = examples(30)
 QUERIES_A_BATCH = 60
 STREAMS_A_BATCH = 50
 QUERIES_OF_FRAMES = 3

@@ -6,7 +6,6 @@ does; or they say that they cannot know which rows begin a match.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -37,9 +36,10 @@ from matchrec.engine.slices.starting_rows import (
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from tests.properties.test_engines import LONGER, VARIABLES, queries, run_dependent, windowed
+from tests.scale import examples
 from tests.tasks.contiguous import Outcome, Query, Rows, listed, run_reference, search, words
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "30"))
+EXAMPLES = examples(30)
 Found = list[tuple[int, str]] | tuple[str, int]  # first row, word; or failure and its row
 CANNOT_KNOW = (FailureKind.UNKNOWN_START.name, -1)
 ENGINES = pytest.mark.parametrize("engine", [Backtracking(), BreadthFirst()], ids=["bt", "bf"])

@@ -5,7 +5,6 @@ Rows come in pieces; a window ends by the clock before the next row comes, or wi
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -24,10 +23,11 @@ from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.spark.streaming.memory import Memory, dump, load
 from tests.generators.selection import cases, sequences
 from tests.references.event_selection import SelectionQuery
+from tests.scale import examples
 from tests.tasks.contiguous import search
 from tests.tasks.selection import WindowedRows, task
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "150"))
+EXAMPLES = examples(150)
 Found = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables
 
 

@@ -24,6 +24,7 @@ from matchrec.output.reads import ReadAt, ReadAverage, ReadCount, ReadPosition
 from matchrec.output.rows import output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
+from tests.scale import examples
 from tests.tasks.contiguous import Query, Rows, search
 
 ONE_ROW, FINAL = RowsPerMatch.ONE_ROW, Semantics.FINAL
@@ -56,7 +57,7 @@ def listed(chunks: list[Matches], ask) -> list:
     return [one for chunk in chunks for one in ask(chunk)]
 
 
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=examples(150), deadline=None, database=None)
 @given(searches(), st.data())
 def test_chains_are_read_as_the_rows_written_out(
     case: tuple[Query, Partitions], data: st.DataObject

@@ -17,6 +17,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.pruning.irrelevant_rows import takes_any_row
 from tests.cases.pattern_notation import Question
 from tests.references.matcher import find_all
+from tests.scale import examples
 from tests.tasks.compiled import folded
 from tests.tasks.patterns import drafted as drafted_pattern
 
@@ -88,7 +89,7 @@ UNITS = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=examples(300), deadline=None, database=None)
 @given(UNITS, st.sampled_from(["A", "B", "(A | B)"]), ROWS, st.booleans())
 def test_matches_are_the_same_without_them(
     text: str, last: str, bits: list[str], past_last: bool

@@ -19,6 +19,7 @@ from matchrec.plan.pattern import RowPattern, variable_names
 from matchrec.plan.resolve import InputColumns
 from matchrec.pruning import neighbours as module
 from tests.references.matcher import find_all
+from tests.scale import examples
 from tests.tasks.compiled import folded
 
 
@@ -59,7 +60,7 @@ def mapped(pattern: RowPattern, rows: list[tuple[int, str]], skip: AfterMatchSki
     ]
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=examples(300), deadline=None, database=None)
 @given(PARTS, ROWS, st.booleans())
 def test_every_match_lies_in_one_stretch_of_what_is_left(
     text: str, bits: list[str], past_last: bool

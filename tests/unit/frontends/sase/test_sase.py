@@ -22,6 +22,7 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, references, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source, Span
+from tests.scale import examples
 from tests.unit import golden_text
 from tests.unit.plan_text import show_plan, show_reference
 
@@ -149,7 +150,7 @@ def outcome(text: str) -> Span:
     return Span(0, len(text))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join), st.booleans())
 def test_any_words_are_a_query_or_a_placed_error(words: str, started: bool) -> None:
     before = "PATTERN SEQ(Stock+ a[], S b) WHERE skip_till_next_match { " if started else ""
@@ -196,7 +197,7 @@ def logic(operator: str, values: list[bool | None]) -> bool | None:
     return None if None in values else not decisive
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(CONDITIONS, st.data())
 def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None:
     query = parse(f"PATTERN SEQ(* a, * b, * c) WHERE skip_till_any_match {{ {text} }}")

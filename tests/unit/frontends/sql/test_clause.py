@@ -25,6 +25,7 @@ from matchrec.frontends.sql.nodes import (
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span
+from tests.scale import examples
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent
@@ -154,7 +155,7 @@ CLAUSES = st.builds(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(CLAUSES)
 def test_any_clause_prints_and_parses_back(clause: MatchRecognize) -> None:
     assert parse_clause(str(clause)) == clause
@@ -177,7 +178,7 @@ def outcome(written: str) -> Span:
     return clause.span
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join))
 def test_any_words_are_a_clause_or_a_placed_error(written: str) -> None:
     place = outcome(written)

@@ -21,6 +21,7 @@ from matchrec.frontends.sql.splice import (
     select_from,
 )
 from matchrec.plan.text.template import Template, View
+from tests.scale import examples
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent
@@ -222,7 +223,7 @@ CLAUSES = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.sampled_from(PLACES),
     st.lists(
