@@ -100,15 +100,15 @@ def fold(program: Program, *, every_way: bool = False, span: Span | None = None)
         choices = []
         for choice in choices_of(program, state, every_way=every_way):
             size += 1
-            if size > MOST_CHOICES and not every_way:
-                raise pattern_too_large("choices", MOST_CHOICES, span)
+            if size == MOST_CHOICES + 1:
+                if not every_way:
+                    raise pattern_too_large("choices", MOST_CHOICES, span)
+                fold(program, span=span)  # which raises, unless acceptances leave few of them
             if choice.target is not None and choice.target not in numbers:
                 numbers[choice.target] = len(order)
                 order.append(choice.target)
             choices.append(choice)
         folded.append(tuple(choices))
-    if size > MOST_CHOICES:
-        fold(program, span=span)  # which raises, unless acceptances leave few of them
     numbered = [_renumbered(choices, numbers) for choices in folded]
     return _reachable(numbered if every_way else _without_dominated(numbered), order)
 

@@ -84,8 +84,8 @@ def compile_pattern(plan: MatchPlan, *, constrain_proceed: bool = True) -> Compi
         pattern, plan.variables, plan.selection, constrain_proceed=constrain_proceed
     )
     every_way = plan.output is not MatchOutput.PREFERRED
-    folding = fold(program, every_way=every_way, span=pattern.span)
-    if not constrain_proceed and plan.selects:
-        assert every_way, "without constrained proceed edges, all matches are asked for"
-        folding = clone_at_proceed(program)
-    return CompiledPattern(program, folding)
+    if constrain_proceed or not plan.selects:
+        return CompiledPattern(program, fold(program, every_way=every_way, span=pattern.span))
+    assert every_way, "without constrained proceed edges, all matches are asked for"
+    fold(program, span=pattern.span)  # refuses what is too large
+    return CompiledPattern(program, clone_at_proceed(program))
