@@ -7,7 +7,7 @@ from matchrec.engine.kernels.layout import Partition
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.evaluate.kernels import Input, holds, update_registers
-from matchrec.jit.decorators import inlined
+from matchrec.jit.decorators import inlined, spliced
 
 Rules = layout.Rules | own.Rules
 Rows = layout.Rows | own.Rows
@@ -46,7 +46,7 @@ def map_row(
     return holds_after(choice, places.after, row, partition, rules, rows, work)
 
 
-@inlined
+@spliced
 def holds_after(
     choice: int, after: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:
@@ -56,7 +56,7 @@ def holds_after(
     return holds(rules.instructions, begin, end, work.registers, after, row, source, work.stack)
 
 
-@inlined
+@spliced
 def copy_registers(before: int, after: int, work: Work) -> None:
     """Copy the registers of a run from one place to another."""
     registers = work.registers
@@ -64,7 +64,7 @@ def copy_registers(before: int, after: int, work: Work) -> None:
         registers[after, register] = registers[before, register]
 
 
-@inlined
+@spliced
 def update_copy(
     choice: int,
     places: Places,

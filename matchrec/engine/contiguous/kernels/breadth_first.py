@@ -22,7 +22,7 @@ from matchrec.engine.contiguous.kernels.starts import finish_match, has_room, se
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, RunArray, RunsWork
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.jit.decorators import inlined, inner, kernel
 
 
 @kernel
@@ -31,7 +31,7 @@ def search(rules: Rules, rows: Rows, work: RunsWork, output: Found) -> int:
     return search_partitions(search_start, rules, rows, work, output)
 
 
-@spliced
+@inlined
 def search_start(
     partition: Partition, rules: Rules, rows: Rows, work: RunsWork, output: Found
 ) -> int:
