@@ -165,8 +165,7 @@ def search_from(
         counters[0, own.READS] += 1
         if choice < last:
             push(choice, row, depth, 4 * matches + blocked, work)
-            depth += 1
-            row += 1
+            depth, row = depth + 1, row + 1
             state = program[choice, layout.TARGET]
             blocked = 0 if rules.goes_on[state] else BLOCKED
             choice = rules.first[state]
@@ -174,8 +173,7 @@ def search_from(
         if depth == 0:
             return layout.DONE
         if row < end and blocked == 0 and rules.waits[state] >= 0:
-            row += 1
-            state = rules.waits[state]
+            row, state = row + 1, rules.waits[state]
             choice = rules.first[state]
             continue
         if row >= end and rules.ends[state] != 0:
@@ -187,8 +185,7 @@ def search_from(
         blocked = path[own.MARKS, depth] & 3
         if path[own.MARKS, depth] >> 2 == matches and not remember(choice, row, rules, work):
             return layout.MEMO_FULL
-        state = program[choice, layout.SOURCE]
-        choice += 1
+        state, choice = program[choice, layout.SOURCE], choice + 1
         counters[0, own.FORKS] += 1
         counters[0, own.RUNS_CREATED] += 1
 
