@@ -205,9 +205,15 @@ class Search:
         if not self.counts_only:
             return self.engine.choose(self.task).search(self.task, self.partitions, counters)
         assert isinstance(self.engine, BreadthFirst)
-        given = selection.given(self.task, self.partitions, merge_runs=self.engine.merge_runs)
-        given = replace(given, rules=given.rules._replace(output=layout.COUNT_ONLY))
-        return selection_breadth_first.Search(self.task, given, Room(), counters).found()
+        search_input = selection.prepare_input(
+            self.task, self.partitions, merge_runs=self.engine.merge_runs
+        )
+        search_input = replace(
+            search_input, rules=search_input.rules._replace(output=layout.COUNT_ONLY)
+        )
+        return selection_breadth_first.Search(
+            self.task, search_input, Room(), counters
+        ).find_matches()
 
 
 def search(cell: Cell) -> Search:

@@ -146,10 +146,12 @@ def may_be_near(stage: Stage) -> None:
 def windows(stages: tuple[Stage, ...]) -> None:
     """A window between neighbours fits into that of the whole match."""
     whole = whole_window(stages)
+    if whole is None:
+        return
     for stage in all_stages(stages):
         comparable(whole, stage.near)
         comparable(whole, stage.gap)
-        if whole is not None and stage.near is not None and stage.near > whole:
+        if stage.near is not None and stage.near > whole:
             raise durations_errors.near_exceeds_whole(stage.label, str(stage.near), str(whole))
 
 
