@@ -13,9 +13,10 @@ from matchrec.api.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TABLE, TRAN
 from matchrec.arguments import DATAFRAME, FLAG, TEXTS, OneOf, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import PATTERN_CALLS
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.arguments import keys, orders
-from matchrec.frontends.pattern import WORDS, AfterMatch, Asked, Pattern, lower_pattern, textual
+from matchrec.frontends.pattern import AfterMatch, Asked, Pattern, lower_pattern, textual
 from matchrec.frontends.pattern.sql import to_sql
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.text.sql_text import quoted
@@ -152,7 +153,7 @@ class PatternCall:
             dialect_of(self.df.sparkSession, stages),
         )
         plan, source = lower_pattern(asked)
-        with shown_in(source, WORDS):
+        with shown_in(source, PATTERN_CALLS):
             executed = execute(plan, relation_of(frame), None, options)
         return replace(executed, dataframe=executed.dataframe.drop(*columns))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -10,6 +9,7 @@ from types import MappingProxyType
 
 from typing_extensions import Self
 
+from matchrec.errors.language import Language, reading
 from matchrec.errors.run.carried import read, written
 from matchrec.errors.run.place import Place
 from matchrec.source import Source, Span
@@ -53,19 +53,6 @@ class MatchRecognizeError(ValueError):
         if self.culprit is not None and self.spans:
             self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
             self.culprit = None
-        return self
-
-    def in_words(self, words: Mapping[str, str]) -> Self:
-        """The same error in the words of another language for the parts of a query."""
-
-        def said(text: str) -> str:
-            for word, other in words.items():
-                text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, text)
-            return text
-
-        self.message = said(self.message)
-        self.notes = tuple(said(note) for note in self.notes)
-        self.hint = self.hint and said(self.hint)
         return self
 
     def under(self, culprit: str) -> Self:
@@ -252,15 +239,14 @@ def misspelt(given: str, meant: str, most: int) -> int:
 
 
 @contextmanager
-def shown_in(source: Source, words: Mapping[str, str] | None = None) -> Iterator[None]:
+def shown_in(source: Source, language: Language | None = None) -> Iterator[None]:
     """Errors raised inside show their lines of `source`, unless they have a text already.
 
-    words: what the text's language calls the parts of the clause.
+    language: of the text; None is that of the text around it.
     """
     try:
-        yield
+        with reading(language):
+            yield
     except MatchRecognizeError as error:
-        if error.source is None:
-            error.in_words(words or {})
         error.located(source)
         raise

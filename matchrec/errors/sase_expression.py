@@ -32,13 +32,17 @@ def bare_name(name: str, clause: str, span: Span) -> MatchRecognizeParseError:
 
 def missing_attribute(written: str, clause: str, span: Span) -> MatchRecognizeParseError:
     """`a[1] > 2`."""
-    counted = written.endswith(("[]", "[..i-1]"))
+    return MatchRecognizeParseError(
+        f"`{written}` in {clause} has no attribute", span, hint=f"write an attribute: {written}.x"
+    )
+
+
+def missing_attribute_of_several(written: str, clause: str, span: Span) -> MatchRecognizeParseError:
+    """`a[] > 2`."""
     return MatchRecognizeParseError(
         f"`{written}` in {clause} has no attribute",
         span,
-        hint=f"write count({written}) or an attribute: avg({written}.x)"
-        if counted
-        else f"write an attribute: {written}.x",
+        hint=f"write count({written}) or an attribute: avg({written}.x)",
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import Language
 from matchrec.frontends.expressions.analysis import Clause
 from matchrec.frontends.expressions.expression import parse_row_expression
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
@@ -36,7 +37,7 @@ def _row_expressions(
 
 
 def _row_expression(argument: str, text: str, clause: Clause, dialect: Dialect) -> str:
-    with shown_in(Source(text), {clause.value: argument}):
+    with shown_in(Source(text), Language({clause.value: argument})):
         try:
             return parse_row_expression(text, 0, clause, dialect).text
         except MatchRecognizeParseError as error:

@@ -7,7 +7,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     shortened,
 )
-from matchrec.errors.sql.syntax import AFTER_PATTERN, unexpected_token
+from matchrec.errors.sql.syntax import meant_by
 from matchrec.source import Span
 
 _ORDER = (
@@ -18,9 +18,12 @@ _ORDER = (
 
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     """The clause begins with none of its parts."""
-    error = unexpected_token(text, "MATCH_RECOGNIZE", span)
-    hint = None if error.hint == AFTER_PATTERN else error.hint
-    return MatchRecognizeParseError(error.message, span, notes=(_ORDER,), hint=hint)
+    return MatchRecognizeParseError(
+        f"unexpected `{text}` in MATCH_RECOGNIZE",
+        span,
+        notes=(_ORDER,),
+        hint=meant_by(text, "MATCH_RECOGNIZE"),
+    )
 
 
 def empty_clause(span: Span) -> MatchRecognizeParseError:

@@ -14,6 +14,7 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
+from matchrec.errors.language import part
 from matchrec.errors.sql.syntax import IN_DOUBLE_QUOTES
 from matchrec.source import Span
 
@@ -29,11 +30,12 @@ def unknown_variable(
     primary, unions = list(primary), list(unions)
     meant = nearest(name, primary + unions)
     subset = (f"SUBSET has: {listed(unions)}",) if unions else ()
+    added = f"add {name} to {part('PATTERN')}"
     return MatchRecognizePlanError(
         f"unknown pattern variable `{name}` in {clause}",
         span,
-        notes=(f"PATTERN has: {listed(primary)}", *subset),
-        hint=f"write {meant}, or add {name} to PATTERN" if meant else f"add {name} to PATTERN",
+        notes=(f"{part('PATTERN')} has: {listed(primary)}", *subset),
+        hint=f"write {meant}, or {added}" if meant else added,
     )
 
 
@@ -117,14 +119,14 @@ def offset_too_large(
 
 
 def negative_offset(
-    function: str, written: str, clause: str, span: Span
+    function: str, written: str, rows: str, clause: str, span: Span
 ) -> MatchRecognizePlanError:
-    """An offset below 0."""
+    """An offset below 0: so many `rows` the other way."""
     opposite = {"PREV": "NEXT", "NEXT": "PREV", "FIRST": "LAST", "LAST": "FIRST"}[function]
     return MatchRecognizePlanError(
         f"offset of {function} in {clause} is `{written}`; the least offset is 0",
         span,
-        hint=f"write {opposite}(x, {written.lstrip('- ')}) to go the other way",
+        hint=f"write {opposite}(x, {rows}) to go the other way",
     )
 
 
@@ -198,17 +200,17 @@ def semantics_before(
 def final_in_define(function: str, span: Span) -> MatchRecognizePlanError:
     """FINAL in a condition, when the rest of the match is not known yet."""
     return MatchRecognizePlanError(
-        f"FINAL cannot stand before {function} in DEFINE",
+        f"FINAL cannot stand before {function} in {part('DEFINE')}",
         span,
         notes=("while rows are being matched only the rows so far are known",),
-        hint="leave FINAL out: everything in DEFINE is RUNNING",
+        hint=f"leave FINAL out: everything in {part('DEFINE')} is RUNNING",
     )
 
 
 def match_number_in_define(span: Span) -> MatchRecognizePlanError:
     """MATCH_NUMBER() in a condition."""
     return MatchRecognizePlanError(
-        "MATCH_NUMBER() cannot stand in DEFINE",
+        f"MATCH_NUMBER() cannot stand in {part('DEFINE')}",
         span,
         notes=("matches are numbered after they are found",),
         hint="use MATCH_NUMBER() in MEASURES, and filter the result by it",
@@ -218,7 +220,7 @@ def match_number_in_define(span: Span) -> MatchRecognizePlanError:
 def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
     """rand() and its like in a condition."""
     return MatchRecognizePlanError(
-        f"{function}() in DEFINE gives another value at every evaluation",
+        f"{function}() in {part('DEFINE')} gives another value at every evaluation",
         span,
         notes=("a condition may be evaluated for a row never, once or several times",),
         hint="compute it as a column of the input, in a subquery before the clause",
@@ -301,17 +303,18 @@ def modifier_of_navigation(
 ) -> MatchRecognizeParseError:
     """DISTINCT, FILTER, IGNORE NULLS with a navigation."""
     modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
+    hint = _MODIFIED.get((function, modifier), f"remove {modifier}")
     return MatchRecognizeParseError(
         f"{modifier} with {function} in {clause}",
         span,
         notes=(f"{function} reads one row of the match and takes an offset only",),
-        hint=_MODIFIED.get((function, modifier), f"remove {modifier}"),
+        hint=hint.format(define=part("DEFINE")),
     )
 
 
 _MODIFIED = {
-    ("FIRST", "FILTER"): "test the row in DEFINE, or write min_by(A.x, order) FILTER (WHERE ...)",
-    ("LAST", "FILTER"): "test the row in DEFINE, or write max_by(A.x, order) FILTER (WHERE ...)",
+    ("FIRST", "FILTER"): "test the row in {define}, or write min_by(A.x, order) FILTER (WHERE ...)",
+    ("LAST", "FILTER"): "test the row in {define}, or write max_by(A.x, order) FILTER (WHERE ...)",
     ("FIRST", "IGNORE NULLS"): "write min_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
     ("LAST", "IGNORE NULLS"): "write max_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
 }

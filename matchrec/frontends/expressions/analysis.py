@@ -9,6 +9,7 @@ from enum import Enum
 from functools import cached_property
 
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors.language import part
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
@@ -59,7 +60,7 @@ class Analysis(TokenSequence):
     @property
     def clause(self) -> str:
         """The name of the clause, for messages."""
-        return self.scope.clause.value
+        return part(self.scope.clause.value)
 
     @cached_property
     def respelt(self) -> tuple[tuple[Span, str], ...]:
@@ -147,7 +148,7 @@ def unknown_variable(analysis: Analysis, name: Token) -> MatchRecognizeError:
 
 def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     """Tokens and columns of the expression `text`, which starts at `offset` of the query."""
-    where = scope.clause.value
+    where = part(scope.clause.value)
     tokens = read_tokens(text, scope.dialect, offset)
     if not tokens.tokens:
         raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))

@@ -132,8 +132,9 @@ def _offset(analysis: Analysis, name: str, argument: tuple[int, int], default: i
     span = analysis.span(start, end)
     written = analysis.written(span)
     token = analysis.tokens[start]
-    if token.key == "-" and end == start + 2 and analysis.tokens[start + 1].text.isdigit():
-        raise errors.negative_offset(name, written, analysis.clause, span)
+    rows = analysis[end - 1].text
+    if token.key == "-" and end == start + 2 and rows.isdigit():
+        raise errors.negative_offset(name, written, rows, analysis.clause, span)
     if not (end == start + 1 and token.kind is Kind.NUMBER and token.text.isdigit()):
         raise errors.bad_offset(name, written, analysis.clause, default, span)
     offset = whole_number(token.text)

@@ -8,7 +8,7 @@ is two stages, of which the second is looped; a group is a stage of stages. `bui
 
 from matchrec.frontends.pattern.after_match import AfterMatch
 from matchrec.frontends.pattern.builder import Pattern
-from matchrec.frontends.pattern.lower import WORDS, Asked, lower_pattern
+from matchrec.frontends.pattern.lower import Asked, lower_pattern
 from matchrec.frontends.pattern.tree import (
     All,
     Condition,
@@ -20,7 +20,6 @@ from matchrec.frontends.pattern.tree import (
 )
 
 __all__ = [
-    "WORDS",
     "AfterMatch",
     "All",
     "Asked",

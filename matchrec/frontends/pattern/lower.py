@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import PATTERN_CALLS
 from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
@@ -55,12 +56,6 @@ from matchrec.plan.stages import (
 )
 from matchrec.source import Source, Span
 
-WORDS = {
-    "DEFINE": "a condition",
-    "PATTERN": "the pattern",
-    "ORDER BY": "order_by",
-    "PARTITION BY": "partition_by",
-}
 EVERYWHERE = "TRUE"
 
 
@@ -91,7 +86,7 @@ def lower_pattern(asked_for: Asked) -> tuple[MatchPlan, Source]:
         call = "skip_to_first" if asked_for.skip.to is SkipTo.FIRST else "skip_to_last"
         checks.skip_target(stages, asked_for.skip.stage, call)
     written = Written.of(stages)
-    with shown_in(written.source, WORDS):
+    with shown_in(written.source, PATTERN_CALLS):
         tests = Tests(asked_for, written)
         steps = tests.steps(stages)
         whole = checks.whole_window(stages)

@@ -135,7 +135,7 @@ def _check_arguments(where: Where, components: Components) -> None:
         if component is None:
             raise components.unknown(argument.name, "WHERE")
         if component.kleene != argument.kleene:
-            raise errors.argument_written_otherwise(component.written, argument.span)
+            raise errors.argument_written_otherwise(name, component.written, argument.span)
         if name in seen:
             raise errors.argument_twice(component.written, (seen[name], argument.span))
         seen[name] = argument.span
