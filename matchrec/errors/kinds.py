@@ -136,10 +136,10 @@ class MatchRecognizeRunError(MatchRecognizeError):
                 return one
             fields = read(str(one))
             if fields is not None:
-                found = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
-                found.partition, found.row_number = fields["partition"], fields["row_number"]
-                found.__cause__ = error
-                return found
+                carried = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
+                carried.partition, carried.row_number = fields["partition"], fields["row_number"]
+                carried.__cause__ = error
+                return carried
         return None
 
 
@@ -201,10 +201,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     >>> nearest("DWN", ["STRT", "DOWN", "UP"]), nearest("pirce", ["price"]), nearest("B", ["A"])
     ('DOWN', 'price', None)
     """
-    wanted = name.upper()
+    upper = name.upper()
     most = (len(name) >= 3) + (len(name) >= 8)
-    found = [(misspelt(wanted, one.upper(), most), one) for one in known]
-    near = [(wrong, one) for wrong, one in found if wrong <= most or begins(wanted, one.upper())]
+    distances = [(misspelt(upper, one.upper(), most), one) for one in known]
+    near = [(wrong, one) for wrong, one in distances if wrong <= most or begins(upper, one.upper())]
     return min(near, key=lambda item: item[0])[1] if near else None
 
 
@@ -222,17 +222,17 @@ def begins(one: str, other: str) -> bool:
     return min(len(one), len(other)) >= 3 and (one.startswith(other) or other.startswith(one))
 
 
-def misspelt(given: str, meant: str, most: int) -> int:
+def misspelt(written: str, meant: str, most: int) -> int:
     """How many letters are wrong, missing, too many or swapped; `most` + 1 if more than `most`."""
-    if abs(len(given) - len(meant)) > most:
+    if abs(len(written) - len(meant)) > most:
         return most + 1
     before: list[int] = []
     row = list(range(len(meant) + 1))
-    for i, letter in enumerate(given):
+    for i, letter in enumerate(written):
         before, last, row = row, before, [i + 1]
         for j, other in enumerate(meant):
             wrong = min(before[j] + (letter != other), before[j + 1] + 1, row[j] + 1)
-            if i and j and (letter, other) == (meant[j - 1], given[i - 1]):
+            if i and j and (letter, other) == (meant[j - 1], written[i - 1]):
                 wrong = min(wrong, last[j - 1] + 1)
             row.append(wrong)
     return min(row[-1], most + 1)

@@ -112,7 +112,7 @@ def nothing_positive(span: Span) -> MatchRecognizePlanError:
 
 def negation_without_window(name: str, where: str, span: Span) -> MatchRecognizePlanError:
     """A negated component at the beginning or the end of a query without WITHIN."""
-    reach = "before" if where == "beginning" else "behind"
+    reach = "before" if where == "beginning" else "after"
     return MatchRecognizePlanError(
         f"negated component `{name}` at the {where} of PATTERN without WITHIN",
         span,

@@ -189,7 +189,7 @@ def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
 def element_elsewhere(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
     """`a[i].x < b.x`: an element of a Kleene plus with what is known only after it."""
     return MatchRecognizePlanError(
-        f"predicate in WHERE on each event of `{name}[]` and on an event behind it",
+        f"predicate in WHERE on each event of `{name}[]` and on an event after it",
         *spans,
         notes=(f"{name}[i] is tested as it is selected, when later events are not known",),
         hint=f"write {name}[{name}.LEN].x for the last event, "

@@ -16,24 +16,24 @@ from matchrec.source import Source, Span
 _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 
 
-def orders(given: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
+def orders(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """What events are sorted by, at least one. Raises MatchRecognizeError."""
-    found = _row_expressions("order_by", given, Clause.ORDER_BY, dialect)
-    if not found:
+    expressions = _row_expressions("order_by", texts, Clause.ORDER_BY, dialect)
+    if not expressions:
         raise errors.no_order()
-    return found
+    return expressions
 
 
-def keys(given: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
+def keys(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """What divides events into streams. Raises MatchRecognizeError."""
-    return _row_expressions("partition_by", given, Clause.PARTITION_BY, dialect)
+    return _row_expressions("partition_by", texts, Clause.PARTITION_BY, dialect)
 
 
 def _row_expressions(
-    argument: str, given: str | Sequence[str], clause: Clause, dialect: Dialect
+    argument: str, texts: str | Sequence[str], clause: Clause, dialect: Dialect
 ) -> tuple[str, ...]:
-    texts = (given,) if isinstance(given, str) else given
-    return tuple(_row_expression(argument, text, clause, dialect) for text in texts)
+    every = (texts,) if isinstance(texts, str) else texts
+    return tuple(_row_expression(argument, text, clause, dialect) for text in every)
 
 
 def _row_expression(argument: str, text: str, clause: Clause, dialect: Dialect) -> str:

@@ -27,7 +27,7 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.pattern import AfterMatch, Asked, lower_pattern
+from matchrec.frontends.pattern import AfterMatch, PatternQuery, lower_pattern
 from matchrec.output.schema import output_columns
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.spark.types import value_type
@@ -49,8 +49,8 @@ Streams = Mapping[str, Sequence[Event]]
 def drafted(question: Question) -> Draft:
     """Raises MatchRecognizeError."""
     pattern, skip = built(question.calls, matchrec.Pattern), after_match(question.strategy)
-    asked = Asked(pattern, ("t", "n"), KEYS, ("e",), skip, timeouts=question.timeouts)
-    resolved = resolve(lower_pattern(asked)[0], COLUMNS)
+    query = PatternQuery(pattern, ("t", "n"), KEYS, ("e",), skip, timeouts=question.timeouts)
+    resolved = resolve(lower_pattern(query)[0], COLUMNS)
     return draft(resolved, output_columns(resolved, COLUMNS, str))
 
 

@@ -48,12 +48,12 @@ def misspelt_pattern(text: str, span: Span) -> MatchRecognizeParseError:
 
 
 def malformed_selection(span: Span) -> MatchRecognizeParseError:
-    """Words behind PATTERN that are no event selection."""
+    """Words after PATTERN that are no event selection."""
     return MatchRecognizeParseError(
         "event selection in MATCH_RECOGNIZE is not understood",
         span,
         notes=(
-            "behind PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
+            "after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
             "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES",
         ),
         hint="for partition contiguity write PARTITION BY: rows of other partitions are not seen",

@@ -34,7 +34,7 @@ def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseEr
 def meant_by(text: str, where: str) -> str | None:
     """What was probably meant by a token, such as a keyword spelled otherwise."""
     if where == "MATCH_RECOGNIZE" and text.upper() in ("LIMIT", "INTERVAL", "DURATION"):
-        return "limit the time of a match behind PATTERN (...): WITHIN INTERVAL 1 HOUR"
+        return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
     keyword = meant_keyword(text)
     if keyword or text.upper() in _OF_OTHERS:
         return _OF_OTHERS.get(text.upper()) or f"write {keyword}"

@@ -1,8 +1,8 @@
 """What the sqlglot parser says of an expression: that it is SQL, where its columns are.
 
-sqlglot is asked, never extended: the functions of a match get names that it does not know (it drops
-the offset of `LAST(x, 1)`), RUNNING and FINAL are left out, `{frame}` is a name. Only positions are
-taken from its tree; all text is the user's.
+sqlglot is called, never extended: the functions of a match get names that it does not know (it
+drops the offset of `LAST(x, 1)`), RUNNING and FINAL are left out, `{frame}` is a name. Only
+positions are taken from its tree; all text is the user's.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = frozenset(OPENING.values())
 
 
-def closings(found: Sequence[Token]) -> dict[int, int]:
+def closings(tokens: Sequence[Token]) -> dict[int, int]:
     """For the index of each bracket that opens, the index of the one that closes it.
 
     A `]` or `}` that does not close the innermost bracket closes nothing; a `)` closes what is open
@@ -84,27 +84,27 @@ def closings(found: Sequence[Token]) -> dict[int, int]:
     """
     pairs: dict[int, int] = {}
     waiting: list[int] = []
-    for index, token in enumerate(found):
+    for index, token in enumerate(tokens):
         if token.key in OPENING:
             waiting.append(index)
-        elif token.key == ")" and any(found[opening].key == "(" for opening in waiting):
-            while found[waiting[-1]].key != "(":
+        elif token.key == ")" and any(tokens[opening].key == "(" for opening in waiting):
+            while tokens[waiting[-1]].key != "(":
                 waiting.pop()
             pairs[waiting.pop()] = index
-        elif token.key in CLOSING and waiting and OPENING[found[waiting[-1]].key] == token.key:
+        elif token.key in CLOSING and waiting and OPENING[tokens[waiting[-1]].key] == token.key:
             pairs[waiting.pop()] = index
     return pairs
 
 
 def innermost(pairs: dict[int, int], count: int) -> tuple[int, ...]:
     """For each of `count` tokens, the innermost bracket around it, by its opening; -1 for none."""
-    found = []
+    around = []
     waiting = [-1]
     ends = set(pairs.values())
     for index in range(count):
         if index in ends:
             waiting.pop()
-        found.append(waiting[-1])
+        around.append(waiting[-1])
         if index in pairs:
             waiting.append(index)
-    return tuple(found)
+    return tuple(around)

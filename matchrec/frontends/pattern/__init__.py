@@ -8,7 +8,7 @@ is two stages, of which the second is looped; a group is a stage of stages. `bui
 
 from matchrec.frontends.pattern.after_match import AfterMatch
 from matchrec.frontends.pattern.builder import Pattern
-from matchrec.frontends.pattern.lower import Asked, lower_pattern
+from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import (
     All,
     Condition,
@@ -22,11 +22,11 @@ from matchrec.frontends.pattern.tree import (
 __all__ = [
     "AfterMatch",
     "All",
-    "Asked",
     "Condition",
     "Contiguity",
     "Either",
     "Pattern",
+    "PatternQuery",
     "Stage",
     "Test",
     "lower_pattern",

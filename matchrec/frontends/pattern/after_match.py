@@ -11,11 +11,11 @@ from matchrec.plan.clauses import SkipTo
 
 TO = Kind(
     "what to skip to",
-    lambda given: given is None or isinstance(given, SkipTo),
+    lambda value: value is None or isinstance(value, SkipTo),
     'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
 )
 
-NO_STAGE = Kind("None", lambda given: given is None, 'write AfterMatch.skip_to_first("stage")')
+NO_STAGE = Kind("None", lambda value: value is None, 'write AfterMatch.skip_to_first("stage")')
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One condition as it was given: SQL text, or a Spark Column."""
+    """One condition: SQL text, or a Spark Column."""
 
     __test__ = False  # for pytest: no test
 
@@ -49,7 +49,7 @@ Condition = Test | All | Either
 
 
 def both_of(condition: Condition | None, test: Test) -> Condition:
-    """A test beside what was said before."""
+    """The condition and one test more."""
     match condition:
         case None:
             return test
@@ -60,7 +60,7 @@ def both_of(condition: Condition | None, test: Test) -> Condition:
 
 
 def either_of(condition: Condition | None, test: Test) -> Condition:
-    """A test instead of what was said before."""
+    """The condition, or one test instead."""
     match condition:
         case None:
             return test
@@ -154,7 +154,7 @@ def textual(stages: tuple[Stage, ...]) -> tuple[tuple[Stage, ...], dict[str, Any
 
 
 def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tuple[Stage, ...]:
-    """The stages with every condition that was given changed."""
+    """The stages with every test changed."""
 
     def changed(condition: Condition) -> Condition:
         match condition:

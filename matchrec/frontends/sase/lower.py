@@ -1,4 +1,4 @@
-"""SaseQuery → MatchPlan. Source: section 3.2, "query compilation".
+"""SaseQuery → MatchPlan: components become variables, predicates their conditions.
 
 Every component becomes variables, every conjunct a part of the condition of one of them, the
 equivalence tests finer partitions, and a negated component an absence.
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from matchrec.errors import sase as errors
 from matchrec.errors import sase_expression as expression_errors
 from matchrec.errors.kinds import shown_in
+from matchrec.frontends.expressions.combined import comparison, joined
 from matchrec.frontends.sase.components import CLOSING, Components, declared, variables_of
-from matchrec.frontends.sase.conjuncts import conjuncts, joined
+from matchrec.frontends.sase.conjuncts import conjuncts
 from matchrec.frontends.sase.expressions import Reader, term_of
 from matchrec.frontends.sase.placement import place
 from matchrec.frontends.sase.syntax import nodes
@@ -233,11 +234,11 @@ class Conditions:
         event_type = component.event_type
         if event_type.literal is not None:
             here = reference(variable, self.type_column, event_type.span)
-            yield comparison(here, Term((event_type.literal,), event_type.span))
+            yield comparison("=", here, Term((event_type.literal,), event_type.span))
         for test in self.tests:
             here = reference(variable, test.sql, test.span)
             if self.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
-                yield comparison(here, reference(first, test.sql, test.span))
+                yield comparison("=", here, reference(first, test.sql, test.span))
             else:
                 yield Operation("IS NOT NULL", (here,), (*here.pieces, " IS NOT NULL"), test.span)
 
@@ -245,8 +246,3 @@ class Conditions:
 def reference(variable: str, sql: str, span: Span) -> Term:
     """A column of the last row of a variable."""
     return term_of(ColumnReference(Navigation(variable), sql, span), span)
-
-
-def comparison(left: Term, right: Term) -> Operation:
-    """`left = right`."""
-    return Operation("=", (left, right), (*left.pieces, " = ", *right.pieces), left.span)

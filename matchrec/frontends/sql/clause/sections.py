@@ -132,7 +132,7 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
 def words_after_pattern(
     clause: ClauseTokens, closing: int
 ) -> tuple[tuple[EventSelection | None, MatchOutput | None], int]:
-    """What the words behind PATTERN's parenthesis say, and the token after them."""
+    """What the words after PATTERN's parenthesis say, and the token after them."""
     selection, end = _one_of(tuple(EventSelection), clause, closing + 1)
     output, end = _one_of((MatchOutput.ALL, MatchOutput.NON_OVERLAPPING), clause, end)
     return (selection, output), end

@@ -1,6 +1,6 @@
 """Brackets that nothing closes, or that close too early, said where they are.
 
-A clause whose brackets do not pair up is cut at the wrong place, and what is found there would be
+A clause whose brackets do not pair up is cut at the wrong place, and what stands there would be
 blamed for it. The words that start its parts tell which bracket is at fault.
 """
 

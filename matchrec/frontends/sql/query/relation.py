@@ -1,4 +1,4 @@
-"""The relation before a clause, found by brackets and by the words that precede a relation."""
+"""Brackets and the words before a relation tell where the relation of a clause starts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def relation_before(tokens: TokenSequence, cut: Cut) -> Relation:
 
 
 def _start(tokens: TokenSequence, end: int, stop_at_comma: bool) -> int:
-    """The index after the nearest FROM, JOIN, opening parenthesis or, if asked for, comma."""
+    """The index after the nearest FROM, JOIN or opening parenthesis, or comma if that counts."""
     index = end
     while index > 0:
         before = tokens.openings.get(index - 1, index - 1)

@@ -36,7 +36,7 @@ class Words:
 
 
 def words_of(tokens: TokenSequence) -> Words:
-    """The words of a whole query."""
+    """The words of a query."""
     every = range(len(tokens))
     stars = (i for i in every if tokens.key(i) == "*" and not _is_operator(tokens, i))
     return Words(*_counted(tokens, every), tuple(stars))
@@ -48,24 +48,24 @@ def _counted(tokens: TokenSequence, indices: range) -> tuple[Counter[str], Count
     return Counter(token.key for token in counted), Counter(names)
 
 
-def use_of(tokens: TokenSequence, start: int, closing: int, whole: Words) -> Use:
+def use_of(tokens: TokenSequence, start: int, closing: int, query: Words) -> Use:
     """The use of the clause whose relation starts at `start` and that closes at `closing`.
 
-    whole: the words of the query.
+    query: the words of all of it.
     """
     inside = range(start, closing + 1)
-    names = None if _has_column_list(tokens, closing) else _names(tokens, inside, whole)
+    names = None if _has_column_list(tokens, closing) else _names(tokens, inside, query)
     return Use(names, tuple(_key_tests(tokens, start, closing)))
 
 
-def _names(tokens: TokenSequence, inside: range, whole: Words) -> frozenset[str] | None:
+def _names(tokens: TokenSequence, inside: range, query: Words) -> frozenset[str] | None:
     keys, names = _counted(tokens, inside)
-    around = {key for key, count in whole.keys.items() if count > keys[key]}
+    around = {key for key, count in query.keys.items() if count > keys[key]}
     if "SELECT" not in around or around & _ALL_COLUMNS:
         return None
-    if any(star not in inside for star in whole.stars):
+    if any(star not in inside for star in query.stars):
         return None
-    return frozenset(name for name, count in whole.names.items() if count > names[name])
+    return frozenset(name for name, count in query.names.items() if count > names[name])
 
 
 def _is_operator(tokens: TokenSequence, index: int) -> bool:
@@ -96,10 +96,10 @@ def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyT
     level = list(tokens.level(where + 1, end))
     if any(tokens.key(index) in ("OR", "NOT", "CASE") for index in level):
         return
-    for first, behind in _conjuncts(tokens, level, end):
+    for first, after in _conjuncts(tokens, level, end):
         qualified = alias < where and tokens.key(first + 1) == "."
         name = first + 2 if qualified and _same_name(tokens, first, alias) else first
-        yield from _key_test(tokens, name, behind)
+        yield from _key_test(tokens, name, after)
 
 
 def _same_name(tokens: TokenSequence, one: int, other: int) -> bool:

@@ -37,7 +37,7 @@ def with_clauses(tokens: TokenSequence) -> tuple[WithClause, ...]:
 
 
 def visible(tokens: TokenSequence, clauses: tuple[WithClause, ...], start: int) -> tuple[Span, ...]:
-    """Of each WITH that reaches the relation at `start`, the text up to its last definition there.
+    """The WITH clauses around the relation at `start`, each up to its last definition there.
 
     A definition sees those before it; a recursive one that holds a clause is refused.
     """
