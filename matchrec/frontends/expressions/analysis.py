@@ -16,7 +16,7 @@ from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.lexing.function_names import AGGREGATES, OF_THE_MATCH, words
 from matchrec.frontends.lexing.sqlglot_columns import ColumnPlace, find_columns
 from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
-from matchrec.frontends.lexing.tokens import CLOSING, OPENING, Kind, Token
+from matchrec.frontends.lexing.tokens import CLOSING, OPENING, Token, TokenKind
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.sql_text import quoted, run_together
 from matchrec.source import Span
@@ -176,7 +176,7 @@ def _respelt(text: TokenSequence) -> Iterator[tuple[Span, str]]:
     for token in text.tokens:
         if token.key == "?":
             yield token.span, f":{parameter_name(token.span)}"
-        elif token.kind is Kind.QUOTED and text.text[token.span.start - text.offset] == '"':
+        elif token.kind is TokenKind.QUOTED and text.text[token.span.start - text.offset] == '"':
             yield token.span, quoted(token.text)
 
 

@@ -21,7 +21,7 @@ from matchrec.frontends.expressions.row_term import (
 )
 from matchrec.frontends.lexing.function_names import LOGICAL, NAVIGATION, PHYSICAL
 from matchrec.frontends.lexing.numbers import MOST, whole_number
-from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
@@ -135,7 +135,7 @@ def _offset(analysis: Analysis, name: str, argument: tuple[int, int], default: i
     rows = analysis[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():
         raise errors.negative_offset(name, written, rows, analysis.clause, span)
-    if not (end == start + 1 and token.kind is Kind.NUMBER and token.text.isdigit()):
+    if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
         raise errors.bad_offset(name, written, analysis.clause, default, span)
     offset = whole_number(token.text)
     if offset is None:

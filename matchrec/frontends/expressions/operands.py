@@ -13,8 +13,11 @@ from matchrec.frontends.expressions.operators import (
     NOT_PLAIN,
     operation_of_call,
 )
-from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import Scalar, Term
+
+_CONSTANT = (TokenKind.NUMBER, TokenKind.STRING)
+_NO_TOKEN = (TokenKind.REFERENCE, TokenKind.END)
 
 
 class NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
@@ -68,7 +71,7 @@ class OperandReader(ExpressionCursor, ABC):
             if self.key_at(index) in NOT_PLAIN:
                 raise NotModelled
             index = self.pairs.get(index, index) + 1
-        unit = self.kind_at(start) is Kind.WORD and self.key_at(start) not in CONSTANTS
+        unit = self.kind_at(start) is TokenKind.WORD and self.key_at(start) not in CONSTANTS
         if start >= end or (unit and end == start + 1):
             raise NotModelled
         tree = self.readable(start, end)
@@ -93,22 +96,25 @@ class OperandReader(ExpressionCursor, ABC):
             return self.group()
         if self.key == "CASE":
             return self.case()
-        if kind is Kind.WORD and self.key_at(start + 1) == "(" and self.key != "INTERVAL":
+        if kind is TokenKind.WORD and self.key_at(start + 1) == "(" and self.key != "INTERVAL":
             return self.call()
-        if self.key == "INTERVAL" and self.kind_at(start + 1) not in (Kind.REFERENCE, Kind.END):
+        if self.key == "INTERVAL" and self.kind_at(start + 1) not in (
+            TokenKind.REFERENCE,
+            TokenKind.END,
+        ):
             return self.interval()
         self.position += 1
-        if kind is Kind.SYMBOL:
+        if kind is TokenKind.SYMBOL:
             self.parameter()
-        if kind in (Kind.STRING, Kind.WORD):
-            while self.kind_at(self.position) is Kind.STRING:
+        if kind in (TokenKind.STRING, TokenKind.WORD):
+            while self.kind_at(self.position) is TokenKind.STRING:
                 self.position += 1
         return self.term(start, self.position)
 
     def parameter(self) -> None:
         """The rest of `?` or `:name`, whose first token was just read."""
         symbol = self.key_at(self.position - 1)
-        if symbol == ":" and self.kind_at(self.position) is Kind.WORD:
+        if symbol == ":" and self.kind_at(self.position) is TokenKind.WORD:
             self.position += 1
         elif symbol != "?":
             raise NotModelled
@@ -132,9 +138,12 @@ class OperandReader(ExpressionCursor, ABC):
         """`INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
         start = self.position
         self.position += 1
-        while self.kind_at(self.position + (self.key in ("-", "+"))) in (Kind.NUMBER, Kind.STRING):
+        while self.kind_at(self.position + (self.key in ("-", "+"))) in (
+            TokenKind.NUMBER,
+            TokenKind.STRING,
+        ):
             self.skip(2 if self.key in ("-", "+") else 1)
-            if self.kind_at(self.position) is not Kind.WORD or self.key in AFTER_INTERVAL:
+            if self.kind_at(self.position) is not TokenKind.WORD or self.key in AFTER_INTERVAL:
                 continue
             self.position += 1
             if self.accept("TO"):

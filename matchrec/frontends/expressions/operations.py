@@ -17,7 +17,7 @@ from matchrec.frontends.expressions.analysis import Analysis
 from matchrec.frontends.expressions.operands import NotModelled, OperandReader
 from matchrec.frontends.expressions.operators import BINARY
 from matchrec.frontends.expressions.references import Hole
-from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, Term
 
 _LOOSEST = (-1, "")
@@ -25,11 +25,11 @@ _LOOSEST = (-1, "")
 
 def scalar(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
     """The expression as a tree of operations, with its references as holes."""
-    reader = _Reader(analysis, holes)
+    reader = OperationReader(analysis, holes)
     return reader.read(0, reader.end)
 
 
-class _Reader(OperandReader):
+class OperationReader(OperandReader):
     """One method per rule; each returns its tree or raises NotModelled."""
 
     def disjunction(self) -> Scalar:
@@ -138,6 +138,6 @@ class _Reader(OperandReader):
         sign = self.key_at(start)
         operand = self.unary()
         number = isinstance(operand, Term) and self.position == start + 2
-        if sign == "-" and not (number and self.kind_at(start + 1) is Kind.NUMBER):
+        if sign == "-" and not (number and self.kind_at(start + 1) is TokenKind.NUMBER):
             return self.operation("NEG", start, operand)
         return self.term(start, self.position)

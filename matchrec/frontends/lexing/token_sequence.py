@@ -10,7 +10,7 @@ from sqlglot import Token as SqlglotToken
 
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.sqlglot_tokens import sqlglot_tokens, tokens_of
-from matchrec.frontends.lexing.tokens import Kind, Token, closings, innermost
+from matchrec.frontends.lexing.tokens import Token, TokenKind, closings, innermost
 from matchrec.source import Span
 
 Range = tuple[int, int]
@@ -80,7 +80,7 @@ class TokenSequence:
         """Whether an unqualified function's name and its parenthesis stand at `index`."""
         return (
             0 <= index < len(self.tokens)
-            and self.tokens[index].kind is Kind.WORD
+            and self.tokens[index].kind is TokenKind.WORD
             and self.key(index + 1) == "("
             and self.key(index - 1) != "."
         )

@@ -51,6 +51,11 @@ class Components:
         return {variable: number for number, variable in enumerate(self.variables)}
 
     @cached_property
+    def by_variable(self) -> Mapping[str, Component]:
+        """The component of each primary variable."""
+        return {variable: one for one in self.positive for variable in variables_of(one)}
+
+    @cached_property
     def _by_name(self) -> Mapping[str, Component]:
         return {one.name.text: one for one in self.written}
 

@@ -43,7 +43,7 @@ ELEMENTS = (Index.CURRENT, Index.PREVIOUS, Index.SO_FAR)
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ExpressionReader:
     """Reads the expressions of one clause, WHERE or RETURN.
 
     inside: the variable over whose events an aggregate runs, while its argument is read.

@@ -7,7 +7,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
-from matchrec.frontends.lexing.tokens import Kind, Token
+from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
@@ -232,7 +232,7 @@ def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
 
 def _refuse_reserved(name: Token, where: str) -> None:
     """A reserved word names a variable in quotes only."""
-    if name.kind is Kind.WORD and is_reserved(name.text):
+    if name.kind is TokenKind.WORD and is_reserved(name.text):
         raise pattern_errors.reserved_word(name.variable, where, name.span)
 
 

@@ -15,7 +15,7 @@ from matchrec.errors.kinds import meant_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import TokenSequence
-from matchrec.frontends.lexing.tokens import Kind, closings
+from matchrec.frontends.lexing.tokens import TokenKind, closings
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.source import Span
 
@@ -69,7 +69,7 @@ class ClauseTokens(TokenSequence):
         """Whether an expression, or the clause's start, may end with the token at `index`."""
         if index < 0:
             return True
-        symbol = self[index].kind is Kind.SYMBOL
+        symbol = self[index].kind is TokenKind.SYMBOL
         return self.key(index) in (")", "]", "?") if symbol else self.is_end_word(index)
 
     def is_end_word(self, index: int) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
-from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.use import KeyTest, Use
 
 _ALL_COLUMNS = words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
@@ -73,7 +73,10 @@ def _is_operator(tokens: TokenSequence, index: int) -> bool:
     before = tokens[index - 1]
     if before.key == "(":
         return tokens.key(index + 1) == ")" and tokens.key(index - 2) == "COUNT"
-    if before.kind in (Kind.NUMBER, Kind.STRING, Kind.QUOTED) or before.key in (")", "]"):
+    if before.kind in (TokenKind.NUMBER, TokenKind.STRING, TokenKind.QUOTED) or before.key in (
+        ")",
+        "]",
+    ):
         return True
     return before.is_name and tokens.key(index - 2) == "."
 
@@ -143,7 +146,7 @@ def _key_test(tokens: TokenSequence, name: int, end: int) -> Iterator[KeyTest]:
 def _are_constants(tokens: TokenSequence, indices: range) -> bool:
     """Whether only constants stand there, and what parts them."""
     return len(indices) > 0 and all(
-        tokens[index].kind in (Kind.NUMBER, Kind.STRING)
+        tokens[index].is_constant
         or tokens.key(index) in ("-", ",", "AND")
         or (tokens.key(index) in _BEFORE_CONSTANT and tokens[index + 1].is_string)
         for index in indices
