@@ -77,10 +77,10 @@ def pattern_without_parentheses(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def pattern_not_closed(span: Span) -> MatchRecognizeParseError:
-    """PATTERN ( without its closing parenthesis."""
+def parenthesis_not_closed(part: str, span: Span) -> MatchRecognizeParseError:
+    """PATTERN ( or MATCH_RECOGNIZE ( without its closing parenthesis."""
     return MatchRecognizeParseError(
-        "parenthesis of PATTERN is not closed",
+        f"parenthesis of {part} is not closed",
         span,
         hint="add `)`; mind that `--` starts a comment, also in `{--` and `--}`",
     )

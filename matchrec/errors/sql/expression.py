@@ -15,7 +15,7 @@ from matchrec.errors.kinds import (
     nearest,
 )
 from matchrec.errors.language import part
-from matchrec.errors.sql.syntax import IN_DOUBLE_QUOTES
+from matchrec.errors.sql.syntax import IN_DOUBLE_QUOTES, in_backticks, name_in_double_quotes
 from matchrec.source import Span
 
 
@@ -52,27 +52,6 @@ def two_variables(
     )
 
 
-def no_column(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """A navigation that reads nothing from the row it finds."""
-    return MatchRecognizePlanError(
-        f"{function} in {clause} reads no column",
-        span,
-        hint=f"write {function}(A.x) or {function}(CLASSIFIER())",
-    )
-
-
-def wrong_nesting(
-    outer: str, inner: str, clause: str, spans: tuple[Span, Span]
-) -> MatchRecognizePlanError:
-    """Navigation in navigation, other than FIRST or LAST directly in PREV or NEXT."""
-    return MatchRecognizePlanError(
-        f"{inner} cannot stand in {outer} in {clause}",
-        *spans,
-        notes=("only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else",),
-        hint="write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one",
-    )
-
-
 def aggregate_in(
     outer: str, aggregate: str, clause: str, spans: tuple[Span, Span]
 ) -> MatchRecognizePlanError:
@@ -96,60 +75,6 @@ def navigation_in_aggregate(
     )
 
 
-def bad_offset(
-    function: str, written: str, clause: str, default: int, span: Span
-) -> MatchRecognizePlanError:
-    """An offset that is no whole number, or not known before the match."""
-    return MatchRecognizePlanError(
-        f"offset of {function} in {clause} is `{written}`, not a constant whole number of rows",
-        span,
-        hint=f"write a number from 0 on; left out, it is {default}",
-    )
-
-
-def offset_too_large(
-    function: str, clause: str, limit: int, span: Span
-) -> MatchRecognizeUnsupportedError:
-    """PREV(x, 9223372036854775807)."""
-    return MatchRecognizeUnsupportedError(
-        f"offset of {function} in {clause} is over {limit:,}",
-        span,
-        hint="write a number of rows that a partition can have",
-    )
-
-
-def negative_offset(
-    function: str, written: str, rows: str, clause: str, span: Span
-) -> MatchRecognizePlanError:
-    """An offset below 0: so many `rows` the other way."""
-    opposite = {"PREV": "NEXT", "NEXT": "PREV", "FIRST": "LAST", "LAST": "FIRST"}[function]
-    return MatchRecognizePlanError(
-        f"offset of {function} in {clause} is `{written}`; the least offset is 0",
-        span,
-        hint=f"write {opposite}(x, {rows}) to go the other way",
-    )
-
-
-def wrong_number_of_arguments(
-    function: str, expected: str, given: int, clause: str, span: Span
-) -> MatchRecognizePlanError:
-    """Too many arguments, or too few."""
-    return MatchRecognizePlanError(
-        f"{function} in {clause} takes {expected}, {given} given", span, hint=_USAGE.get(function)
-    )
-
-
-_USAGE = {
-    "PREV": "write PREV(A.x) or PREV(A.x, 2)",
-    "NEXT": "write NEXT(A.x) or NEXT(A.x, 2)",
-    "FIRST": "write FIRST(A.x) or FIRST(A.x, 2)",
-    "LAST": "write LAST(A.x) or LAST(A.x, 2)",
-    "CLASSIFIER": "write CLASSIFIER() or CLASSIFIER(A)",
-    "MATCH_NUMBER": "write MATCH_NUMBER()",
-    "count": "write count(*) for all rows, count(A.*) for the rows of A",
-}
-
-
 def classifier_of_expression(clause: str, span: Span) -> MatchRecognizePlanError:
     """CLASSIFIER(A.x)."""
     return MatchRecognizePlanError(
@@ -164,8 +89,7 @@ def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
     notes: tuple[str, ...] = ()
     hint = f"name a column, or leave {clause} out"
     if text.startswith('"'):
-        name = text[1:-1].replace("`", "``")
-        notes, hint = IN_DOUBLE_QUOTES, f"write `{name}` in backticks"
+        notes, hint = IN_DOUBLE_QUOTES, in_backticks(text)
     elif text.isdigit():
         notes = ("a number is no position of a column there",)
     return MatchRecognizePlanError(
@@ -175,13 +99,7 @@ def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
 
 def column_in_double_quotes(text: str, clause: str, span: Span) -> MatchRecognizeParseError:
     """A."x", where Spark reads a string."""
-    name = text[1:-1].replace("`", "``")
-    return MatchRecognizeParseError(
-        f"column in double quotes in {clause}",
-        span,
-        notes=IN_DOUBLE_QUOTES,
-        hint=f"write `{name}` in backticks",
-    )
+    return name_in_double_quotes(f"column in double quotes in {clause}", text, span)
 
 
 def semantics_before(
@@ -296,25 +214,3 @@ def bare_star(clause: str, span: Span) -> MatchRecognizeUnsupportedError:
         span,
         hint="write LAST(struct(A.*)), or name the columns",
     )
-
-
-def modifier_of_navigation(
-    function: str, modifier: str, clause: str, span: Span
-) -> MatchRecognizeParseError:
-    """DISTINCT, FILTER, IGNORE NULLS with a navigation."""
-    modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
-    hint = _MODIFIED.get((function, modifier), f"remove {modifier}")
-    return MatchRecognizeParseError(
-        f"{modifier} with {function} in {clause}",
-        span,
-        notes=(f"{function} reads one row of the match and takes an offset only",),
-        hint=hint.format(define=part("DEFINE")),
-    )
-
-
-_MODIFIED = {
-    ("FIRST", "FILTER"): "test the row in {define}, or write min_by(A.x, order) FILTER (WHERE ...)",
-    ("LAST", "FILTER"): "test the row in {define}, or write max_by(A.x, order) FILTER (WHERE ...)",
-    ("FIRST", "IGNORE NULLS"): "write min_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
-    ("LAST", "IGNORE NULLS"): "write max_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
-}

@@ -13,6 +13,17 @@ IN_DOUBLE_QUOTES = (
 )
 
 
+def name_in_double_quotes(message: str, text: str, span: Span) -> MatchRecognizeParseError:
+    """A name in double quotes where they are for strings; the constructors of its kinds call it."""
+    return MatchRecognizeParseError(message, span, notes=IN_DOUBLE_QUOTES, hint=in_backticks(text))
+
+
+def in_backticks(text: str) -> str:
+    """The cure of a name in double quotes."""
+    name = text[1:-1].replace("`", "``")
+    return f"write `{name}` in backticks"
+
+
 def unreadable_text(span: Span) -> MatchRecognizeParseError:
     """A string, quoted name or comment without end."""
     return MatchRecognizeParseError(

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import navigation as errors
+from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import Analysis, is_semantics
 from matchrec.frontends.expressions.row_argument import Operand, read_row_argument
 from matchrec.frontends.expressions.row_term import (
@@ -109,7 +110,7 @@ def _operand(
     if not read.has_column:
         only = analysis.tokens[start]
         if end == start + 1 and only.in_double_quotes:
-            raise errors.column_in_double_quotes(only.text, analysis.clause, only.span)
+            raise column_in_double_quotes(only.text, analysis.clause, only.span)
         call = analysis.span(index, analysis.pairs[index + 1] + 1)
         raise errors.no_column(analysis.key(index), analysis.clause, call)
     return Term((ColumnReference(Navigation(read.variable, semantics=semantics), read.text),), span)

@@ -124,7 +124,7 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
         if part is Part.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
-                raise errors.pattern_not_closed(clause[index + 1].span)
+                raise errors.parenthesis_not_closed("PATTERN", clause[index + 1].span)
             pattern_end = words_after_pattern(clause, closing)[1] - 1
         index = clause.pairs.get(index, index) + 1
 
