@@ -16,15 +16,17 @@ from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.source import Span
 
 _WORDS = re.compile(r"\w+(\s+\w+)*")
-_STRINGS = (
-    TokenType.STRING,
-    TokenType.RAW_STRING,
-    TokenType.HEX_STRING,
-    TokenType.BIT_STRING,
-    TokenType.BYTE_STRING,
-    TokenType.NATIONAL_STRING,
-    TokenType.UNICODE_STRING,
-    TokenType.HEREDOC_STRING,
+_STRINGS = frozenset(
+    {
+        TokenType.STRING,
+        TokenType.RAW_STRING,
+        TokenType.HEX_STRING,
+        TokenType.BIT_STRING,
+        TokenType.BYTE_STRING,
+        TokenType.NATIONAL_STRING,
+        TokenType.UNICODE_STRING,
+        TokenType.HEREDOC_STRING,
+    }
 )
 
 
@@ -136,6 +138,8 @@ def _own(token: SqlglotToken, text: str, offset: int) -> Iterator[Token]:
         yield Token(TokenKind.STRING, written, span)
     elif token.token_type is TokenType.NUMBER:
         yield Token(TokenKind.NUMBER, written, span)
+    elif written.isascii() and written.isidentifier():
+        yield Token(TokenKind.WORD, written, span)
     elif _WORDS.fullmatch(written):
         for word in re.finditer(r"\w+", written):
             yield Token(TokenKind.WORD, word.group(), Span(*word.span()).shifted(span.start))

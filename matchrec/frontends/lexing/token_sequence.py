@@ -105,9 +105,13 @@ class TokenSequence:
 
     def separated(self, start: int, end: int) -> tuple[Range, ...]:
         """The ranges between the commas of `start .. end` that stand in no bracket."""
-        commas = [index for index in self.level(start, end) if self.key(index) == ","]
-        starts = [start, *(comma + 1 for comma in commas)]
-        return tuple(zip(starts, [*commas, end], strict=True))
+        parts = []
+        first = start
+        for index in self.level(start, end):
+            if self.tokens[index].key == ",":
+                parts.append((first, index))
+                first = index + 1
+        return (*parts, (first, end))
 
 
 def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSequence:
