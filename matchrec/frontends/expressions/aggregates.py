@@ -10,11 +10,7 @@ from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
 from matchrec.frontends.expressions.row_argument import Operand, one_variable, read_row_argument
 from matchrec.frontends.expressions.row_term import call_arguments, row_term
-from matchrec.plan.expression import (
-    Aggregate,
-    Semantics,
-    Term,
-)
+from matchrec.plan.expression import Aggregate, Semantics, Term
 
 
 def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Aggregate, int]:

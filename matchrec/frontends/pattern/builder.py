@@ -12,13 +12,7 @@ from matchrec.arguments import Kind, OneOf, all_of, checked, instance_of, is_col
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.durations import DURATION, Duration, duration
 from matchrec.frontends.pattern.show import shown
-from matchrec.frontends.pattern.tree import (
-    Condition,
-    Contiguity,
-    Stage,
-    both_of,
-    either_of,
-)
+from matchrec.frontends.pattern.tree import All, Condition, Contiguity, Either, Stage, with_test
 
 CONTENT = Kind(
     "the name of a stage, or a Pattern as a group",
@@ -96,13 +90,13 @@ class Pattern:
     def where(self, condition: Any) -> Pattern:
         """The stage's events satisfy this condition too."""
         test = checks.condition(condition, self._last, "where")
-        return self._with_last(condition=both_of(self._last.condition, test))
+        return self._with_last(condition=with_test(All, self._last.condition, test))
 
     @checked(condition=CONDITION)
     def or_where(self, condition: Any) -> Pattern:
         """The stage's events satisfy this condition, or all that was said before."""
         test = checks.condition(condition, self._last, "or_where")
-        return self._with_last(condition=either_of(self._last.condition, test))
+        return self._with_last(condition=with_test(Either, self._last.condition, test))
 
     @checked(condition=CONDITION)
     def until(self, condition: Any) -> Pattern:

@@ -48,26 +48,15 @@ class Either:
 Condition = Test | All | Either
 
 
-def both_of(condition: Condition | None, test: Test) -> Condition:
-    """The condition and one test more."""
-    match condition:
-        case None:
-            return test
-        case All(parts):
-            return All((*parts, test))
-        case _:
-            return All((condition, test))
-
-
-def either_of(condition: Condition | None, test: Test) -> Condition:
-    """The condition, or one test instead."""
-    match condition:
-        case None:
-            return test
-        case Either(parts):
-            return Either((*parts, test))
-        case _:
-            return Either((condition, test))
+def with_test(
+    combine: type[All] | type[Either], condition: Condition | None, test: Test
+) -> Condition:
+    """The condition together with one test more."""
+    if condition is None:
+        return test
+    if isinstance(condition, All | Either) and isinstance(condition, combine):
+        return combine((*condition.parts, test))
+    return combine((condition, test))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ class Part(Enum):
 _ORDER = tuple(Part)
 _TWO_WORDS = (Part.PARTITION_BY, Part.ORDER_BY)
 _ONE_WORD = (Part.MEASURES, Part.WITHIN, Part.SUBSET, Part.DEFINE)
-_LENGTH = {Part.PARTITION_BY: 2, Part.ORDER_BY: 2, Part.ROWS_PER_MATCH: 0, Part.AFTER_MATCH: 0}
-_LENGTH[Part.SEARCH] = 0
+_WORDS = {Part.PARTITION_BY: 2, Part.ORDER_BY: 2, Part.ROWS_PER_MATCH: 4, Part.AFTER_MATCH: 3}
+_WITH_KEYWORD = (Part.ROWS_PER_MATCH, Part.AFTER_MATCH, Part.SEARCH)
 _AFTER_PATTERN = (Part.WITHIN, Part.SUBSET, Part.DEFINE)
 _NOT_AT_AN_END = words(
     """
@@ -99,14 +99,16 @@ def sections(clause: ClauseTokens) -> dict[Part, Section]:
         token = clause[0]
         raise errors.unexpected_start(token.text.upper(), token.span)
     ends = [index for _, index in starts[1:]] + [len(clause)]
-    found: dict[Part, Section] = {}
+    written: dict[Part, Section] = {}
     for (part, index), end in zip(starts, ends, strict=True):
-        section = Section(part, _keyword(clause, part, index), index + _LENGTH.get(part, 1), end)
-        _check_order(found, section)
-        found[part] = section
-    if Part.PATTERN not in found:
-        _refuse_without_pattern(clause, found)
-    return found
+        words = _WORDS.get(part, 1)
+        keyword = clause.span(index, min(index + words, len(clause)))
+        section = Section(part, keyword, index + (0 if part in _WITH_KEYWORD else words), end)
+        _check_order(written, section)
+        written[part] = section
+    if Part.PATTERN not in written:
+        _refuse_without_pattern(clause, written)
+    return written
 
 
 def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
@@ -210,33 +212,24 @@ def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) 
     return named or index - 1 == pattern_end or (clause.key(index - 1) == ")" and pattern_end >= 0)
 
 
-def _keyword(clause: ClauseTokens, part: Part, index: int) -> Span:
-    words = len(part.value.split()) if part in _LENGTH else 1
-    if part is Part.ROWS_PER_MATCH:
-        words = 4
-    if part is Part.SEARCH:
-        words = 1
-    return clause.span(index, min(index + words, len(clause)))
-
-
-def _check_order(found: dict[Part, Section], section: Section) -> None:
-    if section.part in found:
-        spans = found[section.part].keyword, section.keyword
+def _check_order(written: dict[Part, Section], section: Section) -> None:
+    if section.part in written:
+        spans = written[section.part].keyword, section.keyword
         raise errors.written_twice(section.part.value, spans)
     position = _ORDER.index(section.part)
-    later = next((part for part in found if _ORDER.index(part) > position), None)
+    later = next((part for part in written if _ORDER.index(part) > position), None)
     if later:
         raise errors.out_of_order(later.value, section.part.value, section.keyword)
 
 
-def _refuse_without_pattern(clause: ClauseTokens, found: dict[Part, Section]) -> None:
+def _refuse_without_pattern(clause: ClauseTokens, written: dict[Part, Section]) -> None:
     for index, token in enumerate(clause.tokens):
         if token.key == "PATTERN" and clause.ends_expression(index - 1):
             raise errors.pattern_without_parentheses(token.span)
         misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
         if misspelt and clause.key(index + 1) == "(":
             raise errors.misspelt_pattern(token.text, token.span)
-    after = [section for part, section in found.items() if part in _AFTER_PATTERN]
+    after = [section for part, section in written.items() if part in _AFTER_PATTERN]
     last = clause[-1].span
     closing = Span(clause.inside.end, clause.inside.end + 1)
     here = closing if closing.end <= len(clause.text) else last
