@@ -1,4 +1,4 @@
-"""Errors about an argument that is not of the kind that a function takes."""
+"""Errors of arguments that are not of the kind that a function takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors in how long a window of a Pattern is, and between what."""
+"""Errors in the windows of a Pattern: their lengths, and the events that they lie between."""
 
 from __future__ import annotations
 

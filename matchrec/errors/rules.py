@@ -1,4 +1,4 @@
-"""Errors of a clause that is well formed and asks for what cannot be."""
+"""Errors of a clause that is well formed and contradicts itself."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.lexing.function_names import AGGREGATES, OF_THE_MATCH, words
-from matchrec.frontends.lexing.sqlglot_columns import ColumnPlace, find_columns
+from matchrec.frontends.lexing.sqlglot_columns import WrittenColumn, find_columns
 from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
 from matchrec.frontends.lexing.tokens import CLOSING, OPENING, Token, TokenKind
 from matchrec.plan.text.parameters import parameter_name
@@ -55,7 +55,7 @@ class Analysis(TokenSequence):
     """One expression: its tokens and, by the index of their first token, its columns."""
 
     scope: Scope
-    columns: dict[int, ColumnPlace]
+    columns: dict[int, WrittenColumn]
 
     @property
     def clause(self) -> str:
@@ -73,13 +73,13 @@ class Analysis(TokenSequence):
             index += 1
         return index
 
-    def variable(self, column: ColumnPlace) -> str | None:
+    def variable(self, column: WrittenColumn) -> str | None:
         """The pattern variable of a column; None is the universal one."""
         name = self.tokens[self.index_at[column.parts[0].start]].variable
         qualified = len(column.parts) > 1
         return name if qualified and name in self.scope.variables else None
 
-    def columns_in(self, start: int, end: int) -> tuple[ColumnPlace, ...]:
+    def columns_in(self, start: int, end: int) -> tuple[WrittenColumn, ...]:
         """The columns of the row, so not those of subqueries, among tokens `start .. end`."""
         found = (self.columns[i] for i in range(start, end) if i in self.columns)
         return tuple(place for place in found if not place.in_query)
@@ -152,7 +152,7 @@ def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     tokens = read_tokens(text, scope.dialect, offset)
     if not tokens.tokens:
         raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
-    columns: dict[int, ColumnPlace] = {}
+    columns: dict[int, WrittenColumn] = {}
     analysis = Analysis(
         text,
         tokens.tokens,

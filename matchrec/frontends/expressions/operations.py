@@ -23,7 +23,7 @@ from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, Ter
 _LOOSEST = (-1, "")
 
 
-def scalar(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
+def read_operations(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
     """The expression as a tree of operations, with its references as holes."""
     reader = OperationReader(analysis, holes)
     return reader.read(0, reader.end)

@@ -36,7 +36,7 @@ class Hole:
     read: Term
 
 
-def holes(analysis: Analysis) -> tuple[Hole, ...]:
+def find_holes(analysis: Analysis) -> tuple[Hole, ...]:
     """What an expression reads of a match, left to right; holes do not overlap."""
     _refuse_everywhere(analysis)
     return tuple(_holes(analysis))

@@ -10,7 +10,7 @@ from sqlglot import Token as SqlglotToken
 
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.sqlglot_tokens import sqlglot_tokens, tokens_of
-from matchrec.frontends.lexing.tokens import Token, TokenKind, closings, innermost
+from matchrec.frontends.lexing.tokens import Token, TokenKind, find_enclosing, pair_brackets
 from matchrec.source import Span
 
 Range = tuple[int, int]
@@ -42,7 +42,7 @@ class TokenSequence:
     @cached_property
     def around(self) -> tuple[int, ...]:
         """For each token the bracket that opens the innermost pair around it, -1 for none."""
-        return innermost(self.pairs, len(self.tokens))
+        return find_enclosing(self.pairs, len(self.tokens))
 
     @cached_property
     def index_at(self) -> dict[int, int]:
@@ -122,4 +122,4 @@ def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSe
     """
     found = tuple(sqlglot_tokens(text, offset, dialect))
     tokens = tokens_of(found, text, offset)
-    return TokenSequence(text, tokens, closings(tokens), found, offset, dialect)
+    return TokenSequence(text, tokens, pair_brackets(tokens), found, offset, dialect)

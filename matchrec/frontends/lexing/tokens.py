@@ -81,7 +81,7 @@ OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = frozenset(OPENING.values())
 
 
-def closings(tokens: Sequence[Token]) -> dict[int, int]:
+def pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
     """For the index of each bracket that opens, the index of the one that closes it.
 
     A `]` or `}` that does not close the innermost bracket closes nothing; a `)` closes what is open
@@ -101,7 +101,7 @@ def closings(tokens: Sequence[Token]) -> dict[int, int]:
     return pairs
 
 
-def innermost(pairs: dict[int, int], count: int) -> tuple[int, ...]:
+def find_enclosing(pairs: dict[int, int], count: int) -> tuple[int, ...]:
     """For each of `count` tokens, the innermost bracket around it, by its opening; -1 for none."""
     around = []
     waiting = [-1]

@@ -1,4 +1,4 @@
-"""What a match that comes out makes of the others."""
+"""After-match skip strategies: which matches a match leaves out."""
 
 from __future__ import annotations
 

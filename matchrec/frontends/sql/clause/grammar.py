@@ -24,8 +24,8 @@ from matchrec.frontends.sql.clause.sections import (
     ClauseTokens,
     Part,
     Section,
-    sections,
-    words_after_pattern,
+    find_sections,
+    read_words_after_pattern,
 )
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import RowPattern
@@ -37,9 +37,9 @@ T = TypeVar("T")
 
 def read_clause(clause: ClauseTokens) -> MatchRecognize:
     """The clause as a syntax node."""
-    written = sections(clause)
+    written = find_sections(clause)
     pattern = written[Part.PATTERN]
-    (selection, output), end = words_after_pattern(clause, clause.pairs[pattern.start])
+    (selection, output), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
 
     def items(part: Part) -> tuple[tuple[int, int], ...]:
         return _items(clause, written[part]) if part in written else ()

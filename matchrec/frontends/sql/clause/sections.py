@@ -15,7 +15,7 @@ from matchrec.errors.kinds import meant_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import TokenSequence
-from matchrec.frontends.lexing.tokens import TokenKind, closings
+from matchrec.frontends.lexing.tokens import TokenKind, pair_brackets
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.source import Span
 
@@ -77,11 +77,13 @@ class ClauseTokens(TokenSequence):
         return self.key(index) not in _NOT_AT_AN_END or self.key(index - 1) == "."
 
 
-def clause_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
+def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
     """The tokens of the clause whose parentheses are at two indices of its query."""
     tokens = query.tokens[opening + 1 : closing]
     inside = Span(query[opening].span.end, query[closing].span.start)
-    return ClauseTokens(query.text, tokens, closings(tokens), dialect=query.dialect, inside=inside)
+    return ClauseTokens(
+        query.text, tokens, pair_brackets(tokens), dialect=query.dialect, inside=inside
+    )
 
 
 def all_tokens(text: TokenSequence) -> ClauseTokens:
@@ -90,7 +92,7 @@ def all_tokens(text: TokenSequence) -> ClauseTokens:
     return ClauseTokens(text.text, text.tokens, text.pairs, dialect=text.dialect, inside=inside)
 
 
-def sections(clause: ClauseTokens) -> dict[Part, Section]:
+def find_sections(clause: ClauseTokens) -> dict[Part, Section]:
     """The parts that are written, after checking their order."""
     if not clause.tokens:
         raise errors.empty_clause(clause.inside)
@@ -127,11 +129,11 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
                 raise errors.parenthesis_not_closed("PATTERN", clause[index + 1].span)
-            pattern_end = words_after_pattern(clause, closing)[1] - 1
+            pattern_end = read_words_after_pattern(clause, closing)[1] - 1
         index = clause.pairs.get(index, index) + 1
 
 
-def words_after_pattern(
+def read_words_after_pattern(
     clause: ClauseTokens, closing: int
 ) -> tuple[tuple[EventSelection | None, MatchOutput | None], int]:
     """What the words after PATTERN's parenthesis say, and the token after them."""

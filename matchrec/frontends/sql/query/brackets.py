@@ -1,4 +1,4 @@
-"""Brackets that nothing closes, or that close too early, said where they are.
+"""Refuses brackets that nothing closes, or that close too early, at their place.
 
 A clause whose brackets do not pair up is cut at the wrong place, and what stands there would be
 blamed for it. The words that start its parts tell which bracket is at fault.

@@ -22,7 +22,7 @@ class Cut:
     closing: int
 
 
-def cuts(tokens: TokenSequence) -> tuple[Cut, ...]:
+def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
     """The clauses of a query in the order of evaluation: the inner ones end first.
 
     Their parentheses are closed.

@@ -29,7 +29,7 @@ class Relation:
     left_out: tuple[Range, ...]
 
 
-def relation_before(tokens: TokenSequence, cut: Cut) -> Relation:
+def find_relation(tokens: TokenSequence, cut: Cut) -> Relation:
     """The relation that a clause applies to."""
     if tokens.key(cut.word - 1) == "|>":
         raise errors.clause_in_wrong_place(tokens[cut.word].span)

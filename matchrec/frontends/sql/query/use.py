@@ -1,4 +1,4 @@
-"""What the query around a clause uses of its rows, told from the query's words.
+"""The words of a query tell what it uses of a clause's rows.
 
 A column that is named nowhere else is not read, unless something stands for all columns. A WHERE
 that follows the clause and compares a column with constants holds of every row of the result.
@@ -35,7 +35,7 @@ class Words:
     stars: tuple[int, ...]
 
 
-def words_of(tokens: TokenSequence) -> Words:
+def count_words(tokens: TokenSequence) -> Words:
     """The words of a query."""
     every = range(len(tokens))
     stars = (i for i in every if tokens.key(i) == "*" and not _is_operator(tokens, i))
@@ -48,7 +48,7 @@ def _counted(tokens: TokenSequence, indices: range) -> tuple[Counter[str], Count
     return Counter(token.key for token in counted), Counter(names)
 
 
-def use_of(tokens: TokenSequence, start: int, closing: int, query: Words) -> Use:
+def find_use(tokens: TokenSequence, start: int, closing: int, query: Words) -> Use:
     """The use of the clause whose relation starts at `start` and that closes at `closing`.
 
     query: the words of all of it.
