@@ -25,7 +25,7 @@ from matchrec.compile.path import link
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing import TRUE_COLUMN
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
-from matchrec.frontends.pattern import Asked, lower_pattern
+from matchrec.frontends.pattern import PatternQuery, lower_pattern
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
@@ -111,7 +111,7 @@ def test_a_sase_query_is_read_or_refused(seed: int) -> None:
 
 
 def read_pattern(calls: list[Call]) -> None:
-    linked(lower_pattern(Asked(mutations.built(calls), ("t",), (), ("x",)))[0])
+    linked(lower_pattern(PatternQuery(mutations.built(calls), ("t",), (), ("x",)))[0])
 
 
 @pytest.mark.parametrize("seed", range(2))
