@@ -47,7 +47,7 @@ OPERATORS = {
 
 
 @dataclass(frozen=True)
-class PatternQuery:
+class Asked:
     """A question; expected: the lines of every right answer. why: the note on a difference."""
 
     place: str
@@ -136,7 +136,7 @@ class Flink:
         compiler = ["javac", "-Xlint:-options", "-cp", self.path, "-d", str(folder), str(PROGRAM)]
         subprocess.run(compiler, check=True)
 
-    def answers(self, asked: Sequence[PatternQuery]) -> list[list[str]]:
+    def answers(self, asked: Sequence[Asked]) -> list[list[str]]:
         """The lines for each question; partitions are asked one by one and put together."""
         texts, counts = [], []
         for one in asked:
@@ -154,15 +154,15 @@ class Flink:
         return [[line for _ in range(n) for line in next(blocks)] for n in counts]
 
 
-def records() -> Iterator[PatternQuery]:
+def records() -> Iterator[Asked]:
     for file in case_files(CASES / "patterns"):
         for record in file.patterns:
             place = f"{file.path.stem}:{record.head.line}"
             why = record.head.note_of("flink")
-            yield PatternQuery(place, question_of(record), (record.expected,), why)
+            yield Asked(place, question_of(record), (record.expected,), why)
 
 
-def agrees(asked: PatternQuery, lines: list[str]) -> bool:
+def agrees(asked: Asked, lines: list[str]) -> bool:
     if any("throws" in line for line in asked.expected[0]):
         return any(line.startswith("error ") for line in lines)
     matches = [line for line in lines if "timed out" not in line]
@@ -223,17 +223,17 @@ def ordered_alike(question: Question) -> bool:
     return pattern.within_ is not None and len(ranks) == len(found)
 
 
-def random_asked(count: int, seed: int) -> Iterator[PatternQuery]:
+def random_asked(count: int, seed: int) -> Iterator[Asked]:
     random = Random(seed)
     while count:
         question = random_question(random)
         with suppress(TooMuchError):
             if plain(question) and ordered_alike(question):
-                yield PatternQuery("random", question, by_definition(question))
+                yield Asked("random", question, by_definition(question))
                 count -= 1
 
 
-def report(asked: Iterable[PatternQuery], answers: Iterable[list[str]], show: bool) -> int:
+def report(asked: Iterable[Asked], answers: Iterable[list[str]], show: bool) -> int:
     """Prints the differences; how many are not expected."""
     counts: Counter[str] = Counter()
     for one, lines in zip(asked, answers, strict=True):
