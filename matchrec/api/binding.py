@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from matchrec.arguments import is_dataframe
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.frontends.sql.parameters import named_parameters
-from matchrec.frontends.sql.query import Query
-from matchrec.frontends.sql.splice import fill_frames
+from matchrec.frontends.sql.query.nodes import Query
+from matchrec.frontends.sql.query.parameters import named_parameters
+from matchrec.frontends.sql.query.splice import fill_frames
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.template import Template
 from matchrec.spark.errors.diagnose import unbound_name

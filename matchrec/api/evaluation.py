@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from matchrec.api.binding import run_around
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.query import Query, Site
-from matchrec.frontends.sql.splice import (
+from matchrec.frontends.sql.query.nodes import Query, Site
+from matchrec.frontends.sql.query.splice import (
     in_scope,
     markers_of_outer,
     markers_of_rows,

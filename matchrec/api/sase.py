@@ -18,7 +18,7 @@ from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible
 from matchrec.errors.kinds import shown_in
-from matchrec.errors.sase import WORDS
+from matchrec.errors.language import SASE
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.sase import compile_sase
@@ -127,7 +127,7 @@ class SaseCall:
 
     def executed(self, options: Options) -> Executed:
         """The result, and what explains it."""
-        with shown_in(Source(self.text), WORDS):
+        with shown_in(Source(self.text), SASE):
             plan = compile_sase(
                 self.text, self.order_by, self.partition_by, self.type_column, self.output
             )

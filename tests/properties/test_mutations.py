@@ -23,11 +23,11 @@ from matchrec.compile.path import draft, link
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing import TRUE_COLUMN
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
-from matchrec.frontends.pattern import Asked, lower_pattern
+from matchrec.frontends.pattern import PatternQuery, lower_pattern
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.splice import outer
+from matchrec.frontends.sql.query.splice import outer
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.session import REFUSALS
@@ -107,7 +107,7 @@ def test_a_sase_query_is_read_or_refused(seed: int) -> None:
 
 
 def read_pattern(calls: list[Call]) -> None:
-    linked(lower_pattern(Asked(mutations.built(calls), ("t",), (), ("x",)))[0])
+    linked(lower_pattern(PatternQuery(mutations.built(calls), ("t",), (), ("x",)))[0])
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -27,7 +27,7 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.pattern import AfterMatch, Asked, lower_pattern
+from matchrec.frontends.pattern import AfterMatch, PatternQuery, lower_pattern
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.types import value_type
 from matchrec.spark.worker.encode import partitions_of
@@ -48,8 +48,8 @@ Streams = Mapping[str, Sequence[Event]]
 def drafted(question: Question) -> Draft:
     """Raises MatchRecognizeError."""
     pattern, skip = built(question.calls, matchrec.Pattern), after_match(question.strategy)
-    asked = Asked(pattern, ("t", "n"), KEYS, ("e",), skip, timeouts=question.timeouts)
-    return draft(lower_pattern(asked)[0], COLUMNS, str)
+    query = PatternQuery(pattern, ("t", "n"), KEYS, ("e",), skip, timeouts=question.timeouts)
+    return draft(lower_pattern(query)[0], COLUMNS, str)
 
 
 def after_match(skip: Skip) -> AfterMatch:

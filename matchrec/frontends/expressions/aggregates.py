@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
 from matchrec.frontends.expressions.row_argument import Operand, one_variable, read_row_argument
 from matchrec.frontends.expressions.row_term import call_arguments, row_term
-from matchrec.frontends.lexing.tokens import split_at_commas
-from matchrec.plan.expression import (
-    Aggregate,
-    Semantics,
-    Term,
-)
+from matchrec.plan.expression import Aggregate, Semantics, Term
 
 
 def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Aggregate, int]:
@@ -26,7 +22,7 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
     if analysis.key(index + 2) in ("DISTINCT", "ALL") and arguments:
         arguments = ((arguments[0][0] + 1, arguments[0][1]), *arguments[1:])
     if not arguments and function == "count":
-        raise errors.wrong_number_of_arguments(
+        raise navigation_errors.wrong_number_of_arguments(
             "count", "an argument", 0, analysis.clause, analysis.span(index, closing + 1)
         )
     suffix = _read_suffix(analysis, index, closing + 1)
@@ -110,7 +106,7 @@ def _read_suffix(analysis: Analysis, index: int, start: int) -> _Suffix:
                 suffix = replace(suffix, end=closing + 1, condition=condition)
             case "WITHIN", "GROUP", "(":
                 closing = analysis.pairs[end + 2]
-                parts = split_at_commas(analysis.tokens, analysis.pairs, end + 5, closing)
+                parts = analysis.separated(end + 5, closing)
                 ordering = tuple(_sort_item(analysis, index, part) for part in parts)
                 suffix = replace(suffix, end=closing + 1, ordering=ordering)
             case ("IGNORE" | "RESPECT") as word, "NULLS", _:

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors.language import part
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import syntax as syntax_errors
-from matchrec.frontends.expressions.function_names import AGGREGATES, OF_THE_MATCH, words
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
-from matchrec.frontends.lexing.sqlglot_columns import ColumnPlace, columns
-from matchrec.frontends.lexing.tokens import (
-    CLOSING,
-    OPENING,
-    Kind,
-    Token,
-    closings,
-    innermost,
-    own_tokens,
-    stock_tokens,
-)
+from matchrec.frontends.lexing.function_names import AGGREGATES, OF_THE_MATCH, words
+from matchrec.frontends.lexing.sqlglot_columns import WrittenColumn, find_columns
+from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
+from matchrec.frontends.lexing.tokens import CLOSING, OPENING, Token, TokenKind
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.sql_text import quoted, run_together
 from matchrec.source import Span
@@ -57,72 +50,43 @@ class Scope:
         return frozenset((*self.primary, *self.unions))
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """One expression. Indices count its tokens; spans are places in the whole query.
+@dataclass(frozen=True, kw_only=True)
+class Analysis(TokenSequence):
+    """One expression: its tokens and, by the index of their first token, its columns."""
 
-    pairs: closing bracket of each opening one. around: of each token, the innermost opening bracket
-    that it stands behind and whose pair it stands before, -1 for none. columns: by the index of
-    their first token. index_at: of the token that starts at a place. respelt: what Spark is given
-    for some tokens, in order: a named parameter for each `?`, backticks for double quotes.
-    """
-
-    text: str
-    offset: int
     scope: Scope
-    tokens: tuple[Token, ...]
-    pairs: dict[int, int]
-    around: tuple[int, ...]
-    columns: dict[int, ColumnPlace]
-    index_at: dict[int, int]
-    respelt: tuple[tuple[Span, str], ...]
+    columns: dict[int, WrittenColumn]
 
     @property
     def clause(self) -> str:
         """The name of the clause, for messages."""
-        return self.scope.clause.value
+        return part(self.scope.clause.value)
 
-    def key(self, index: int) -> str:
-        """The key of a token; nothing before the first and after the last."""
-        return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
-
-    def span(self, start: int, end: int) -> Span:
-        """The characters of tokens `start .. end`."""
-        return self.tokens[start].span.to(self.tokens[end - 1].span)
+    @cached_property
+    def respelt(self) -> tuple[tuple[Span, str], ...]:
+        """What Spark is given for some tokens: a named parameter for `?`, backticks for quotes."""
+        return tuple(_respelt(self))
 
     def after(self, index: int, span: Span) -> int:
-        """The first token from `index` on that starts behind `span`."""
+        """The first token from `index` on that starts after `span`."""
         while index < len(self.tokens) and self.tokens[index].span.start < span.end:
             index += 1
         return index
 
-    def is_call(self, index: int) -> bool:
-        """Whether an unqualified function's name and its parenthesis stand at `index`."""
-        return (
-            0 <= index < len(self.tokens)
-            and self.tokens[index].kind is Kind.WORD
-            and self.key(index + 1) == "("
-            and self.key(index - 1) != "."
-        )
-
-    def is_subquery(self, index: int) -> bool:
-        """Whether the parenthesis at `index` holds a query."""
-        return self.key(index) == "(" and self.key(index + 1) in _QUERY_WORDS
-
-    def variable(self, column: ColumnPlace) -> str | None:
+    def variable(self, column: WrittenColumn) -> str | None:
         """The pattern variable of a column; None is the universal one."""
         name = self.tokens[self.index_at[column.parts[0].start]].variable
         qualified = len(column.parts) > 1
         return name if qualified and name in self.scope.variables else None
 
-    def columns_in(self, start: int, end: int) -> tuple[ColumnPlace, ...]:
+    def columns_in(self, start: int, end: int) -> tuple[WrittenColumn, ...]:
         """The columns of the row, so not those of subqueries, among tokens `start .. end`."""
         found = (self.columns[i] for i in range(start, end) if i in self.columns)
         return tuple(place for place in found if not place.in_query)
 
     def written(self, span: Span) -> str:
         """The user's text, with a named parameter for each `?`, and backticks for all quotes."""
-        return self._edited(span, ()) if self.respelt else self._slice(span.start, span.end)
+        return self._edited(span, ()) if self.respelt else self.text_at(span)
 
     def row_text(self, start: int, end: int) -> str:
         """SQL over one row: tokens `start .. end` without the variables before their columns."""
@@ -141,15 +105,11 @@ class Analysis:
         for gone, replacement in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
             if gone.start < position:  # a quoted variable before a column
                 continue
-            for piece in (self._slice(position, gone.start), replacement):
+            for piece in (self.text_at(Span(position, gone.start)), replacement):
                 text += f" {piece}" if run_together(text, piece) else piece
             position = gone.end
-        rest = self._slice(position, span.end)
+        rest = self.text_at(Span(position, span.end))
         return f"{text} {rest}" if run_together(text, rest) else text + rest
-
-    def text_at(self, span: Span) -> str:
-        """The user's text as it is."""
-        return self._slice(span.start, span.end)
 
     def _respelt_in(self, span: Span) -> tuple[tuple[Span, str], ...]:
         first, end = (
@@ -158,11 +118,7 @@ class Analysis:
         )
         return self.respelt[first:end]
 
-    def _slice(self, start: int, end: int) -> str:
-        return self.text[start - self.offset : end - self.offset]
 
-
-_QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"})
 _SEMANTICS = frozenset({"RUNNING", "FINAL"})
 _NOT_A_FUNCTION = words(
     """
@@ -172,7 +128,7 @@ _NOT_A_FUNCTION = words(
 )
 
 
-def is_semantics(analysis: Analysis, index: int) -> bool:
+def is_semantics(analysis: TokenSequence, index: int) -> bool:
     """Whether RUNNING or FINAL stands at `index` before a function, and is no column."""
     return (
         analysis.key(index) in _SEMANTICS
@@ -192,29 +148,35 @@ def unknown_variable(analysis: Analysis, name: Token) -> MatchRecognizeError:
 
 def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     """Tokens and columns of the expression `text`, which starts at `offset` of the query."""
-    where = scope.clause.value
-    stock = stock_tokens(text, offset, scope.dialect)
-    found = own_tokens(stock, text, offset)
-    if not found:
+    where = part(scope.clause.value)
+    tokens = read_tokens(text, scope.dialect, offset)
+    if not tokens.tokens:
         raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
-    index_at = {token.span.start: i for i, token in enumerate(found)}
-    respelt = tuple(_respelt(found, text, offset))
-    pairs = closings(found)
-    around = innermost(pairs, len(found))
-    bare = Analysis(text, offset, scope, found, pairs, around, {}, index_at, respelt)
-    _refuse_malformed(bare)
-    prefixes = frozenset(i for i in range(len(found)) if is_semantics(bare, i))
-    _refuse_misplaced_semantics(bare, prefixes)
-    left_out = frozenset(found[i].span.start - offset for i in prefixes)
-    places = columns(text, offset, stock, left_out, where)
-    return replace(bare, columns={index_at[place.span.start]: place for place in places})
+    columns: dict[int, WrittenColumn] = {}
+    analysis = Analysis(
+        text,
+        tokens.tokens,
+        tokens.pairs,
+        tokens.sqlglot,
+        offset,
+        scope.dialect,
+        scope=scope,
+        columns=columns,
+    )
+    _refuse_malformed(analysis)
+    prefixes = frozenset(i for i in range(len(tokens)) if is_semantics(tokens, i))
+    _refuse_misplaced_semantics(analysis, prefixes)
+    left_out = frozenset(tokens[i].span.start for i in prefixes)
+    for place in find_columns(analysis, left_out, where):
+        columns[analysis.index_at[place.span.start]] = place
+    return analysis
 
 
-def _respelt(tokens: tuple[Token, ...], text: str, offset: int) -> Iterator[tuple[Span, str]]:
-    for token in tokens:
+def _respelt(text: TokenSequence) -> Iterator[tuple[Span, str]]:
+    for token in text.tokens:
         if token.key == "?":
             yield token.span, f":{parameter_name(token.span)}"
-        elif token.kind is Kind.QUOTED and text[token.span.start - offset] == '"':
+        elif token.kind is TokenKind.QUOTED and text.text[token.span.start - text.offset] == '"':
             yield token.span, quoted(token.text)
 
 

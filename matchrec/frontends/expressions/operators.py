@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.frontends.expressions.function_names import words
+from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.tokens import CLOSING
 
 _COMPARISON = {"=": "=", "==": "=", "<>": "<>", "!=": "<>"} | {

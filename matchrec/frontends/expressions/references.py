@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions.aggregates import read_aggregate
 from matchrec.frontends.expressions.analysis import Analysis, Clause, is_semantics
-from matchrec.frontends.expressions.function_names import (
+from matchrec.frontends.expressions.navigation import read_navigation
+from matchrec.frontends.expressions.row_term import read_classifier, read_match_number
+from matchrec.frontends.lexing.function_names import (
     AGGREGATES,
     LOGICAL,
     NAVIGATION,
@@ -21,15 +23,7 @@ from matchrec.frontends.expressions.function_names import (
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.frontends.expressions.navigation import read_navigation
-from matchrec.frontends.expressions.row_term import read_classifier, read_match_number
-from matchrec.plan.expression import (
-    ColumnReference,
-    Navigation,
-    Reference,
-    Semantics,
-    Term,
-)
+from matchrec.plan.expression import ColumnReference, Navigation, Reference, Semantics, Term
 from matchrec.source import Span
 
 
@@ -42,7 +36,7 @@ class Hole:
     read: Term
 
 
-def holes(analysis: Analysis) -> tuple[Hole, ...]:
+def find_holes(analysis: Analysis) -> tuple[Hole, ...]:
     """What an expression reads of a match, left to right; holes do not overlap."""
     _refuse_everywhere(analysis)
     return tuple(_holes(analysis))

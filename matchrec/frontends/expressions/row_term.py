@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable
+from matchrec.frontends.expressions.pieces import with_holes
 from matchrec.frontends.expressions.row_argument import Operand
-from matchrec.frontends.lexing.tokens import split_at_commas
 from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     MatchNumber,
     Navigation,
-    Piece,
     Reference,
     Semantics,
     Term,
-    set_apart,
 )
-from matchrec.source import Span
 
 SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 
@@ -30,15 +28,8 @@ def row_term(analysis: Analysis, operand: Operand, semantics: Semantics) -> Term
     """
     found = (_reading(analysis, index, semantics) for index in range(operand.start, operand.end))
     span = analysis.span(operand.start, operand.end)
-    pieces: list[Piece] = []
-    position = span.start
-    for reference in found:
-        if reference is None or reference.span is None or reference.span.start < position:
-            continue
-        pieces += [analysis.written(Span(position, reference.span.start)), reference]
-        position = reference.span.end
-    pieces.append(analysis.written(Span(position, span.end)))
-    return Term(set_apart(pieces), span)
+    holes = ((one.span, (one,)) for one in found if one is not None and one.span is not None)
+    return Term(with_holes(analysis.written, span, holes), span)
 
 
 def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference | None:
@@ -62,7 +53,7 @@ def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> tup
     span = analysis.span(index, closing + 1)
     arguments = call_arguments(analysis, index)
     if len(arguments) > 1:
-        raise errors.wrong_number_of_arguments(
+        raise navigation_errors.wrong_number_of_arguments(
             "CLASSIFIER", "at most one variable", len(arguments), analysis.clause, span
         )
     variable = _variable(analysis, arguments[0]) if arguments else None
@@ -87,7 +78,7 @@ def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]
     if analysis.scope.clause is Clause.DEFINE:
         raise errors.match_number_in_define(span)
     if arguments := call_arguments(analysis, index):
-        raise errors.wrong_number_of_arguments(
+        raise navigation_errors.wrong_number_of_arguments(
             "MATCH_NUMBER", "no argument", len(arguments), analysis.clause, span
         )
     return MatchNumber(span), closing + 1
@@ -99,7 +90,7 @@ def call_arguments(analysis: Analysis, index: int) -> tuple[tuple[int, int], ...
     closing = analysis.pairs[opening]
     if closing == opening + 1:
         return ()
-    parts = split_at_commas(analysis.tokens, analysis.pairs, opening + 1, closing)
+    parts = analysis.separated(opening + 1, closing)
     for start, end in parts:
         if start == end:
             token = analysis.tokens[end]
@@ -112,6 +103,6 @@ def refuse_suffix(analysis: Analysis, index: int, closing: int) -> None:
     for modifier in (index + 2, closing + 1):
         key = analysis.key(modifier)
         if (key == "DISTINCT" and modifier < closing) or (key in SUFFIXES and modifier > closing):
-            raise errors.modifier_of_navigation(
+            raise navigation_errors.modifier_of_navigation(
                 analysis.key(index), key, analysis.clause, analysis.tokens[modifier].span
             )

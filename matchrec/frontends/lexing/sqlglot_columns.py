@@ -1,37 +1,35 @@
-"""What the stock sqlglot parser says of an expression: that it is SQL, where its columns are.
+"""What the sqlglot parser says of an expression: that it is SQL, where its columns are.
 
-sqlglot is asked, never extended: the functions of a match get names that it does not know (it drops
-the offset of `LAST(x, 1)`), RUNNING and FINAL are left out, `{frame}` is a name. Only positions are
-taken from its tree; all text is the user's.
+sqlglot is called, never extended: the functions of a match get names that it does not know (it
+drops the offset of `LAST(x, 1)`), RUNNING and FINAL are left out, `{frame}` is a name. Only
+positions are taken from its tree; all text is the user's.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlglot import ErrorLevel, Parser, TokenType, exp
-from sqlglot import Token as StockToken
-from sqlglot.dialects.spark import Spark
-from sqlglot.errors import ParseError, TokenError
+from sqlglot import Token as SqlglotToken
+from sqlglot import TokenType, exp
+from sqlglot.errors import ParseError
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import syntax as errors
-from matchrec.frontends.expressions.function_names import OF_THE_MATCH
-from matchrec.frontends.lexing.tokens import renamed
-from matchrec.source import Span
-
-Trees = list[exp.Expr | None]
-_STUMBLES = (TokenError, IndexError, KeyError, AttributeError, TypeError, AssertionError)
-
-_ABOUT_ARGUMENTS = re.compile(
-    r"number of provided arguments|missing for <class 'sqlglot\.expressions\.(?!core\.)"
+from matchrec.frontends.lexing.function_names import OF_THE_MATCH
+from matchrec.frontends.lexing.sqlglot_parser import (
+    is_unexpected_token,
+    reason_of,
+    sqlglot_parse,
+    stopped_at,
 )
+from matchrec.frontends.lexing.sqlglot_tokens import frame_at, renamed
+from matchrec.frontends.lexing.token_sequence import TokenSequence
+from matchrec.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnPlace:
+class WrittenColumn:
     """A column in an expression's text. parts: where each of its names stands.
 
     in_query: it stands in a subquery but is of none of its relations. star: its last part is `*`.
@@ -47,117 +45,70 @@ class ColumnPlace:
         return self.parts[0].to(self.parts[-1])
 
 
-def columns(
-    text: str, offset: int, stock: Sequence[StockToken], left_out: frozenset[int], where: str
-) -> tuple[ColumnPlace, ...]:
-    """The columns of the expression that starts at `offset` of the query, in order.
+def find_columns(
+    text: TokenSequence, left_out: frozenset[int], where: str
+) -> tuple[WrittenColumn, ...]:
+    """The columns of an expression, in order.
 
-    stock: its tokens. left_out: where, in the text, RUNNING and FINAL stand that are no columns.
+    left_out: where RUNNING and FINAL stand that are no columns. where: the clause, for messages.
     """
-    given = list(_renamed(stock, left_out))
+    known = list(_renamed(text, left_out))
     try:
-        trees = stock_parse(lambda parser: parser.parse_into(exp.Condition, given, text))
+        trees = sqlglot_parse(lambda parser: parser.parse_into(exp.Condition, known, text.text))
     except ParseError as error:
-        raise _unreadable(error, given, text, offset, where) from error
+        raise _unreadable(error, known, text, where) from error
     except RecursionError as error:
-        whole = Span(offset, offset + len(text))
-        raise errors.expression_nested_too_deep(where, whole) from error
+        raise errors.expression_nested_too_deep(where, text.whole) from error
     if not trees or trees[0] is None:
-        first = Span(given[0].start, given[0].end + 1)
-        written = text[first.start : first.end]
-        raise errors.unexpected_token(written, where, first.shifted(offset))
-    found = {place.span.start: place for place in _places(trees[0], offset)}
-    return tuple(found[start] for start in sorted(found))
+        first = Span(known[0].start, known[0].end + 1).shifted(text.offset)
+        raise errors.unexpected_token(text.text_at(first), where, first)
+    places = {place.span.start: place for place in _places(trees[0], text.offset)}
+    return tuple(places[start] for start in sorted(places))
 
 
-def stock_parse(parse: Callable[[Parser], Trees]) -> Trees:
-    """What `parse` gives with the stock parser.
-
-    How many arguments a function takes is for Spark to say, whose functions sqlglot does not know
-    in every version; only its errors of syntax count. On some texts that are no SQL it fails by
-    itself.
-    """
-    try:
-        return _parsed(parse, Spark().parser())
-    except ParseError as error:
-        if not _ABOUT_ARGUMENTS.search(reason_in(error)):
-            raise
-        lenient = Spark().parser(error_level=ErrorLevel.IGNORE)
-        try:
-            trees = _parsed(parse, lenient)
-        except ParseError:  # the compiled build, on a tree that lacks a part
-            raise error from None
-        if lenient.errors:
-            raise
-        return trees
-
-
-def _parsed(parse: Callable[[Parser], Trees], parser: Parser) -> Trees:
-    """What the parser gives; where it stumbles, such as over `map('a' x)`, that is no SQL."""
-    try:
-        return parse(parser)
-    except _STUMBLES as error:
-        raise ParseError("this is no SQL") from error
-
-
-def _renamed(stock: Sequence[StockToken], left_out: frozenset[int]) -> Iterator[StockToken]:
+def _renamed(text: TokenSequence, left_out: frozenset[int]) -> Iterator[SqlglotToken]:
+    tokens = text.sqlglot
     index = 0
-    while index < len(stock):
-        token = stock[index]
-        following = stock[index + 1].token_type if index + 1 < len(stock) else None
-        if frame := frame_at(stock, index):
-            yield renamed(token, TokenType.VAR, frame, stock[index + 2].end)
+    while index < len(tokens):
+        token = tokens[index]
+        following = tokens[index + 1].token_type if index + 1 < len(tokens) else None
+        if frame := frame_at(tokens, index):
+            yield renamed(token, TokenType.VAR, frame, tokens[index + 2].end)
             index += 2
         elif (
             token.text.upper() in OF_THE_MATCH
             and following is TokenType.L_PAREN
             and token.token_type is not TokenType.IDENTIFIER
-            and not (index and stock[index - 1].token_type is TokenType.DOT)
+            and not (index and tokens[index - 1].token_type is TokenType.DOT)
         ):
             yield renamed(token, TokenType.VAR, f"__match_{token.text.lower()}")
-        elif _names_parameter(stock, index):
+        elif _names_parameter(tokens, index):
             yield renamed(token, TokenType.VAR, token.text)
-        elif token.start not in left_out and not _is_all(stock, index):
+        elif token.start + text.offset not in left_out and not _is_all(tokens, index):
             yield token
         index += 1
 
 
-def _names_parameter(stock: Sequence[StockToken], index: int) -> bool:
+def _names_parameter(tokens: Sequence[SqlglotToken], index: int) -> bool:
     """The name of a parameter marker, `:end`, also where it is a keyword; no type of a field."""
-    colon = stock[index - 1] if index else None
+    colon = tokens[index - 1] if index else None
     if colon is None or colon.token_type is not TokenType.COLON:
         return False
-    before = stock[index - 2] if index > 1 else None
+    before = tokens[index - 2] if index > 1 else None
     of_field = before is not None and (
         before.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
         or (before.end + 1 == colon.start and before.text.isidentifier())
     )
-    return not of_field and stock[index].text.isidentifier()
+    return not of_field and tokens[index].text.isidentifier()
 
 
-def _is_all(stock: Sequence[StockToken], index: int) -> bool:
+def _is_all(tokens: Sequence[SqlglotToken], index: int) -> bool:
     """ALL of `count(ALL x)`, which sqlglot did not always know."""
-    opened = index > 0 and stock[index - 1].token_type is TokenType.L_PAREN
-    return opened and stock[index].token_type is TokenType.ALL
+    opened = index > 0 and tokens[index - 1].token_type is TokenType.L_PAREN
+    return opened and tokens[index].token_type is TokenType.ALL
 
 
-def frame_at(stock: Sequence[StockToken], index: int) -> str | None:
-    """The name in `{name}`, when three tokens from `index` on are written so."""
-    if index + 2 >= len(stock):
-        return None
-    opening, name, closing = stock[index : index + 3]
-    is_frame = (
-        opening.token_type is TokenType.L_BRACE
-        and closing.token_type is TokenType.R_BRACE
-        and name.text.isidentifier()
-        and name.start == opening.end + 1
-        and closing.start == name.end + 1
-        and name.end - name.start + 1 == len(name.text)
-    )
-    return name.text if is_frame else None
-
-
-def _places(tree: exp.Expr, offset: int) -> Iterator[ColumnPlace]:
+def _places(tree: exp.Expr, offset: int) -> Iterator[WrittenColumn]:
     relations = _relations_around(tree)
     for column in tree.find_all(exp.Column):
         parts = tuple(
@@ -167,7 +118,7 @@ def _places(tree: exp.Expr, offset: int) -> Iterator[ColumnPlace]:
         )
         names = relations.get(id(column))
         if parts and (names is None or not _is_of_its_query(column, names)):
-            yield ColumnPlace(parts, names is not None, isinstance(column.this, exp.Star))
+            yield WrittenColumn(parts, names is not None, isinstance(column.this, exp.Star))
 
 
 def _relations_around(tree: exp.Expr) -> dict[int, frozenset[str]]:
@@ -188,30 +139,13 @@ def _is_of_its_query(column: exp.Column, relations: frozenset[str]) -> bool:
 
 
 def _unreadable(
-    error: ParseError, given: Sequence[StockToken], text: str, offset: int, where: str
+    error: ParseError, known: Sequence[SqlglotToken], text: TokenSequence, where: str
 ) -> MatchRecognizeError:
-    """The stock parser's complaint, at the token where it gave up."""
-    detail = error.errors[0] if error.errors else {}
-    at = (detail.get("line"), detail.get("col"))
-    reason = reason_of(error)
-    token = next((token for token in given if (token.line, token.col) == at), None)
+    """The sqlglot parser's complaint, at the token where it gave up."""
+    token = stopped_at(error, known)
     if token is None:
-        return errors.unreadable_expression(reason, where, Span(offset, offset + len(text)))
-    span = Span(token.start, token.end + 1).shifted(offset)
-    written = text[token.start : token.end + 1]
-    if "Unexpected token" in reason:
-        return errors.unexpected_token(written, where, span)
-    return errors.unreadable_expression(reason, where, span)
-
-
-def reason_of(error: ParseError) -> str:
-    """What the stock parser says, without the names of its classes."""
-    reason = reason_in(error)
-    if "Required keyword" in reason:
-        return "something is missing before the end, or between two operators"
-    return reason
-
-
-def reason_in(error: ParseError) -> str:
-    """What the stock parser says."""
-    return str((error.errors[0] if error.errors else {}).get("description") or error)
+        return errors.unreadable_expression(reason_of(error), where, text.whole)
+    span = Span(token.start, token.end + 1).shifted(text.offset)
+    if is_unexpected_token(error):
+        return errors.unexpected_token(text.text_at(span), where, span)
+    return errors.unreadable_expression(reason_of(error), where, span)

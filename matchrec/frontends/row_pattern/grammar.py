@@ -14,8 +14,10 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 from __future__ import annotations
 
 from matchrec.errors.sql import pattern as errors
+from matchrec.frontends.lexing.cursor import Cursor
 from matchrec.frontends.lexing.numbers import MOST, whole_number
-from matchrec.frontends.row_pattern.lexer import Kind, PatternToken, tokens
+from matchrec.frontends.lexing.tokens import Token, TokenKind
+from matchrec.frontends.row_pattern.lexer import pattern_tokens
 from matchrec.plan.pattern import (
     Empty,
     Exclusion,
@@ -34,7 +36,7 @@ from matchrec.source import Span
 DEEPEST = 100
 """Groups in groups; more would exceed the interpreter's stack in some later pass."""
 
-_ENDS = ("|", ",", ")", "-}", "")
+_ENDS = ("|", ",", ")", "-}")
 _PAIRS = {")": "( )", "-}": "{- -}"}
 _SIMPLE_QUANTIFIERS: dict[str, tuple[int, int | None]] = {
     "*": (0, None),
@@ -50,40 +52,34 @@ def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
     >>> show(parse_row_pattern("(a|b) {- c -}*? |()| `d`{2,}"))
     '(A | B) {- C -}*? | () | `d`{2,}'
     """
-    return _Parser(text, tokens(text, span or Span(0, len(text)))).pattern()
+    return _Parser(text, pattern_tokens(text, span or Span(0, len(text)))).pattern()
 
 
-class _Parser:
-    """Reads tokens from left to right, one method per rule of the grammar."""
+class _Parser(Cursor):
+    """One method per rule of the grammar."""
 
-    def __init__(self, text: str, tokens: tuple[PatternToken, ...]) -> None:
+    def __init__(self, text: str, tokens: tuple[Token, ...]) -> None:
+        super().__init__(tokens)
         self.text = text
-        self.tokens = tokens
-        self.position = 0
-        self.open: list[PatternToken] = []
+        self.open: list[Token] = []
 
     @property
-    def token(self) -> PatternToken:
+    def token(self) -> Token:
         return self.tokens[self.position]
 
-    def advance(self) -> PatternToken:
+    def advance(self) -> Token:
         token = self.token
         self.position += 1
         return token
 
-    def accept(self, symbol: str) -> bool:
-        found = self.token.symbol == symbol
-        self.position += found
-        return found
-
     def span_from(self, start: int) -> Span:
         """From the token at index `start` up to the one before the current token."""
         here = self.tokens[start].span
-        return here.to(self.tokens[self.position - 1].span) if self.position > start else here
+        return self.span(start, self.position) if self.position > start else here
 
     def pattern(self) -> RowPattern:
         tree = self.alternatives()
-        match self.token.symbol:
+        match self.key:
             case "":
                 return tree
             case ",":
@@ -95,7 +91,7 @@ class _Parser:
     def alternatives(self) -> RowPattern:
         start = self.position
         parts = [self.parts()]
-        while self.token.symbol == "|":
+        while self.key == "|":
             if self.position == start:
                 raise errors.empty_alternative(self.token.span)
             bar = self.position
@@ -108,7 +104,7 @@ class _Parser:
     def parts(self) -> RowPattern:
         start = self.position
         parts = []
-        while self.token.symbol not in _ENDS:
+        while self.token.kind is not TokenKind.END and self.key not in _ENDS:
             parts.append(self.quantified())
         if not parts:
             return Empty(Span(self.token.span.start, self.token.span.start))
@@ -127,22 +123,19 @@ class _Parser:
         return Quantified(part, least, most, greedy, self.span_from(start))
 
     def at_quantifier(self) -> bool:
-        return self.token.symbol in ("*", "+", "?", "{")
+        return self.key in ("*", "+", "?", "{")
 
     def refuse_second_quantifier(self, first: int) -> None:
         second = self.position
         self.quantifier()
-        spans = [
-            self.tokens[start].span.to(self.tokens[end - 1].span)
-            for start, end in ((first, second), (second, self.position))
-        ]
+        spans = [self.span(start, end) for start, end in ((first, second), (second, self.position))]
         texts = [self.text[span.start : span.end] for span in spans]
         raise errors.two_quantifiers(texts[0], texts[1], spans[0].to(spans[1]))
 
     def quantifier(self) -> tuple[int, int | None]:
         token = self.advance()
-        if token.symbol in _SIMPLE_QUANTIFIERS:
-            return _SIMPLE_QUANTIFIERS[token.symbol]
+        if token.key in _SIMPLE_QUANTIFIERS:
+            return _SIMPLE_QUANTIFIERS[token.key]
         least = self.bound()
         ranged = self.accept(",")
         most = self.bound() if ranged else least
@@ -156,7 +149,7 @@ class _Parser:
         return least or 0, most
 
     def bound(self) -> int | None:
-        if self.token.kind is not Kind.NUMBER:
+        if self.token.kind is not TokenKind.NUMBER:
             return None
         token = self.advance()
         number = whole_number(token.text)
@@ -164,8 +157,8 @@ class _Parser:
             raise errors.bound_too_large(MOST, token.span)
         return number
 
-    def refuse_braces(self, opening: PatternToken) -> None:
-        if self.token.symbol == ":":
+    def refuse_braces(self, opening: Token) -> None:
+        if self.key == ":":
             raise errors.parameter_as_bound(self.token.span)
         end = self.text.find("}", opening.span.start, self.tokens[-1].span.end)
         raise errors.malformed_quantifier(
@@ -176,17 +169,17 @@ class _Parser:
         if self.at_quantifier():
             start = self.position
             before = self.tokens[start - 1] if start else self.token
-            if self.token.symbol == "?" and before.symbol == "(":
+            if self.key == "?" and before.key == "(":
                 raise errors.group_of_regular_expressions(before.span.to(self.token.span))
             self.quantifier()
             span = self.span_from(start)
             raise errors.nothing_to_repeat(self.text[span.start : span.end], span)
         token = self.advance()
-        match token.symbol:
+        match token.key:
             case "(":
                 return self.group(token, ")")
             case "{-":
-                if self.token.symbol == "-}":
+                if self.key == "-}":
                     raise errors.empty_exclusion(token.span.to(self.token.span))
                 part = self.group(token, "-}")
                 return Exclusion(part, token.span.to(self.tokens[self.position - 1].span))
@@ -194,15 +187,15 @@ class _Parser:
                 return PartitionStart(token.span)
             case "$":
                 return PartitionEnd(token.span)
-        if token.kind is not Kind.NAME:
+        if not token.is_name:
             raise errors.stray_character(token.text, token.span)
-        if token.symbol == "PERMUTE" and self.token.symbol == "(":
+        if token.key == "PERMUTE" and self.key == "(":
             return self.permutation(token)
-        if not token.quoted and is_reserved(token.text):
-            raise errors.reserved_word(token.text, "PATTERN", token.span)
-        return Variable(token.text, token.span)
+        if token.kind is TokenKind.WORD and is_reserved(token.text):
+            raise errors.reserved_word(token.key, "PATTERN", token.span)
+        return Variable(token.variable, token.span)
 
-    def group(self, opening: PatternToken, closing: str) -> RowPattern:
+    def group(self, opening: Token, closing: str) -> RowPattern:
         self.enter(opening)
         part = self.alternatives()
         self.leave(closing)
@@ -210,7 +203,7 @@ class _Parser:
             return Empty(opening.span.to(self.tokens[self.position - 1].span))
         return part
 
-    def permutation(self, word: PatternToken) -> RowPattern:
+    def permutation(self, word: Token) -> RowPattern:
         self.enter(self.advance())
         parts = [self.permutation_part()]
         while self.accept(","):
@@ -219,18 +212,18 @@ class _Parser:
         return permutation(parts, word.span.to(self.tokens[self.position - 1].span))
 
     def permutation_part(self) -> RowPattern:
-        if self.token.symbol in (",", ")"):
+        if self.key in (",", ")"):
             raise errors.empty_permutation_part(self.token.span)
         return self.alternatives()
 
-    def enter(self, opening: PatternToken) -> None:
+    def enter(self, opening: Token) -> None:
         self.open.append(opening)
         if len(self.open) > DEEPEST:
             raise errors.nested_too_deep(DEEPEST, opening.span)
 
     def leave(self, closing: str) -> None:
         opening = self.open.pop()
-        match self.token.symbol:
+        match self.key:
             case found if found == closing:
                 self.advance()
             case "":

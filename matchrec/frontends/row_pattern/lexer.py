@@ -3,40 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import Enum
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import pattern as errors
+from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.source import Span
-
-
-class Kind(Enum):
-    """What a token is, apart from its text."""
-
-    NAME = "name"
-    NUMBER = "number"
-    SYMBOL = "symbol"
-    END = "end"
-
-
-@dataclass(frozen=True, slots=True)
-class PatternToken:
-    """text: a name normalized, a number's digits, a symbol's characters; empty at the end.
-
-    quoted: the name stood in quotes and is no keyword.
-    """
-
-    kind: Kind
-    text: str
-    span: Span
-    quoted: bool = False
-
-    @property
-    def symbol(self) -> str:
-        """The text where it can be a symbol, a keyword or the end; `?` is never a name's."""
-        return f"`{self.text}`" if self.quoted else self.text
-
 
 _TOKEN = re.compile(
     r"""
@@ -54,13 +25,13 @@ _TOKEN = re.compile(
 _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
-def tokens(text: str, span: Span) -> tuple[PatternToken, ...]:
+def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
     """The tokens of a row pattern and an END token after them, comments left out.
 
-    >>> [token.text for token in tokens("a?? {-b-}||$", Span(0, 12))]
-    ['A', '?', '?', '{-', 'B', '-}', '|', '|', '$', '']
+    >>> [token.text for token in pattern_tokens("a?? {-b-}||$", Span(0, 12))]
+    ['a', '?', '?', '{-', 'b', '-}', '|', '|', '$', '']
     """
-    found = []
+    tokens = []
     position = span.start
     while position < span.end:
         match = _TOKEN.match(text, position, span.end)
@@ -78,8 +49,8 @@ def tokens(text: str, span: Span) -> tuple[PatternToken, ...]:
             case "bound":
                 raise errors.malformed_quantifier(here)
             case kind:
-                found.append(_token(kind or "", match.group(), here))
-    return (*found, PatternToken(Kind.END, "", Span(span.end, span.end)))
+                tokens.append(_token(kind or "", match.group(), here))
+    return (*tokens, Token(TokenKind.END, "", Span(span.end, span.end)))
 
 
 def _unreadable(character: str, span: Span) -> MatchRecognizeError:
@@ -98,17 +69,17 @@ def _comment_end(text: str, opening: Span, end: int) -> int:
     raise errors.unclosed_comment(opening)
 
 
-def _token(kind: str, text: str, span: Span) -> PatternToken:
+def _token(kind: str, text: str, span: Span) -> Token:
     match kind:
         case "name":
-            return PatternToken(Kind.NAME, text.upper(), span)
+            return Token(TokenKind.WORD, text, span)
         case "number":
-            return PatternToken(Kind.NUMBER, text, span)
+            return Token(TokenKind.NUMBER, text, span)
         case "quoted":
             quote = text[0]
             name = text[1:-1].replace(quote * 2, quote)
             if not name:
                 raise errors.empty_name(span)
-            return PatternToken(Kind.NAME, name, span, quoted=True)
+            return Token(TokenKind.QUOTED, name, span)
         case _:
-            return PatternToken(Kind.SYMBOL, text, span)
+            return Token(TokenKind.SYMBOL, text, span)

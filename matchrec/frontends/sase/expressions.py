@@ -13,17 +13,18 @@ from dataclasses import dataclass, replace
 from typing_extensions import assert_never
 
 from matchrec.errors import sase_expression as errors
-from matchrec.frontends.expressions.function_names import (
+from matchrec.frontends.expressions.operators import operation_of_call
+from matchrec.frontends.expressions.pieces import with_holes
+from matchrec.frontends.lexing.function_names import (
     AGGREGATES,
     NONDETERMINISTIC,
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.frontends.expressions.operators import operation_of_call
-from matchrec.frontends.sase import nodes
 from matchrec.frontends.sase.components import Components
-from matchrec.frontends.sase.nodes import Expression, Index
-from matchrec.frontends.sase.strings import in_single_quotes
+from matchrec.frontends.sase.syntax import nodes
+from matchrec.frontends.sase.syntax.nodes import Expression, Index
+from matchrec.frontends.sase.syntax.strings import in_single_quotes
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -33,7 +34,6 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Term,
-    set_apart,
 )
 from matchrec.source import Span
 
@@ -43,7 +43,7 @@ ELEMENTS = (Index.CURRENT, Index.PREVIOUS, Index.SO_FAR)
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ExpressionReader:
     """Reads the expressions of one clause, WHERE or RETURN.
 
     inside: the variable over whose events an aggregate runs, while its argument is read.
@@ -82,13 +82,8 @@ class Reader:
 
     def woven(self, span: Span, parts: Sequence[Scalar]) -> tuple[Piece, ...]:
         """The exact text of `span`, with the pieces of its parts in their places."""
-        pieces: list[Piece] = []
-        position = span.start
-        for part in parts:
-            pieces += [self.text[position : part.span.start], *part.pieces]
-            position = part.span.end
-        pieces.append(self.text[position : span.end])
-        return set_apart(pieces)
+        holes = ((part.span, part.pieces) for part in parts)
+        return with_holes(lambda at: self.text[at.start : at.end], span, holes)
 
     def applied(self, operator: str | None, operands: Iterable[Expression], span: Span) -> Scalar:
         parts = tuple(self.scalar(operand) for operand in operands)
@@ -110,6 +105,8 @@ class Reader:
         navigation = self.navigation(node)
         if node.attribute is None:
             written = node.index.of(node.name.text)
+            if node.index in RANGES:
+                raise errors.missing_attribute_of_several(written, self.clause, node.span)
             raise errors.missing_attribute(written, self.clause, node.span)
         return term_of(ColumnReference(navigation, node.attribute.sql, node.span), node.span)
 

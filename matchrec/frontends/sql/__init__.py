@@ -9,13 +9,13 @@ Dropped: comments and layout inside clauses. Nothing else of the query is read, 
 
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
-from matchrec.frontends.lexing.tokens import tokens
-from matchrec.frontends.sql.clause import read_clause
-from matchrec.frontends.sql.locate import parse
-from matchrec.frontends.sql.nodes import MatchRecognize
-from matchrec.frontends.sql.query import Query, Site
-from matchrec.frontends.sql.sections import clause_tokens
-from matchrec.source import Source, Span
+from matchrec.frontends.lexing.token_sequence import read_tokens
+from matchrec.frontends.sql.clause.grammar import read_clause
+from matchrec.frontends.sql.clause.nodes import MatchRecognize
+from matchrec.frontends.sql.clause.sections import all_tokens
+from matchrec.frontends.sql.query.locate import parse
+from matchrec.frontends.sql.query.nodes import Query, Site
+from matchrec.source import Source
 
 __all__ = ["MatchRecognize", "Query", "Site", "parse", "parse_clause"]
 
@@ -23,5 +23,4 @@ __all__ = ["MatchRecognize", "Query", "Site", "parse", "parse_clause"]
 def parse_clause(text: str, dialect: Dialect = SPARK) -> MatchRecognize:
     """The clause of which `text` is what stands between the parentheses."""
     with shown_in(Source(text)):
-        found = tokens(text, dialect)
-        return read_clause(clause_tokens(text, found, Span(0, len(text)), dialect))
+        return read_clause(all_tokens(read_tokens(text, dialect)))

@@ -10,7 +10,7 @@ from matchrec.errors.sql.clause import search_outside_window, skip_among_all
 from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.dialect import Dialect
-from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize, MeasureNode, SortKey
+from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize, MeasureNode, SortKey
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     Definition,

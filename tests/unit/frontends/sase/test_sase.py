@@ -15,9 +15,9 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sase import compile_sase, parse
 from matchrec.frontends.sase.components import Components
 from matchrec.frontends.sase.conjuncts import MOST_CLAUSES, conjuncts
-from matchrec.frontends.sase.expected import in_words
-from matchrec.frontends.sase.expressions import Reader
-from matchrec.frontends.sase.parser import _grammar
+from matchrec.frontends.sase.expressions import ExpressionReader
+from matchrec.frontends.sase.syntax.expected import in_words
+from matchrec.frontends.sase.syntax.parser import _grammar
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, references, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan
@@ -202,7 +202,7 @@ def logic(operator: str, values: list[bool | None]) -> bool | None:
 def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None:
     query = parse(f"PATTERN SEQ(* a, * b, * c) WHERE skip_till_any_match {{ {text} }}")
     assert query.where is not None
-    reader = Reader(query.text, Components(query.components), "WHERE")
+    reader = ExpressionReader(query.text, Components(query.components), "WHERE")
     whole = reader.scalar(query.where.predicates[0])
     atoms = {atom(one) for one in subexpressions(whole) if not is_logic(one)}
     facts: Facts = {one: data.draw(st.sampled_from([True, False, None])) for one in sorted(atoms)}

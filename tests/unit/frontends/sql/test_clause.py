@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.lexing.dialect import Dialect, DoubleQuotes
-from matchrec.frontends.lexing.tokens import Kind, tokens
+from matchrec.frontends.lexing.token_sequence import read_tokens
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.frontends.sql import parse_clause
-from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import (
+from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
     ExpressionText,
     MatchRecognize,
@@ -22,9 +22,11 @@ from matchrec.frontends.sql.nodes import (
     Search,
     SortKey,
 )
+from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span
+from tests.generators.clause_text import clause_text
 from tests.scale import examples
 from tests.unit import golden_text
 
@@ -115,7 +117,7 @@ def test_every_part_has_its_place() -> None:
 )
 def test_the_print_parses_back(clause: str) -> None:
     node = parse_clause(clause)
-    assert parse_clause(str(node)) == node
+    assert parse_clause(clause_text(node)) == node
 
 
 NAMES = st.sampled_from(
@@ -158,7 +160,7 @@ CLAUSES = st.builds(
 @settings(max_examples=examples(500), deadline=None)
 @given(CLAUSES)
 def test_any_clause_prints_and_parses_back(clause: MatchRecognize) -> None:
-    assert parse_clause(str(clause)) == clause
+    assert parse_clause(clause_text(clause)) == clause
 
 
 WORDS = (
@@ -215,9 +217,11 @@ def test_double_quotes_name_where_no_string_can_stand() -> None:
 
 
 def test_two_double_quotes_in_a_name_are_one() -> None:
-    (token,) = tokens('"a""b"', Dialect(DoubleQuotes.NAME))
-    assert (token.kind, token.name, token.span) == (Kind.QUOTED, 'a"b', Span(0, 6))
-    assert [one.kind for one in tokens('r"a"', Dialect(DoubleQuotes.NAME))] == [Kind.STRING]
+    (token,) = read_tokens('"a""b"', Dialect(DoubleQuotes.NAME)).tokens
+    assert (token.kind, token.name, token.span) == (TokenKind.QUOTED, 'a"b', Span(0, 6))
+    assert [one.kind for one in read_tokens('r"a"', Dialect(DoubleQuotes.NAME)).tokens] == [
+        TokenKind.STRING
+    ]
 
 
 def test_double_quotes_name_everywhere_where_the_dialect_says_so() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.query import Query
-from matchrec.frontends.sql.splice import (
+from matchrec.frontends.sql.query.nodes import Query
+from matchrec.frontends.sql.query.splice import (
     fill_frames,
     markers_of_outer,
     outer,
@@ -21,6 +21,7 @@ from matchrec.frontends.sql.splice import (
     select_from,
 )
 from matchrec.plan.text.template import Template, View
+from tests.generators.clause_text import clause_text
 from tests.scale import examples
 from tests.unit import golden_text
 
@@ -43,7 +44,7 @@ def answer(given_text: str) -> str:
     for site in query.sites:
         lower(site.clause)
         alias = f" qualified by {site.relation_alias}" if site.relation_alias else ""
-        clause = " ".join(str(site.clause).split())
+        clause = " ".join(clause_text(site.clause).split())
         lines += [
             f"{short(site.view.name)}{alias}: {text(select_from(query, site, ('...',)))}",
             f"    {clause}",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from matchrec.errors import sase as errors
 from matchrec.errors.kinds import MatchRecognizeError, shown_in
 from matchrec.errors.sql import syntax as syntax_errors
-from matchrec.frontends.sase.expected import in_words
-from matchrec.frontends.sase.nodes import SaseQuery
-from matchrec.frontends.sase.strategy import strategy_named
+from matchrec.frontends.sase.syntax.expected import in_words
+from matchrec.frontends.sase.syntax.nodes import SaseQuery
+from matchrec.frontends.sase.syntax.strategy import strategy_named
 from matchrec.source import Source, Span
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def parse(text: str) -> SaseQuery:
     """
     from lark.exceptions import UnexpectedInput, VisitError
 
-    from matchrec.frontends.sase.tree import Nodes
+    from matchrec.frontends.sase.syntax.tree import Nodes
 
     with shown_in(Source(text)):
         try:
@@ -46,7 +46,7 @@ def _grammar() -> Lark:
     """The parser; it is made, and lark imported, when the first query is read."""
     from lark import Lark
 
-    package = "matchrec.frontends.sase"
+    package = "matchrec.frontends.sase.syntax"
     return Lark.open_from_package(
         package, "grammar.lark", parser="lalr", start="query", propagate_positions=True
     )
@@ -67,7 +67,7 @@ def _syntax_error(error: Any, text: str) -> MatchRecognizeError:
     from lark import Token
     from lark.exceptions import UnexpectedToken
 
-    from matchrec.frontends.sase.tree import span_of
+    from matchrec.frontends.sase.syntax.tree import span_of
 
     stack = error.interactive_parser.parser_state.value_stack
     before = [part for part in stack if isinstance(part, Token)]

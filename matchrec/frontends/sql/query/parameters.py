@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from sqlglot import TokenType
 
-from matchrec.frontends.lexing.tokens import stock_tokens
+from matchrec.frontends.lexing.sqlglot_tokens import sqlglot_tokens
 from matchrec.source import Span
 
 
@@ -18,7 +18,7 @@ def named_parameters(text: str) -> dict[str, Span]:
     """
     if ":" not in text:
         return {}
-    tokens = stock_tokens(text)
+    tokens = sqlglot_tokens(text)
     found: dict[str, Span] = {}
     for colon, name in pairwise(tokens):
         if colon.token_type is TokenType.COLON and name.text.isidentifier():

@@ -6,16 +6,16 @@ columns and measures, so each is recognized by what stands around it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
 from matchrec.errors.kinds import meant_keyword
 from matchrec.errors.sql import clause as errors
-from matchrec.frontends.expressions.function_names import words
-from matchrec.frontends.lexing.dialect import SPARK, Dialect
-from matchrec.frontends.lexing.tokens import Kind, Token, closings
+from matchrec.frontends.lexing.function_names import words
+from matchrec.frontends.lexing.token_sequence import TokenSequence
+from matchrec.frontends.lexing.tokens import TokenKind, pair_brackets
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.source import Span
 
@@ -38,8 +38,8 @@ class Part(Enum):
 _ORDER = tuple(Part)
 _TWO_WORDS = (Part.PARTITION_BY, Part.ORDER_BY)
 _ONE_WORD = (Part.MEASURES, Part.WITHIN, Part.SUBSET, Part.DEFINE)
-_LENGTH = {Part.PARTITION_BY: 2, Part.ORDER_BY: 2, Part.ROWS_PER_MATCH: 0, Part.AFTER_MATCH: 0}
-_LENGTH[Part.SEARCH] = 0
+_WORDS = {Part.PARTITION_BY: 2, Part.ORDER_BY: 2, Part.ROWS_PER_MATCH: 4, Part.AFTER_MATCH: 3}
+_WITH_KEYWORD = (Part.ROWS_PER_MATCH, Part.AFTER_MATCH, Part.SEARCH)
 _AFTER_PATTERN = (Part.WITHIN, Part.SUBSET, Part.DEFINE)
 _NOT_AT_AN_END = words(
     """
@@ -59,33 +59,17 @@ class Section:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClauseTokens:
-    """The tokens between the clause's parentheses. text: the whole query. span: of the clause."""
+@dataclass(frozen=True, kw_only=True)
+class ClauseTokens(TokenSequence):
+    """The tokens between the clause's parentheses, which stand at `inside` of the query."""
 
-    text: str
-    tokens: tuple[Token, ...]
-    pairs: dict[int, int]
-    span: Span
-    dialect: Dialect = SPARK
-
-    def key(self, index: int) -> str:
-        """The key of a token; nothing outside the clause."""
-        return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
-
-    def is_name(self, index: int) -> bool:
-        """Whether a name stands at `index`."""
-        return 0 <= index < len(self.tokens) and self.tokens[index].can_name
-
-    def span_of(self, start: int, end: int) -> Span:
-        """The characters of tokens `start .. end`."""
-        return self.tokens[start].span.to(self.tokens[end - 1].span)
+    inside: Span
 
     def ends_expression(self, index: int) -> bool:
         """Whether an expression, or the clause's start, may end with the token at `index`."""
         if index < 0:
             return True
-        symbol = self.tokens[index].kind is Kind.SYMBOL
+        symbol = self[index].kind is TokenKind.SYMBOL
         return self.key(index) in (")", "]", "?") if symbol else self.is_end_word(index)
 
     def is_end_word(self, index: int) -> bool:
@@ -93,37 +77,47 @@ class ClauseTokens:
         return self.key(index) not in _NOT_AT_AN_END or self.key(index - 1) == "."
 
 
-def clause_tokens(
-    text: str, tokens: Sequence[Token], span: Span, dialect: Dialect = SPARK
-) -> ClauseTokens:
-    """The tokens of a clause whose content stands at `span` of `text`."""
-    return ClauseTokens(text, tuple(tokens), closings(tokens), span, dialect)
+def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
+    """The tokens of the clause whose parentheses are at two indices of its query."""
+    tokens = query.tokens[opening + 1 : closing]
+    inside = Span(query[opening].span.end, query[closing].span.start)
+    return ClauseTokens(
+        query.text, tokens, pair_brackets(tokens), dialect=query.dialect, inside=inside
+    )
 
 
-def sections(clause: ClauseTokens) -> dict[Part, Section]:
+def all_tokens(text: TokenSequence) -> ClauseTokens:
+    """The tokens of a clause of which nothing but the content is written."""
+    inside = Span(0, len(text.text))
+    return ClauseTokens(text.text, text.tokens, text.pairs, dialect=text.dialect, inside=inside)
+
+
+def find_sections(clause: ClauseTokens) -> dict[Part, Section]:
     """The parts that are written, after checking their order."""
     if not clause.tokens:
-        raise errors.empty_clause(clause.span)
+        raise errors.empty_clause(clause.inside)
     starts = tuple(_starts(clause))
     if not starts or starts[0][1] > 0:
-        token = clause.tokens[0]
+        token = clause[0]
         raise errors.unexpected_start(token.text.upper(), token.span)
-    ends = [index for _, index in starts[1:]] + [len(clause.tokens)]
-    found: dict[Part, Section] = {}
+    ends = [index for _, index in starts[1:]] + [len(clause)]
+    written: dict[Part, Section] = {}
     for (part, index), end in zip(starts, ends, strict=True):
-        section = Section(part, _keyword(clause, part, index), index + _LENGTH.get(part, 1), end)
-        _check_order(found, section)
-        found[part] = section
-    if Part.PATTERN not in found:
-        _refuse_without_pattern(clause, found)
-    return found
+        words = _WORDS.get(part, 1)
+        keyword = clause.span(index, min(index + words, len(clause)))
+        section = Section(part, keyword, index + (0 if part in _WITH_KEYWORD else words), end)
+        _check_order(written, section)
+        written[part] = section
+    if Part.PATTERN not in written:
+        _refuse_without_pattern(clause, written)
+    return written
 
 
 def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
     """Where each part starts, left to right; brackets are skipped."""
     index = 0
     pattern_end = keyword_end = -1
-    while index < len(clause.tokens):
+    while index < len(clause):
         part = _part_at(clause, index, pattern_end)
         first = index == keyword_end and not _starts_definition(clause, index)
         if part in _ONE_WORD and (first or _is_skip_target(clause, index)):
@@ -134,15 +128,15 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
         if part is Part.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
-                raise errors.pattern_not_closed(clause.tokens[index + 1].span)
-            pattern_end = words_after_pattern(clause, closing)[1] - 1
+                raise errors.parenthesis_not_closed("PATTERN", clause[index + 1].span)
+            pattern_end = read_words_after_pattern(clause, closing)[1] - 1
         index = clause.pairs.get(index, index) + 1
 
 
-def words_after_pattern(
+def read_words_after_pattern(
     clause: ClauseTokens, closing: int
 ) -> tuple[tuple[EventSelection | None, MatchOutput | None], int]:
-    """What the words behind PATTERN's parenthesis say, and the token after them."""
+    """What the words after PATTERN's parenthesis say, and the token after them."""
     selection, end = _one_of(tuple(EventSelection), clause, closing + 1)
     output, end = _one_of((MatchOutput.ALL, MatchOutput.NON_OVERLAPPING), clause, end)
     return (selection, output), end
@@ -194,7 +188,7 @@ def _starts_definition(clause: ClauseTokens, index: int) -> bool:
     """`DEFINE A AS`, which can be nothing else."""
     return (
         clause.key(index) == "DEFINE"
-        and clause.is_name(index + 1)
+        and clause.can_name(index + 1)
         and clause.key(index + 2) == "AS"
     )
 
@@ -210,44 +204,35 @@ def _is_skip_target(clause: ClauseTokens, index: int) -> bool:
 
 def _starts_measures(clause: ClauseTokens, index: int) -> bool:
     """Not a column: an expression ends before it and another starts after it."""
-    followed = index + 1 < len(clause.tokens) and clause.key(index + 1) not in (",", ")")
+    followed = index + 1 < len(clause) and clause.key(index + 1) not in (",", ")")
     return clause.ends_expression(index - 1) and followed
 
 
 def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) -> bool:
     """A name and `sign` follow, or what precedes can be nothing but a part's end."""
-    named = clause.is_name(index + 1) and clause.key(index + 2) == sign
+    named = clause.can_name(index + 1) and clause.key(index + 2) == sign
     return named or index - 1 == pattern_end or (clause.key(index - 1) == ")" and pattern_end >= 0)
 
 
-def _keyword(clause: ClauseTokens, part: Part, index: int) -> Span:
-    words = len(part.value.split()) if part in _LENGTH else 1
-    if part is Part.ROWS_PER_MATCH:
-        words = 4
-    if part is Part.SEARCH:
-        words = 1
-    return clause.span_of(index, min(index + words, len(clause.tokens)))
-
-
-def _check_order(found: dict[Part, Section], section: Section) -> None:
-    if section.part in found:
-        spans = found[section.part].keyword, section.keyword
+def _check_order(written: dict[Part, Section], section: Section) -> None:
+    if section.part in written:
+        spans = written[section.part].keyword, section.keyword
         raise errors.written_twice(section.part.value, spans)
     position = _ORDER.index(section.part)
-    later = next((part for part in found if _ORDER.index(part) > position), None)
+    later = next((part for part in written if _ORDER.index(part) > position), None)
     if later:
         raise errors.out_of_order(later.value, section.part.value, section.keyword)
 
 
-def _refuse_without_pattern(clause: ClauseTokens, found: dict[Part, Section]) -> None:
+def _refuse_without_pattern(clause: ClauseTokens, written: dict[Part, Section]) -> None:
     for index, token in enumerate(clause.tokens):
         if token.key == "PATTERN" and clause.ends_expression(index - 1):
             raise errors.pattern_without_parentheses(token.span)
         misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
         if misspelt and clause.key(index + 1) == "(":
             raise errors.misspelt_pattern(token.text, token.span)
-    after = [section for part, section in found.items() if part in _AFTER_PATTERN]
-    last = clause.tokens[-1].span
-    closing = Span(clause.span.end, clause.span.end + 1)
+    after = [section for part, section in written.items() if part in _AFTER_PATTERN]
+    last = clause[-1].span
+    closing = Span(clause.inside.end, clause.inside.end + 1)
     here = closing if closing.end <= len(clause.text) else last
     raise errors.missing_pattern(after[0].keyword if after else here)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from matchrec.errors import sase as errors
 from matchrec.frontends.lexing.numbers import MOST, whole_number
-from matchrec.frontends.sase.nodes import EventWindow, Name, TimeWindow
+from matchrec.frontends.sase.syntax.nodes import EventWindow, Name, TimeWindow
 from matchrec.source import Span
 
 Amount = tuple[Name, Name | None]

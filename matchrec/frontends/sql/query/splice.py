@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from matchrec.frontends.lexing.sqlglot_columns import frame_at
-from matchrec.frontends.lexing.tokens import stock_tokens
-from matchrec.frontends.sql.layout import hole_in, written_into
-from matchrec.frontends.sql.query import Query, Site
+from matchrec.frontends.lexing.sqlglot_tokens import frame_at, sqlglot_tokens
+from matchrec.frontends.sql.query.layout import hole_in, written_into
+from matchrec.frontends.sql.query.nodes import Query, Site
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.sql_text import run_together
 from matchrec.plan.text.template import Template, View, template
@@ -56,7 +55,7 @@ def markers_of_rows(query: Query, site: Site) -> tuple[Span, ...]:
 
 
 def _markers(query: Query, *spans: Span) -> tuple[Span, ...]:
-    """The `?` in some spans that are not in a hole there."""
+    """The `?` in these spans that are not in a hole there."""
     return tuple(
         marker
         for span in spans
@@ -77,7 +76,7 @@ def select_from(query: Query, site: Site, select_list: Template) -> Template:
 
 
 def in_scope(query: Query, site: Site, text: Template) -> Template:
-    """A query text of ours behind the WITH clauses that are visible at one clause."""
+    """A query text of ours after the WITH clauses that are visible at one clause."""
     for depth, visible in reversed(tuple(enumerate(site.with_clauses))):
         text = template(_cut_out(query, visible), " ", text)
         text = template("(", text, ")") if depth else text
@@ -90,11 +89,11 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
     >>> fill_frames("x > (SELECT max(y) FROM {d}) AND s = '{d}'", ["d"])
     ('x > (SELECT max(y) FROM ', View(name='d'), ") AND s = '{d}'")
     """
-    stock = stock_tokens(text)
+    tokens = sqlglot_tokens(text)
     holes = tuple(
-        (Span(token.start, stock[index + 2].end + 1), (View(name),))
-        for index, token in enumerate(stock)
-        if (name := frame_at(stock, index)) in frames and name is not None
+        (Span(token.start, tokens[index + 2].end + 1), (View(name),))
+        for index, token in enumerate(tokens)
+        if (name := frame_at(tokens, index)) in frames and name is not None
     )
     return _joined(tuple(_pieces(text, Span(0, len(text)), holes)))
 
@@ -122,7 +121,7 @@ def _written(query: Query, span: Span) -> Iterator[str | View]:
 def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[str | View]:
     """The text at `span` with other pieces in the place of the outermost spans in it.
 
-    They are set apart from the words beside them: `)AS m` and `FROM(SELECT` need no blank, a
+    They are set apart from the words around them: `)AS m` and `FROM(SELECT` need no blank, a
     view's name in the place of the parentheses does.
     """
     inside = sorted(

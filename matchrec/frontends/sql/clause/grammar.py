@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
-from matchrec.frontends.lexing.tokens import Kind, Token, split_at_commas
+from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.frontends.sql.nodes import (
+from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
     ExpressionText,
     MatchRecognize,
@@ -17,27 +20,32 @@ from matchrec.frontends.sql.nodes import (
     Search,
     SortKey,
 )
-from matchrec.frontends.sql.sections import (
+from matchrec.frontends.sql.clause.sections import (
     ClauseTokens,
     Part,
     Section,
-    sections,
-    words_after_pattern,
+    find_sections,
+    read_words_after_pattern,
 )
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text.reserved import is_reserved
 from matchrec.source import Span
 
+T = TypeVar("T")
+
 
 def read_clause(clause: ClauseTokens) -> MatchRecognize:
     """The clause as a syntax node."""
-    found = sections(clause)
-    pattern = found[Part.PATTERN]
-    (selection, output), end = words_after_pattern(clause, clause.pairs[pattern.start])
+    written = find_sections(clause)
+    pattern = written[Part.PATTERN]
+    (selection, output), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
 
     def items(part: Part) -> tuple[tuple[int, int], ...]:
-        return _items(clause, found[part]) if part in found else ()
+        return _items(clause, written[part]) if part in written else ()
+
+    def one(part: Part, read: Callable[[ClauseTokens, Section], T]) -> T | None:
+        return read(clause, written[part]) if part in written else None
 
     return MatchRecognize(
         pattern=_pattern(clause, pattern, end),
@@ -46,15 +54,15 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         partition_by=tuple(_expression(clause, *item) for item in items(Part.PARTITION_BY)),
         order_by=tuple(_sort_key(clause, *item) for item in items(Part.ORDER_BY)),
         measures=tuple(_measure(clause, *item) for item in items(Part.MEASURES)),
-        rows_per_match=_rows_per_match(clause, found.get(Part.ROWS_PER_MATCH)),
-        after_match=_after_match(clause, found.get(Part.AFTER_MATCH)),
-        search=_search(clause, found.get(Part.SEARCH)),
-        search_span=found[Part.SEARCH].keyword if Part.SEARCH in found else None,
-        within=_within(clause, found.get(Part.WITHIN)),
+        rows_per_match=one(Part.ROWS_PER_MATCH, _rows_per_match),
+        after_match=one(Part.AFTER_MATCH, _after_match),
+        search=one(Part.SEARCH, lambda _, section: Search(clause.key(section.start))),
+        search_span=one(Part.SEARCH, lambda _, section: section.keyword),
+        within=one(Part.WITHIN, _within),
         subsets=tuple(_subset(clause, *item) for item in items(Part.SUBSET)),
         definitions=tuple(_definition(clause, *item) for item in items(Part.DEFINE)),
         dialect=clause.dialect,
-        span=clause.span,
+        span=clause.inside,
     )
 
 
@@ -62,17 +70,17 @@ def _items(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], ...
     """The index ranges between the commas of a section, none of them empty."""
     if section.start == section.end:
         raise errors.nothing_in(section.part.value, section.keyword)
-    parts = split_at_commas(clause.tokens, clause.pairs, section.start, section.end)
+    parts = clause.separated(section.start, section.end)
     for start, end in parts:
         if start == end:
             comma = end if end < section.end else end - 1
-            raise errors.nothing_beside_comma(section.part.value, clause.tokens[comma].span)
+            raise errors.nothing_beside_comma(section.part.value, clause[comma].span)
     return parts
 
 
 def _expression(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
-    span = clause.span_of(start, end)
-    return ExpressionText(clause.text[span.start : span.end], span)
+    span = clause.span(start, end)
+    return ExpressionText(clause.text_at(span), span)
 
 
 def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
@@ -81,14 +89,14 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
     closing = clause.pairs[opening]
     for index in range(opening, closing):
         if clause.key(index) == "DEFINE" and clause.key(index + 2) == "AS":
-            spans = clause.tokens[opening].span, clause.tokens[index].span
+            spans = clause[opening].span, clause[index].span
             raise errors.not_closed_before("(", "DEFINE", spans)
     if end < section.end:
-        token = clause.tokens[end]
+        token = clause[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON"):
-            raise errors.malformed_selection(clause.span_of(end, section.end))
+            raise errors.malformed_selection(clause.span(end, section.end))
         raise syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
-    inside = Span(clause.tokens[opening].span.end, clause.tokens[closing].span.start)
+    inside = Span(clause[opening].span.end, clause[closing].span.start)
     return parse_row_pattern(clause.text, inside)
 
 
@@ -106,7 +114,7 @@ def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
 
 def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
     _refuse_second_name(clause, start, end)
-    name = clause.tokens[end - 1]
+    name = clause[end - 1]
     several = end - start > 1
     if several and name.in_double_quotes and clause.key(end - 2) == "AS":
         raise column_in_double_quotes(name.text, "MEASURES", name.span)
@@ -131,7 +139,7 @@ def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
     index = start
     while index < end - 2:
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
-            token = clause.tokens[index + 2]
+            token = clause[index + 2]
             raise syntax_errors.unexpected_token(token.text, "MEASURES", token.span)
         index = clause.pairs.get(index, index) + 1
 
@@ -140,8 +148,8 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     expression = _expression(clause, start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
         return errors.star_as_measure(expression.text, expression.span)
-    if end - start > 2 and clause.key(end - 2) == "AS" and clause.tokens[end - 1].is_string:
-        token = clause.tokens[end - 1]
+    if end - start > 2 and clause.key(end - 2) == "AS" and clause[end - 1].is_string:
+        token = clause[end - 1]
         return errors.string_as_name(token.text, token.span)
     return errors.measure_without_name(expression.text, expression.span)
 
@@ -155,9 +163,7 @@ def _words(clause: ClauseTokens, section: Section) -> str:
     return " ".join(clause.key(index) for index in range(section.start, section.end))
 
 
-def _rows_per_match(clause: ClauseTokens, section: Section | None) -> RowsPerMatch | None:
-    if section is None:
-        return None
+def _rows_per_match(clause: ClauseTokens, section: Section) -> RowsPerMatch:
     rows = _ROWS_PER_MATCH.get(_words(clause, section))
     if rows is None:
         written = _expression(clause, section.start, section.end)
@@ -165,39 +171,31 @@ def _rows_per_match(clause: ClauseTokens, section: Section | None) -> RowsPerMat
     return rows
 
 
-def _after_match(clause: ClauseTokens, section: Section | None) -> AfterMatchSkip | None:
-    if section is None:
-        return None
-    span = clause.span_of(section.start, section.end)
+def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
+    span = clause.span(section.start, section.end)
     written = _words(clause, section).removeprefix("AFTER MATCH SKIP ")
     for to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
         if written == to.value:
             return AfterMatchSkip(to, None, span)
     start = section.start + 3
-    target = clause.tokens[section.end - 1]
+    target = clause[section.end - 1]
     direction = [clause.key(index) for index in range(start, section.end - 1)]
     ends = {"TO": SkipTo.LAST, "TO FIRST": SkipTo.FIRST, "TO LAST": SkipTo.LAST}
     to_end = ends.get(" ".join(direction))
     if clause.key(start - 1) != "SKIP" or to_end is None or not target.can_name:
-        raise errors.malformed_skip(clause.text[span.start : span.end], span)
+        raise errors.malformed_skip(clause.text_at(span), span)
     _refuse_reserved(target, "AFTER MATCH SKIP")
     return AfterMatchSkip(to_end, target.variable, target.span)
 
 
-def _search(clause: ClauseTokens, section: Section | None) -> Search | None:
-    return None if section is None else Search(clause.key(section.start))
-
-
-def _within(clause: ClauseTokens, section: Section | None) -> ExpressionText | None:
-    if section is None:
-        return None
+def _within(clause: ClauseTokens, section: Section) -> ExpressionText:
     if section.start == section.end:
         raise errors.nothing_in("WITHIN", section.keyword)
     return _expression(clause, section.start, section.end)
 
 
 def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
-    name = clause.tokens[start]
+    name = clause[start]
     opening = start + 2
     well_formed = (
         name.can_name
@@ -206,13 +204,11 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
         and clause.pairs.get(opening) == end - 1
         and end - opening > 2
     )
-    parts = (
-        split_at_commas(clause.tokens, clause.pairs, opening + 1, end - 1) if well_formed else ()
-    )
-    if not parts or any(stop - first != 1 or not clause.is_name(first) for first, stop in parts):
+    parts = clause.separated(opening + 1, end - 1) if well_formed else ()
+    if not parts or any(stop - first != 1 or not clause.can_name(first) for first, stop in parts):
         written = _expression(clause, start, end)
         raise errors.malformed_subset(written.text, written.span)
-    members = tuple(clause.tokens[first] for first, _ in parts)
+    members = tuple(clause[first] for first, _ in parts)
     for token in (name, *members):
         _refuse_reserved(token, "SUBSET")
     return Subset(
@@ -224,7 +220,7 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
 
 
 def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
-    name = clause.tokens[start]
+    name = clause[start]
     if not name.can_name or clause.key(start + 1) != "AS" or end - start < 3:
         raise _malformed_definition(clause, start, end)
     _refuse_reserved(name, "DEFINE")
@@ -234,7 +230,7 @@ def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
 
 def _refuse_reserved(name: Token, where: str) -> None:
     """A reserved word names a variable in quotes only."""
-    if name.kind is Kind.WORD and is_reserved(name.text):
+    if name.kind is TokenKind.WORD and is_reserved(name.text):
         raise pattern_errors.reserved_word(name.variable, where, name.span)
 
 
@@ -242,8 +238,8 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
     """`name AS` in a condition starts another definition."""
     index = start
     while index < end - 1:
-        if clause.key(index + 1) == "AS" and clause.is_name(index) and index > start:
-            token = clause.tokens[index]
+        if clause.key(index + 1) == "AS" and clause.can_name(index) and index > start:
+            token = clause[index]
             raise syntax_errors.unexpected_token(token.text, "DEFINE", token.span)
         index = clause.pairs.get(index, index) + 1
 
@@ -252,6 +248,6 @@ def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRe
     written = _expression(clause, start, end)
     first = start + 1 + (clause.key(start + 1) in ("=", ":", "IS", "AS"))
     meant = None
-    if clause.is_name(start) and first < end and clause.key(start + 1) not in (".", ","):
-        meant = clause.tokens[start].text, _expression(clause, first, end).text
+    if clause.can_name(start) and first < end and clause.key(start + 1) not in (".", ","):
+        meant = clause[start].text, _expression(clause, first, end).text
     return errors.malformed_definition(written.text, meant, written.span)

@@ -1,0 +1,166 @@
+"""Tokens of Spark SQL: sqlglot's own, which its parser takes, and ours, which our parsers read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sqlglot import Token as SqlglotToken
+from sqlglot import TokenType
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import TokenError
+
+from matchrec.errors.sql import syntax as errors
+from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
+from matchrec.frontends.lexing.tokens import Token, TokenKind
+from matchrec.source import Span
+
+_WORDS = re.compile(r"\w+(\s+\w+)*")
+_STRINGS = frozenset(
+    {
+        TokenType.STRING,
+        TokenType.RAW_STRING,
+        TokenType.HEX_STRING,
+        TokenType.BIT_STRING,
+        TokenType.BYTE_STRING,
+        TokenType.NATIONAL_STRING,
+        TokenType.UNICODE_STRING,
+        TokenType.HEREDOC_STRING,
+    }
+)
+
+
+def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
+    """The tokens that sqlglot finds in `text`, which starts at `offset` of the query.
+
+    In `"a".x` the quotes are those of a name, because nothing follows a string with a dot.
+    """
+    try:
+        tokens = list(Spark().tokenize(text))
+        tokens = _not_as_command(text) if _is_command(tokens) else tokens
+    except TokenError as error:
+        raise errors.unreadable_text(_unclosed(text, offset)) from error
+    if dialect.double_quotes is DoubleQuotes.NAME:
+        return list(_with_names(tokens, text))
+    return [_as_name(tokens, index, text) for index in range(len(tokens))]
+
+
+def _with_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:
+    """The tokens with a name for each string in double quotes; `"a""b"` is one name."""
+    index = 0
+    while index < len(tokens):
+        first = last = tokens[index]
+        index += 1
+        if first.token_type is not TokenType.STRING or text[first.start] != '"':
+            yield first
+            continue
+        while index < len(tokens) and text[last.end : last.end + 2] == '""':
+            last = tokens[index]
+            index += 1
+        name = text[first.start + 1 : last.end].replace('""', '"')
+        yield renamed(first, TokenType.IDENTIFIER, name, last.end)
+
+
+def _as_name(tokens: Sequence[SqlglotToken], index: int, text: str) -> SqlglotToken:
+    token = tokens[index]
+    quoted = token.token_type is TokenType.STRING and text[token.start] == '"'
+    dotted = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.DOT
+    return renamed(token, TokenType.IDENTIFIER, token.text) if quoted and dotted else token
+
+
+def renamed(
+    token: SqlglotToken, kind: TokenType, text: str, end: int | None = None
+) -> SqlglotToken:
+    """A token of another kind and text in the place of `token`, or up to the character `end`."""
+    last = token.end if end is None else end
+    return SqlglotToken(kind, text, token.line, token.col, token.start, last, token.comments)
+
+
+def _is_command(tokens: Sequence[SqlglotToken]) -> bool:
+    """Whether all after the first word, EXPLAIN or a column `show`, was taken as one string.
+
+    Such a string is longer than its place, which has no quotes.
+    """
+    if len(tokens) < 2 or tokens[1].token_type is not TokenType.STRING:
+        return False
+    return tokens[1].end - tokens[1].start + 1 < len(tokens[1].text) + 2
+
+
+def _not_as_command(text: str) -> list[SqlglotToken]:
+    """The tokens of a text that does not start a statement: a parenthesis stands before it."""
+    return [
+        SqlglotToken(
+            token.token_type,
+            token.text,
+            token.line,
+            token.col - (token.line == 1),
+            token.start - 1,
+            token.end - 1,
+            token.comments,
+        )
+        for token in Spark().tokenize(f"({text}")[1:]
+    ]
+
+
+def frame_at(tokens: Sequence[SqlglotToken], index: int) -> str | None:
+    """The name in `{name}`, when three tokens from `index` on are written so."""
+    if index + 2 >= len(tokens):
+        return None
+    opening, name, closing = tokens[index : index + 3]
+    is_frame = (
+        opening.token_type is TokenType.L_BRACE
+        and closing.token_type is TokenType.R_BRACE
+        and name.text.isidentifier()
+        and name.start == opening.end + 1
+        and closing.start == name.end + 1
+        and name.end - name.start + 1 == len(name.text)
+    )
+    return name.text if is_frame else None
+
+
+def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
+    """Our tokens of `text`, which starts at `offset` of the query, made of sqlglot's."""
+    own: list[Token] = []
+    end = -1
+    for token in tokens:
+        if token.start >= end:
+            own.extend(_own(token, text, offset))
+            end = token.end + 1
+    return tuple(own)
+
+
+def _own(token: SqlglotToken, text: str, offset: int) -> Iterator[Token]:
+    written = text[token.start : token.end + 1]
+    span = Span(token.start + offset, token.end + 1 + offset)
+    if token.token_type is TokenType.IDENTIFIER:
+        yield Token(TokenKind.QUOTED, token.text, span)
+    elif token.token_type in _STRINGS:
+        yield Token(TokenKind.STRING, written, span)
+    elif token.token_type is TokenType.NUMBER:
+        yield Token(TokenKind.NUMBER, written, span)
+    elif written.isascii() and written.isidentifier():
+        yield Token(TokenKind.WORD, written, span)
+    elif _WORDS.fullmatch(written):
+        for word in re.finditer(r"\w+", written):
+            yield Token(TokenKind.WORD, word.group(), Span(*word.span()).shifted(span.start))
+    else:
+        yield Token(TokenKind.SYMBOL, written, span)
+
+
+_QUOTE_OR_COMMENT = re.compile(
+    r"""--[^\n]* | /\*.*?\*/ | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*`""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def _unclosed(text: str, offset: int) -> Span:
+    """The mark that opens a string, a quoted name or a comment which nothing closes."""
+    position = 0
+    while position < len(text):
+        if match := _QUOTE_OR_COMMENT.match(text, position):
+            position = match.end()
+        elif text[position] in "'\"`" or text.startswith("/*", position):
+            break
+        else:
+            position += 1
+    return Span(position, position + 1).shifted(offset)

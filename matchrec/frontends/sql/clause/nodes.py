@@ -1,0 +1,80 @@
+"""Syntax nodes of the clause: what its author wrote, with defaults still open.
+
+Clauses that differ in spans only are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from matchrec.frontends.lexing.dialect import SPARK, Dialect
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, RowsPerMatch, Subset
+from matchrec.plan.pattern import RowPattern
+from matchrec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionText:
+    """An expression as written, up to its last character."""
+
+    text: str
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One ORDER BY key; None where nothing is written."""
+
+    expression: ExpressionText
+    descending: bool | None = None
+    nulls_first: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureNode:
+    """`expression AS name`. span: of the name."""
+
+    expression: ExpressionText
+    name: str
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionNode:
+    """`variable AS condition`; the variable is normalized. span: of the variable."""
+
+    variable: str
+    condition: ExpressionText
+    span: Span = field(compare=False)
+
+
+class Search(Enum):
+    """Where the first match may start; of the WINDOW clause only."""
+
+    INITIAL = "INITIAL"
+    SEEK = "SEEK"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRecognize:
+    """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written.
+
+    dialect: in which its expressions are written.
+    """
+
+    pattern: RowPattern
+    partition_by: tuple[ExpressionText, ...] = ()
+    order_by: tuple[SortKey, ...] = ()
+    measures: tuple[MeasureNode, ...] = ()
+    rows_per_match: RowsPerMatch | None = None
+    after_match: AfterMatchSkip | None = None
+    search: Search | None = None
+    search_span: Span | None = field(compare=False, default=None)
+    within: ExpressionText | None = None
+    selection: EventSelection | None = None
+    output: MatchOutput | None = None
+    subsets: tuple[Subset, ...] = ()
+    definitions: tuple[DefinitionNode, ...] = ()
+    dialect: Dialect = SPARK
+    span: Span = field(compare=False, default=Span(0, 0))

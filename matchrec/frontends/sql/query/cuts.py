@@ -1,0 +1,87 @@
+"""Where the clauses of a query stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matchrec.errors.sql import query as errors
+from matchrec.frontends.lexing.function_names import words
+from matchrec.frontends.lexing.token_sequence import TokenSequence
+from matchrec.frontends.lexing.tokens import TokenKind
+
+_BEFORE_RELATION = words("FROM JOIN USING")
+_BEFORE_EXPRESSION = words("SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One clause: the index of its word, of its opening and of its closing parenthesis."""
+
+    word: int
+    opening: int
+    closing: int
+
+
+def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
+    """The clauses of a query in the order of evaluation: the inner ones end first.
+
+    Their parentheses are closed.
+    """
+    found = []
+    index = 0
+    while index < len(tokens):
+        if is_clause(tokens, index):
+            cut = Cut(index, index + 1, tokens.pairs[index + 1])
+            _refuse_inner(tokens, cut)
+            found.append(cut)
+            index = cut.closing
+        index += 1
+    return tuple(found)
+
+
+def is_clause(tokens: TokenSequence, index: int) -> bool:
+    """Whether a clause starts at `index`, and not a column, a table or a function of that name."""
+    if tokens.key(index) != "MATCH_RECOGNIZE" or tokens.key(index + 1) != "(":
+        return False
+    if tokens.key(index - 1) in (".", "AS"):
+        return False
+    closing = tokens.pairs.get(index + 1, len(tokens))
+    has_pattern = any(
+        tokens.key(i) == "PATTERN" and tokens.key(i + 1) == "("
+        for i in tokens.level(index + 2, closing)
+    )
+    return has_pattern or _ends_relation(tokens, index - 1)
+
+
+def _ends_relation(tokens: TokenSequence, index: int) -> bool:
+    if index < 0:
+        return False
+    if tokens[index].kind is TokenKind.SYMBOL:
+        return tokens.key(index) in (")", "}")
+    return tokens.key(index) not in _BEFORE_EXPRESSION | _BEFORE_RELATION
+
+
+def _refuse_inner(tokens: TokenSequence, cut: Cut) -> None:
+    for index in range(cut.opening + 1, cut.closing):
+        if is_clause(tokens, index):
+            raise errors.clause_in_clause(tokens[index].span)
+
+
+def refuse_window_patterns(tokens: TokenSequence) -> None:
+    """PATTERN and DEFINE in the parentheses of OVER or WINDOW (R020)."""
+    for opening, closing in tokens.pairs.items():
+        named = tokens.key(opening - 1) == "AS" and "WINDOW" in (
+            tokens.key(opening - 3),
+            *(tokens.key(i) for i in tokens.level(0, opening)),
+        )
+        if tokens.key(opening) != "(" or not (tokens.key(opening - 1) == "OVER" or named):
+            continue
+        inside = tuple(tokens.level(opening + 1, closing))
+        keys = [tokens.key(index) for index in inside]
+        defined = any(
+            key == "DEFINE" and tokens.key(index + 2) == "AS"
+            for index, key in zip(inside, keys, strict=True)
+        )
+        for index, key in zip(inside, keys, strict=True):
+            if key == "PATTERN" and tokens.key(index + 1) == "(" and defined:
+                raise errors.pattern_in_window(tokens[index].span)

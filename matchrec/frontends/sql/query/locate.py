@@ -1,0 +1,120 @@
+"""Query text → Query: where its clauses stand and what each applies to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.sql import query as errors
+from matchrec.frontends.lexing.dialect import SPARK, Dialect
+from matchrec.frontends.lexing.sqlglot_tokens import frame_at
+from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
+from matchrec.frontends.sql.clause.grammar import read_clause
+from matchrec.frontends.sql.clause.sections import cut_out_tokens
+from matchrec.frontends.sql.query.aliases import find_aliases
+from matchrec.frontends.sql.query.brackets import part_at, refuse_unbalanced
+from matchrec.frontends.sql.query.cuts import Cut, find_clauses, refuse_window_patterns
+from matchrec.frontends.sql.query.nodes import Frame, Query, Site
+from matchrec.frontends.sql.query.relation import find_relation
+from matchrec.frontends.sql.query.statement import keeps_text, refuse_stored_text
+from matchrec.frontends.sql.query.use import count_words, find_use
+from matchrec.frontends.sql.query.with_clauses import find_visible, find_with_clauses
+from matchrec.plan.text.template import View
+from matchrec.source import Source, Span
+
+_WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
+_MISSPELT = re.compile(r"\bMATCH(?!_RECOGNIZE\b)[_\s]*RE[A-Z0-9_]*\b", re.IGNORECASE)
+_WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
+
+
+def parse(text: str, frames: Collection[str] = (), dialect: Dialect = SPARK) -> Query:
+    """The clauses of a query; frames: the names that `{name}` may have.
+
+    >>> query = parse("SELECT * FROM t q MATCH_RECOGNIZE (PATTERN (A B)) AS m WHERE m.x > 1")
+    >>> [(site.relation_alias, query.source.at(site.relation)) for site in query.sites]
+    [('q', 't q')]
+    """
+    source = Source(text)
+    with shown_in(source):
+        if _MISSPELT.search(text):
+            _refuse_misspelt(text)
+        if not (frames or _WORD.search(text) or _WINDOW.search(text)):
+            return Query(source)
+        tokens = read_tokens(text, dialect)
+        refuse_window_patterns(tokens)
+        refuse_unbalanced(tokens)
+        clauses = find_clauses(tokens)
+        inside = tuple(tokens.span(cut.opening, cut.closing + 1) for cut in clauses)
+        passed = tuple(_frames(tokens, frames, inside, bool(clauses)))
+        if not clauses:
+            return Query(source, (), passed, keeps_text=keeps_text(tokens))
+        sites = tuple(_sites(tokens, clauses))
+        return Query(source, sites, passed, _marks(tokens, sites), keeps_text(tokens))
+
+
+def _refuse_misspelt(text: str) -> None:
+    """The clause's name as two words or with another letter, before parentheses with PATTERN."""
+    tokens = read_tokens(text)
+    for opening, closing in tokens.pairs.items():
+        first = opening - 1 - (tokens.key(opening - 2) == "MATCH")
+        written = text[tokens[first].span.start : tokens[opening].span.start]
+        parts = (part_at(tokens, index) for index in tokens.level(opening + 1, closing))
+        if _MISSPELT.fullmatch(written.strip()) and "PATTERN" in parts:
+            raise errors.misspelt_clause(written.strip(), tokens.span(first, opening))
+
+
+def _marks(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
+    """The parameter markers; a `?` in PATTERN is a quantifier."""
+    patterns = [site.clause.pattern.span for site in sites]
+    return tuple(
+        token.span
+        for token in tokens.tokens
+        if token.key == "?"
+        and not any(span and span.start <= token.span.start < span.end for span in patterns)
+    )
+
+
+def _frames(
+    tokens: TokenSequence, names: Collection[str], inside: Sequence[Span], strict: bool
+) -> Iterator[Frame]:
+    """The frames outside clauses; with `strict`, each must have been passed."""
+    for index, token in enumerate(tokens.sqlglot):
+        name = frame_at(tokens.sqlglot, index)
+        if not name or any(span.start <= token.start < span.end for span in inside):
+            continue
+        span = Span(token.start, tokens.sqlglot[index + 2].end + 1)
+        if name in names:
+            yield Frame(View(name), span)
+        elif strict:
+            raise errors.unknown_frame(name, names, span)
+
+
+def _sites(tokens: TokenSequence, clauses: Sequence[Cut]) -> Iterator[Site]:
+    withs = find_with_clauses(tokens)
+    for cut in clauses:
+        refuse_stored_text(tokens, cut)
+        _refuse_alias_in_double_quotes(tokens, cut)
+    relations = tuple(find_relation(tokens, cut) for cut in clauses)
+    names = find_aliases(tokens, relations)
+    words = count_words(tokens)
+    for index, (relation, alias) in enumerate(zip(relations, names, strict=True)):
+        cut = relation.cut
+        input_span = tokens.span(relation.start, cut.word)
+        yield Site(
+            index,
+            read_clause(cut_out_tokens(tokens, cut.opening, cut.closing)),
+            alias,
+            View(f"match_recognize_{index}"),
+            input_span,
+            input_span.to(tokens[cut.closing].span),
+            find_visible(tokens, withs, relation.start),
+            find_use(tokens, relation.start, cut.closing, words),
+        )
+
+
+def _refuse_alias_in_double_quotes(tokens: TokenSequence, cut: Cut) -> None:
+    after = cut.closing + 1 + (tokens.key(cut.closing + 1) == "AS")
+    if after < len(tokens) and tokens[after].in_double_quotes:
+        token = tokens[after]
+        raise errors.alias_in_double_quotes(token.text, token.span)
