@@ -10,14 +10,32 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
-# The default run is the same each time; a long run draws other examples each time.
-settings.register_profile("matchrec", derandomize="MATCHREC_EXAMPLES" not in os.environ)
+from tests.scale import LONG_RUN, choose_settings_of_spark
+
+# A run is the same each time; a long run draws other examples each time.
+settings.register_profile("matchrec", derandomize=LONG_RUN is None)
 settings.load_profile("matchrec")
+choose_settings_of_spark()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite expected messages of cases")
     parser.addoption("--connect", action="store_true", help="run Spark's tests over Spark Connect")
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m is looked at
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if has_larger_form(item):
+            item.add_marker(pytest.mark.larger)
+
+
+def has_larger_form(item: pytest.Item) -> bool:
+    """Whether its module asks how much to do, or its queries are compiled in a full run."""
+    assert isinstance(item, pytest.Function)
+    names, module = item.fixturenames, item.module
+    asks = hasattr(module, "examples") or hasattr(module, "some_of")
+    return asks or ("spark" in names and "without_compiling" not in names)
 
 
 def small_session(*, connect: bool = False) -> SparkSession:

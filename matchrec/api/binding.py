@@ -28,10 +28,10 @@ def runner_for(
 ) -> Runner:
     """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
     refuse_other_tables(query, frames)
-    return Runner(spark, named(query, args), frames, lambda text: fill_frames(text, frames))
+    return Runner(spark, name_values(query, args), frames, lambda text: fill_frames(text, frames))
 
 
-def named(query: Query, args: Arguments) -> dict[str, Any] | None:
+def name_values(query: Query, args: Arguments) -> dict[str, Any] | None:
     """Values by the names of their markers. Raises unless each `?` has one."""
     if isinstance(args, list):
         if len(args) != len(query.markers):
@@ -63,7 +63,7 @@ def run_around(query: Query, runner: Runner, text: Template) -> DataFrame:
     try:
         found = runner.stored(text) if query.keeps_text else runner.sql(text)
         if is_connect(runner.spark) and not parameters.keys() <= set(known):
-            return runner.analysed(found)
+            return runner.analyse(found)
         return found
     except AnalysisException as error:
         raise unbound(error, query, known) or error from None

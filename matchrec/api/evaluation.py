@@ -67,11 +67,11 @@ class Evaluation:
         def select_list_from(select_list: Template) -> Template:
             return select_from(self.query, site, select_list)
 
-        def behind_with(text: Template) -> Template:
+        def after_with(text: Template) -> Template:
             return in_scope(self.query, site, text)
 
         relation = Relation(
-            replace(self.runner, in_scope=behind_with),
+            replace(self.runner, in_scope=after_with),
             select_list_from,
             (self.as_written(markers_of_rows(self.query, site)), rows_of(self.query, site)),
         )

@@ -38,16 +38,16 @@ def install(
     check_session(spark)
     options = Options(engine, max_steps=max_steps)
 
-    def answer(
+    def sql(
         session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
     ) -> DataFrame | None:
         if not isinstance(query, str) or not may_have_clause(query, frames):
             return None
         quotes = dialect_of(session, query)
         parsed = parse_query(query, frames, quotes, dialect)
-        return answered(session, parsed, (args, frames), options)
+        return answer(session, parsed, (args, frames), options)
 
-    installed.put(spark, answer)
+    installed.put(spark, sql)
 
 
 @checked(spark=SESSION)
@@ -56,7 +56,7 @@ def uninstall(spark: SparkSession) -> None:
     installed.take_away(spark)
 
 
-def answered(
+def answer(
     spark: SparkSession, parsed: Query, values: tuple[Any, dict[str, Any]], options: Options
 ) -> DataFrame | None:
     """The result of a query with clauses, None for any other. values: args and frames."""

@@ -13,9 +13,10 @@ from matchrec.api.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TABLE, TRAN
 from matchrec.arguments import DATAFRAME, FLAG, TEXTS, OneOf, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import PATTERN_CALLS
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.arguments import keys, orders
-from matchrec.frontends.pattern import WORDS, AfterMatch, Asked, Pattern, lower_pattern, textual
+from matchrec.frontends.pattern import AfterMatch, Pattern, PatternQuery, lower_pattern, textual
 from matchrec.frontends.pattern.sql import to_sql
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.text.sql_text import quoted
@@ -120,7 +121,7 @@ def pattern_sql(
     table: its name, or `{hole}`. Raises MatchRecognizeUnsupportedError for what MATCH_RECOGNIZE,
     with one event selection for the whole row pattern, cannot say.
     """
-    return to_sql(Asked(pattern, orders(order_by), keys(partition_by), ("*",)), table)
+    return to_sql(PatternQuery(pattern, orders(order_by), keys(partition_by), ("*",)), table)
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class PatternCall:
         stages, columns = textual(self.pattern.stages)
         columns_of_events = tuple(quoted(name) for name in self.df.columns)
         frame = with_conditions(self.df, columns)
-        asked = Asked(
+        query = PatternQuery(
             Pattern(stages),
             self.order_by,
             self.partition_by,
@@ -151,8 +152,8 @@ class PatternCall:
             self.timeouts,
             dialect_of(self.df.sparkSession, stages),
         )
-        plan, source = lower_pattern(asked)
-        with shown_in(source, WORDS):
+        plan, source = lower_pattern(query)
+        with shown_in(source, PATTERN_CALLS):
             executed = execute(plan, relation_of(frame), None, options)
         return replace(executed, dataframe=executed.dataframe.drop(*columns))
 

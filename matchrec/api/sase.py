@@ -18,14 +18,14 @@ from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible
 from matchrec.errors.kinds import shown_in
-from matchrec.errors.sase import WORDS
+from matchrec.errors.language import SASE
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.compressed import as_graph
 from matchrec.source import Source
-from matchrec.spark.after.unwind import marked, unwound
+from matchrec.spark.after.unwind import mark_graph, unwind_graph
 from matchrec.spark.counters import Counters
 from matchrec.spark.errors.diagnose import check_type_column
 from matchrec.spark.execute import Executed, Options, execute
@@ -127,7 +127,7 @@ class SaseCall:
 
     def executed(self, options: Options) -> Executed:
         """The result, and what explains it."""
-        with shown_in(Source(self.text), WORDS):
+        with shown_in(Source(self.text), SASE):
             plan = compile_sase(
                 self.text, self.order_by, self.partition_by, self.type_column, self.output
             )
@@ -139,7 +139,7 @@ class SaseCall:
                 raise
             if self.output is not MatchOutput.GRAPH:
                 return executed
-            return replace(executed, dataframe=marked(executed.dataframe, plan))
+            return replace(executed, dataframe=mark_graph(executed.dataframe, plan))
 
 
 @checked(graph=DATAFRAME)
@@ -150,7 +150,7 @@ def unwind(graph: DataFrame) -> DataFrame:
     one that is there.
     """
     check_session(graph.sparkSession)
-    return unwound(graph)
+    return unwind_graph(graph)
 
 
 def sase_output(output: str, form: str) -> MatchOutput:

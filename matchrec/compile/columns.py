@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from matchrec.compile.executable import Crossing
 from matchrec.conditions.aggregates import basic
-from matchrec.conditions.residual import Combined, Grown, Step, Value, VariableAt
+from matchrec.conditions.residual import Combined, RunningAggregate, Step, Value, VariableAt
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_columns import RunColumns
 from matchrec.conditions.types import NUMBERS, Family, ValueType
@@ -35,21 +35,23 @@ def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     return tuple(row_column(key.text) for key in plan.partition_by)
 
 
-def sent_once(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+def find_columns_sent_once(
+    plan: MatchPlan, types: Mapping[RowColumn, ValueType]
+) -> tuple[RowColumn, ...]:
     """The columns by which rows are partitioned that only a partition's first row need bring."""
     keys = dict.fromkeys(key_columns(plan))
     return tuple(key for key in keys if types[key].family in SENT_ONCE)
 
 
-def crossing(
+def build_crossing(
     plan: MatchPlan,
     types: Mapping[RowColumn, ValueType],
     measured: Iterable[RowColumn],
     run: RunColumns,
 ) -> Crossing:
     """The columns that cross, each once. measured: those that reads know by their index."""
-    keys, once = key_columns(plan), sent_once(plan, types)
-    window, ends = typed_window(plan, types), typed_ends(plan, types)
+    keys, once = key_columns(plan), find_columns_sent_once(plan, types)
+    window, ends = type_window(plan, types), type_ends(plan, types)
     columns = tuple(dict.fromkeys((*measured, *run.integers, *run.floats, *window, *ends, *keys)))
     index = {column: place for place, column in enumerate(columns)}
 
@@ -74,8 +76,8 @@ def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
         yield row_column(output.text)
     scalars = [output.value] if isinstance(output, Measure) else []
     if isinstance(output, TimeoutOutput):
-        whole = output.timeouts.whole
-        scalars = [*output.timeouts.near, *([] if whole is None else [whole])]
+        ends = (*output.timeouts.near, output.timeouts.whole)
+        scalars = [end for end in ends if end is not None]
     for reference in (one for scalar in scalars for one in references(scalar)):
         if isinstance(reference, ColumnReference):
             yield row_column(reference.argument)
@@ -103,7 +105,7 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
             yield column
         case Value(column=column, missing=RowColumn() as missing):
             yield from (column, missing, TRUE_COLUMN)
-        case Grown(column=RowColumn() as column):
+        case RunningAggregate(column=RowColumn() as column):
             yield column
         case VariableAt(by_variable=columns):
             yield from columns
@@ -114,7 +116,7 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
             return
 
 
-def typed_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+def type_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
     """The two columns of the window as values of one type: a date plus hours is a timestamp."""
     window = window_columns(plan)
     if not window or plan.within is None:
@@ -127,8 +129,8 @@ def typed_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple
     return window if order == bound else (cast(window[0], bound.name), window[1])
 
 
-def typed_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
-    """When windows end, if some are between neighbours: dates beside timestamps are timestamps."""
+def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+    """When windows end, if some are between neighbours; dates among timestamps become such."""
     near = near_columns(plan)
     found = (*window_columns(plan)[1:], *near) if near else ()
     times = [types[one] for one in found if types[one].family is not Family.DATE]

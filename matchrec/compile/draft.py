@@ -1,37 +1,41 @@
-"""A resolved plan, split: what Spark computes of conditions, before types are known."""
+"""A resolved plan, its row pattern compiled and its conditions split, before types are known."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matchrec.compile.columns import key_columns, output_row_columns, step_columns
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import Neighbours, RowColumn
-from matchrec.conditions.split import split
 from matchrec.conditions.within import near_columns, window_columns
+from matchrec.engine.interface import Optimisations
+from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.output.schema import OutputColumn
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.pruning.irrelevant_rows import relevant_rows
-from matchrec.pruning.neighbours import neighbours
+from matchrec.pruning.irrelevant_rows import find_relevance_tests
+from matchrec.pruning.neighbours import find_neighbour_tests
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A resolved plan, split, before the types of its columns are known.
+    """A query before the types of its columns are known.
 
-    relevant, neighbours: as in `Executable`.
+    optimisations: those of event selection. relevant, neighbours: as in `Executable`, once it is
+    pruned.
     """
 
     plan: MatchPlan
+    pattern: CompiledPattern
     conditions: tuple[SplitCondition, ...]
     outputs: tuple[OutputColumn, ...]
-    relevant: tuple[RowColumn, ...]
-    neighbours: tuple[Neighbours, ...]
+    optimisations: Optimisations
+    relevant: tuple[RowColumn, ...] = ()
+    neighbours: tuple[Neighbours, ...] = ()
 
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
         """The conditions that Spark evaluates before the match, each once."""
-        return row_conditions(self.conditions)
+        return tuple(dict.fromkeys(o.before for o in self.conditions if o.before is not None))
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Every column whose type the link needs, each once."""
@@ -45,16 +49,16 @@ class Draft:
         found.update(dict.fromkeys(key_columns(self.plan)))
         return tuple(found)
 
+    def prune(self) -> Draft:
+        """The same with the tests of rows that need not cross."""
+        relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
+        if relevant:
+            return replace(self, relevant=relevant, neighbours=())
+        tests = find_neighbour_tests(self.plan, self.pattern, self.conditions, self.row_conditions)
+        return replace(self, relevant=(), neighbours=tests)
 
-def draft(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> Draft:
-    """Splits the conditions of a resolved plan."""
-    conditions = split(plan)
-    relevant = relevant_rows(plan, conditions)
-    bits = row_conditions(conditions)
-    beside = () if relevant else neighbours(plan, conditions, bits)
-    return Draft(plan, conditions, outputs, relevant, beside)
-
-
-def row_conditions(conditions: tuple[SplitCondition, ...]) -> tuple[RowColumn, ...]:
-    """What Spark evaluates of conditions before the match, each once."""
-    return tuple(dict.fromkeys(one.before for one in conditions if one.before is not None))
+    def narrow(self, outputs: tuple[OutputColumn, ...]) -> Draft:
+        """The same with these outputs only, so that more rows may be left out."""
+        measures = tuple(one for one in self.plan.measures if one in outputs)
+        plan = replace(self.plan, measures=measures)
+        return replace(self, plan=plan, outputs=outputs).prune()

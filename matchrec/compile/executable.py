@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from matchrec.compile.lookaround import Lookaround, lookaround
+from matchrec.compile.lookaround import Lookaround, find_lookaround
 from matchrec.conditions.row_column import Neighbours, RowColumn
-from matchrec.engine.interface import (
-    Engine,
-    Task,
-)
-from matchrec.engine.slices.starting_rows import Reach
+from matchrec.engine.interface import Algorithm, Task
+from matchrec.engine.slices.starting_rows import SliceSearch
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read
 from matchrec.plan.clauses import RowsPerMatch
@@ -52,16 +49,17 @@ class Crossing:
 class Executable:
     """A linked query. Picklable: Spark carries it to its workers.
 
-    conditions: what Spark computes for every row and packs as one bit each. relevant: those of
-    which a row must satisfy one to be sent at all, or none. neighbours: what a row and those beside
-    it must satisfy for the row to be sent, or none. aggregates: those that Spark computes over the
-    rows of each match. ansi: whether overflow is an error. window_rows: how many rows a window has.
-    sliced: where partitions are slices, with borrowed rows, how far the query looks.
+    algorithm, reason: what runs the task, and why. conditions: what Spark computes for every row
+    and packs as one bit each. relevant: those of which a row must satisfy one to be sent at all, or
+    none. neighbours: what a row and its neighbours must satisfy for the row to be sent, or none.
+    aggregates: those that Spark computes over the rows of each match. ansi: whether overflow is an
+    error. window_rows: how many rows a window has. sliced: where partitions are slices, with
+    borrowed rows, how starting rows are found.
     """
 
     pattern: str
     task: Task
-    engine: Engine
+    algorithm: Algorithm
     reason: str
     rows_per_match: RowsPerMatch
     crossing: Crossing
@@ -73,13 +71,13 @@ class Executable:
     outputs: tuple[Output, ...]
     ansi: bool
     window_rows: int | None = None
-    sliced: Reach | None = None
+    sliced: SliceSearch | None = None
 
     @property
     def lookaround(self) -> Lookaround | None:
-        """How much of a partition must be at hand beside a match; None for all of it."""
-        return lookaround(self.task, len(self.crossing.integers), self.reads)
+        """How much of a partition must be at hand around a match; None for all of it."""
+        return find_lookaround(self.task, len(self.crossing.integers), self.reads)
 
-    def limited(self, max_steps: int | None) -> Executable:
+    def limit(self, max_steps: int | None) -> Executable:
         """The same with so many steps in a partition at most: see `Task`."""
         return replace(self, task=replace(self.task, max_steps=max_steps))

@@ -1,7 +1,7 @@
-"""How far from the rows of a run a query looks: so much of a partition must be at hand.
+"""How far from the rows of a run a query looks, so that a partition may come in pieces.
 
 A search decides on a starting row once it has seen the rows that it looks at, so a partition may
-come to the engine in pieces that overlap by what conditions and measures see beside a match.
+come to the engine in pieces that overlap by what conditions and measures see around a match.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from matchrec.output.reads import Read, ReadAt
 
 @dataclass(frozen=True, slots=True)
 class Lookaround:
-    """The most rows before a run's first row, and behind its last one, that are read."""
+    """The most rows before a run's first row, and after its last one, that are read."""
 
     before: int
-    behind: int
+    after: int
 
 
-def lookaround(task: Task, integers: int, reads: Iterable[Read]) -> Lookaround | None:
+def find_lookaround(task: Task, integers: int, reads: Iterable[Read]) -> Lookaround | None:
     """How far conditions and measures see; None where a partition must be at hand as a whole.
 
     integers: how many integer columns conditions read.

@@ -1,4 +1,4 @@
-"""How far a query looks from the first row of a match: what slices of a partition overlap by.
+"""By how many rows slices of a partition overlap, which is how far a query looks from a match.
 
 Where that has a bound, the starting rows of one partition may be searched in several places at
 once, each with the rows of a contiguous slice and those near its ends. Which rows these are may
@@ -8,67 +8,61 @@ depend on the matches before: see `engine.slices.starting_rows`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import Shifted
-from matchrec.engine.slices.starting_rows import Reach
-from matchrec.nfa.closure import Folded, fold
-from matchrec.nfa.facts import most_rows
+from matchrec.engine.choose import choose
+from matchrec.engine.skipping import longest_leap
+from matchrec.engine.slices.starting_rows import SliceOverlap, SliceSearch
 from matchrec.output.reads import ReadMatchNumber
-from matchrec.plan.clauses import RowsPerMatch, SkipTo
+from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.match_plan import MatchPlan
 
 LEAPS = 8  # ways from one starting row to the next meet after a few matches
 
 
-def reach(plan: MatchPlan, executable: Executable) -> Reach | str:
+def find_slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap | str:
     """How far a query looks, or the reason why it must have each partition as a whole."""
     lookaround, task = executable.lookaround, executable.task
     if lookaround is None:
         return "event selection looks at each partition as a whole"
-    folded = fold(task.program)
-    assert folded is not None
-    obstacle = obstacle_of(plan, executable, folded)
+    obstacle = find_obstacle(plan, executable)
     if obstacle is not None:
         return obstacle
-    offsets = [0, *(one.offset for one in shifted(executable))]
-    before, behind = lookaround.before - min(offsets), lookaround.behind + max(offsets)
-    longest = most_rows(folded)
-    leap = longest_leap(plan.after_match.to, longest)
+    offsets = [0, *(one.offset for one in find_shifted(executable))]
+    before, after = lookaround.before - min(offsets), lookaround.after + max(offsets)
+    longest = task.pattern.longest
+    leap = longest_leap(plan.after_match, longest)
     if leap != 1 and before and executable.neighbours:
-        before += 1  # whether a row stays behind depends on the row before it
-    if task.windowed and not behind:
-        return Reach(before, None, 1 if leap == 1 else None, LEAPS)
+        before += 1  # whether a row is left out depends on the row before it
+    if task.windowed and not after:
+        return SliceOverlap(before, None, 1 if leap == 1 else None, LEAPS)
     if longest is not None:
-        return Reach(before, max(0, longest - 1) + behind, leap, LEAPS)
+        return SliceOverlap(before, max(0, longest - 1) + after, leap, LEAPS)
     if task.windowed:
         return "NEXT looks behind the last row of a window"
     return "a match may have any number of rows, and there is no WITHIN"
 
 
-def longest_leap(to: SkipTo, longest: int | None) -> int | None:
-    """How many rows from one starting row to the next at most; None where there is no bound.
-
-    to: where the search goes on after a match. longest: of how many rows one is at most.
-    """
-    if to is SkipTo.NEXT_ROW:
-        return 1
-    if longest is None:
-        return None
-    return max(1, longest if to is SkipTo.PAST_LAST_ROW else longest - 1)
+def cut_into_slices(executable: Executable, overlap: SliceOverlap) -> Executable:
+    """The same over partitions that are slices with such an overlap."""
+    every_row = replace(executable.task, after_match=AfterMatchSkip(SkipTo.NEXT_ROW))
+    algorithm, _ = choose(every_row, executable.algorithm.engine)
+    return replace(executable, sliced=SliceSearch(overlap, every_row, algorithm))
 
 
-def shifted(executable: Executable) -> Iterator[Shifted]:
+def find_shifted(executable: Executable) -> Iterator[Shifted]:
     """What Spark reads before the match on rows at a fixed distance."""
     for column in (*executable.crossing.columns, *executable.conditions):
         yield from (piece for piece in column.pieces if isinstance(piece, Shifted))
 
 
-def obstacle_of(plan: MatchPlan, executable: Executable, folded: Folded) -> str | None:
+def find_obstacle(plan: MatchPlan, executable: Executable) -> str | None:
     """What makes a starting row depend on more than the rows near it."""
     if not plan.order_by:
         return "there is no ORDER BY"
-    if any(choice.guard for choices in folded for choice in choices):
+    if executable.task.pattern.has_anchors:
         return "^ or $ ask where a partition begins or ends"
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
         return "unmatched rows come out, and whether a row is one depends on matches far away"

@@ -1,27 +1,55 @@
 """From a plan to something that can run: the whole compile path on one screen.
 
-resolve → split → type → compile → link
+`draft`: resolve → output columns → compile the row pattern → split → prune.
+`link`, once Spark has said what types the columns of the draft have: type → choose → link.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from matchrec.compile.columns import crossing
+from matchrec.compile.columns import build_crossing
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.task import able_engine, linked_task
+from matchrec.compile.task import build_task
 from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.split import split
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing import Typer
-from matchrec.engine.interface import (
-    OPTIMISED,
-    Optimisations,
-)
+from matchrec.engine.choose import choose
+from matchrec.engine.interface import OPTIMISED, Optimisations
+from matchrec.nfa.compiled_pattern import compile_pattern
 from matchrec.output.read_measures import MeasureReader, timeout_pieces
 from matchrec.output.reads import ReadPointer
-from matchrec.output.schema import OutputColumn, PointerOutput, RowOutput, TimeoutOutput
+from matchrec.output.schema import (
+    OutputColumn,
+    PointerOutput,
+    RowOutput,
+    TimeoutOutput,
+    output_columns,
+)
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
+from matchrec.plan.resolve import InputColumns, resolve
+
+
+def draft(
+    plan: MatchPlan,
+    columns: InputColumns,
+    name_of: Callable[[str], str],
+    optimisations: Optimisations = OPTIMISED,
+) -> Draft:
+    """The draft of a plan over an input with these columns.
+
+    name_of: see `output_columns`. optimisations: those of event selection.
+
+    Raises MatchRecognizeError for all that is wrong with a query, whatever the types are.
+    """
+    resolved = resolve(plan, columns)
+    outputs = output_columns(resolved, columns, name_of)
+    pattern = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
+    conditions = split(resolved)
+    return Draft(resolved, pattern, conditions, outputs, optimisations).prune()
 
 
 def link(
@@ -30,12 +58,11 @@ def link(
     engine: str,
     *,
     ansi: bool,
-    optimisations: Optimisations = OPTIMISED,
 ) -> Executable:
     """The executable of a draft.
 
     types: of `drafted.columns()`. engine: "auto" or an engine's name; one that cannot run the plan
-    is an error, never replaced. optimisations: those of event selection.
+    is an error, never replaced.
     """
     plan = drafted.plan
     typer = Typer(types, ansi)
@@ -44,17 +71,17 @@ def link(
         for condition in drafted.conditions
         if condition.during is not None
     }
-    task = linked_task(drafted, run_conditions, optimisations)
-    chosen, reason = able_engine(task, engine)
+    task = build_task(drafted, run_conditions)
+    algorithm, reason = choose(task, engine)
     measures = MeasureReader(plan, types)
-    outputs = tuple(linked_output(output, measures) for output in drafted.outputs)
+    outputs = tuple(link_output(output, measures) for output in drafted.outputs)
     return Executable(
         pattern=show(plan.pattern),
         task=task,
-        engine=chosen,
+        algorithm=algorithm,
         reason=reason,
         rows_per_match=plan.rows_per_match,
-        crossing=crossing(plan, types, measures.columns, typer.columns),
+        crossing=build_crossing(plan, types, measures.columns, typer.columns),
         conditions=drafted.row_conditions,
         relevant=drafted.relevant,
         neighbours=drafted.neighbours,
@@ -66,7 +93,7 @@ def link(
     )
 
 
-def linked_output(output: OutputColumn, measures: MeasureReader) -> Output:
+def link_output(output: OutputColumn, measures: MeasureReader) -> Output:
     """An output column as text over reads."""
     if isinstance(output, RowOutput):
         return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)

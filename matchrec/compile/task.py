@@ -8,34 +8,21 @@ from matchrec.compile.draft import Draft
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import RunExpression
-from matchrec.engine.choose import choose
 from matchrec.engine.interface import (
     Absent,
     Condition,
-    Engine,
-    Optimisations,
     Staged,
     Task,
 )
-from matchrec.errors.calls import engine_cannot, unconstrained_proceed
-from matchrec.nfa.compile import compile_pattern
-from matchrec.nfa.places import windows_of
-from matchrec.nfa.program import Program
-from matchrec.nfa.stages import compile_stages
-from matchrec.plan.clauses import Absence, EventSelection
+from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.simplify import simplify
-from matchrec.plan.stages import Staging
 
 
-def linked_task(
-    drafted: Draft, run_conditions: Mapping[str, RunExpression], optimisations: Optimisations
-) -> Task:
+def build_task(drafted: Draft, run_conditions: Mapping[str, RunExpression]) -> Task:
     """What an engine is asked. run_conditions: by variable."""
     plan = drafted.plan
     return Task(
-        compiled_program(plan, optimisations),
-        plan.variables,
+        drafted.pattern,
         tuple(task_conditions(plan, drafted.conditions, drafted.row_conditions, run_conditions)),
         {name: plan.members(name) for name in names(plan)},
         plan.after_match,
@@ -43,28 +30,17 @@ def linked_task(
         plan.output,
         tuple(absent(plan, absence) for absence in plan.absences),
         None if plan.closing is None else plan.variables.index(plan.closing),
-        optimisations,
+        drafted.optimisations,
         plan.within is not None or plan.within_rows is not None,
-        None if plan.staging is None else staged(plan, plan.staging),
+        staged(plan),
     )
 
 
-def compiled_program(plan: MatchPlan, optimisations: Optimisations) -> Program:
-    """The program of a plan's pattern."""
-    if plan.staging is not None:
-        return compile_stages(plan.staging.steps, plan.variables)
-    constrained = optimisations.constrain_proceed
-    if not constrained and plan.selection is EventSelection.SKIP_TILL_NEXT_MATCH:
-        raise unconstrained_proceed()
-    return compile_pattern(
-        simplify(plan.pattern), plan.variables, plan.selection, constrain_proceed=constrained
-    )
-
-
-def staged(plan: MatchPlan, staging: Staging) -> Staged:
-    """What an engine is told of stages."""
-    windows = windows_of(plan, staging)
-    return Staged(staging.steps, windows, staging.skip, staging.timeouts is not None)
+def staged(plan: MatchPlan) -> Staged | None:
+    """What an engine is told of stages, if the pattern is one of stages."""
+    if plan.staging is None:
+        return None
+    return Staged(plan.staging.skip, plan.staging.timeouts is not None)
 
 
 def absent(plan: MatchPlan, absence: Absence) -> Absent:
@@ -74,15 +50,6 @@ def absent(plan: MatchPlan, absence: Absence) -> Absent:
         None if absence.after is None else plan.members(absence.after),
         None if absence.before is None else plan.members(absence.before),
     )
-
-
-def able_engine(task: Task, name: str) -> tuple[Engine, str]:
-    """The engine of that name, which can run the task, and the reason for it."""
-    engine, reason = choose(task, name)
-    obstacle = engine.supports(task)
-    if obstacle is not None:
-        raise engine_cannot(engine.name, obstacle)
-    return engine, reason
 
 
 def names(plan: MatchPlan) -> Iterator[str]:

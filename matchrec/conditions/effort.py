@@ -1,4 +1,4 @@
-"""How large the run conditions of a query may become: what is beyond is refused early."""
+"""Refuses run conditions that would become too large, while they are being typed."""
 
 from __future__ import annotations
 

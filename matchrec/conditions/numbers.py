@@ -40,7 +40,7 @@ def as_decimal(type_: ValueType) -> ValueType:
     return type_
 
 
-def meet(one: ValueType, other: ValueType) -> ValueType | None:
+def common_type(one: ValueType, other: ValueType) -> ValueType | None:
     """The type in which Spark compares two numbers, or None where there is none."""
     families = {one.family, other.family}
     if Family.FLOATING in families:
@@ -53,7 +53,7 @@ def meet(one: ValueType, other: ValueType) -> ValueType | None:
     return decimal(digits, scale) if digits <= 38 else None
 
 
-def widened(typed: Typed, type_: ValueType) -> Typed:
+def widen(typed: Typed, type_: ValueType) -> Typed:
     """A number as a wider type: an integer or decimal as a float, or with more decimal places."""
     if typed.type == type_:
         return typed
@@ -70,15 +70,17 @@ def widened(typed: Typed, type_: ValueType) -> Typed:
     if not shift:
         return Typed(typed.expression, type_)
     power = Constant(10**shift, Kind.INTEGER)
-    return Typed(whole(ArithmeticOperator.MULTIPLY, typed.expression, power), type_)
+    return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power), type_)
 
 
-def whole(operator: ArithmeticOperator, left: RunExpression, right: RunExpression) -> RunExpression:
-    """64-bit integer arithmetic in which overflow is an error."""
+def integer_arithmetic(
+    operator: ArithmeticOperator, left: RunExpression, right: RunExpression
+) -> RunExpression:
+    """64-bit integer arithmetic, whose overflow is an error."""
     return Arithmetic(operator, left, right, Kind.INTEGER)
 
 
-def computed(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool) -> Typed | None:
+def compute(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool) -> Typed | None:
     """Arithmetic on two numbers of one family, or None where the engine has none."""
     if Family.DECIMAL in (left.type.family, right.type.family):
         return on_decimals(operator, left, right)
@@ -90,7 +92,7 @@ def computed(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool
 
 def on_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
     """+ and - of one scale, * of any two; the quotient is Spark's alone."""
-    expression = whole(operator, left.expression, right.expression)
+    expression = integer_arithmetic(operator, left.expression, right.expression)
     one, other = as_decimal(left.type), as_decimal(right.type)
     match operator:
         case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
@@ -119,7 +121,9 @@ def negative(value: Typed, ansi: bool) -> Typed:
         return Typed(
             Arithmetic(subtract, zero, value.expression, Kind.INTEGER, bits, ansi), value.type
         )
-    return Typed(whole(ArithmeticOperator.SUBTRACT, zero, value.expression), value.type)
+    return Typed(
+        integer_arithmetic(ArithmeticOperator.SUBTRACT, zero, value.expression), value.type
+    )
 
 
 def sum_type(type_: ValueType) -> ValueType:
@@ -131,8 +135,8 @@ def sum_type(type_: ValueType) -> ValueType:
 
 def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType) -> Typed:
     """Spark's avg(decimal(p,s)): the sum over the count with four more places, rounded half up."""
-    more = whole(ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER))
-    expression = whole(ArithmeticOperator.DIVIDE, more, count)
+    more = integer_arithmetic(ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER))
+    expression = integer_arithmetic(ArithmeticOperator.DIVIDE, more, count)
     return Typed(expression, decimal(min(38, type_.precision + 4), type_.scale + 4))
 
 
@@ -144,7 +148,9 @@ def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed |
     rule = TIME_RULES.get((left.type.family, operator.value, right.type.family))
     if rule is None:
         return None
-    return rule(whole(operator, left.expression, right.expression), left.type, right.type)
+    return rule(
+        integer_arithmetic(operator, left.expression, right.expression), left.type, right.type
+    )
 
 
 def _as_left(expression: RunExpression, left: ValueType, _right: ValueType) -> Typed:
@@ -161,7 +167,7 @@ def _as_interval(expression: RunExpression, _left: ValueType, _right: ValueType)
 
 def _days_as_interval(expression: RunExpression, _left: ValueType, _right: ValueType) -> Typed:
     day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
-    return Typed(whole(ArithmeticOperator.MULTIPLY, expression, day), INTERVAL)
+    return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, expression, day), INTERVAL)
 
 
 TIME_RULES: Mapping[tuple[Family, str, Family], TimeRule] = {

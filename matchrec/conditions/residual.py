@@ -1,4 +1,4 @@
-"""Steps: what of a condition is left for the engine, before its types are known."""
+"""Residual conditions: what of a condition is left for the engine, before its types are known."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class RunningAggregate:
     """An aggregate that grows with the run; column None counts rows.
 
     so_far: the current row is left out.
@@ -58,7 +58,7 @@ class Combined:
     span: Span
 
 
-Step = Value | Grown | VariableAt | Combined
+Step = Value | RunningAggregate | VariableAt | Combined
 
 
 @dataclass(frozen=True, slots=True)

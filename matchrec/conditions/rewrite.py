@@ -17,13 +17,13 @@ Parts = tuple[Step, ...]
 Rewriting = Callable[[Parts, Span], Combined]
 
 
-def rewritten(step: Combined) -> Combined:
+def rewrite(step: Combined) -> Combined:
     """The same value by basic operations; an operation that is basic is itself."""
     rewriting = REWRITINGS.get(step.operator)
     return step if rewriting is None else rewriting(step.operands, step.span)
 
 
-def negated(operator: str, parts: Parts, span: Span) -> Combined:
+def negate(operator: str, parts: Parts, span: Span) -> Combined:
     """NOT of an operation."""
     return Combined("NOT", (Combined(operator, parts, span),), span)
 
@@ -96,7 +96,7 @@ def null_if(parts: Parts, span: Span) -> Combined:
     """NULLIF(a, b): NULL where they are equal."""
     value, other = parts
     equal = Combined("=", (value, other), span)
-    differs = Combined("OR", (Combined("IS NULL", (equal,), span), negated("=", parts, span)), span)
+    differs = Combined("OR", (Combined("IS NULL", (equal,), span), negate("=", parts, span)), span)
     return Combined("IF", (differs, value), span)
 
 
@@ -125,7 +125,7 @@ def case_of(parts: Parts, span: Span) -> Combined:
 
 def negation_of(operator: str) -> Rewriting:
     """NOT of another operation."""
-    return lambda parts, span: negated(operator, parts, span)
+    return lambda parts, span: negate(operator, parts, span)
 
 
 def as_operator(operator: str) -> Rewriting:

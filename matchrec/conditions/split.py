@@ -20,7 +20,7 @@ from matchrec.conditions.residual import (
     BASIC,
     NULL_IN_NULL_OUT,
     Combined,
-    Grown,
+    RunningAggregate,
     SplitCondition,
     Step,
     Value,
@@ -129,10 +129,10 @@ class ConditionSplitter:
             return Value(self.fixed_column(scalar), None, None, scalar.span)
         found = references(scalar)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
-            return self.grown(found[0], scalar.span)
+            return self.running_aggregate(found[0], scalar.span)
         position = one_position(found)
         if position is not None and isinstance(found[0], ColumnReference):
-            return self.moved_inside(scalar, position)
+            return self.move_inside(scalar, position)
         if position is not None and isinstance(found[0], Classifier) and is_truth(scalar):
             return self.by_classifier(scalar, position)
         if isinstance(scalar, Operation) and scalar.operator in (BASIC | REWRITINGS.keys()):
@@ -142,7 +142,7 @@ class ConditionSplitter:
             raise operations_nested_too_deep(DEEPEST, scalar.span)
         raise not_known_during_the_match(named(scalar), scalar.span)
 
-    def moved_inside(self, scalar: Scalar, position: Navigation) -> Value:
+    def move_inside(self, scalar: Scalar, position: Navigation) -> Value:
         """f(LAST(A.x)) as the column f(x) read at LAST(A); f(NULL) where there is no such row."""
         column = row_column(render(scalar, writing(scalar)))
         missing = None
@@ -157,12 +157,12 @@ class ConditionSplitter:
         texts.append(render(scalar, lambda _: "CAST(NULL AS STRING)"))
         return VariableAt(position, tuple(row_column(text) for text in texts), scalar.span)
 
-    def grown(self, aggregate: Aggregate, span: Span) -> Grown:
+    def running_aggregate(self, aggregate: Aggregate, span: Span) -> RunningAggregate:
         """An aggregate reference as one that the engine grows."""
         form = basic(aggregate)
         if form is None:
             raise aggregate_not_grown(aggregate.function, span)
-        return Grown(form.function, form.variable, form.column, form.so_far, span)
+        return RunningAggregate(form.function, form.variable, form.column, form.so_far, span)
 
 
 def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:

@@ -17,25 +17,25 @@ from typing_extensions import assert_never
 from matchrec.conditions.effort import Effort
 from matchrec.conditions.numbers import (
     Typed,
-    computed,
+    common_type,
+    compute,
     decimal_average,
-    meet,
+    integer_arithmetic,
     negative,
     on_times,
     sum_type,
-    whole,
-    widened,
+    widen,
 )
 from matchrec.conditions.residual import (
     COMPARISONS,
     LOGIC,
     Combined,
-    Grown,
+    RunningAggregate,
     Step,
     Value,
     VariableAt,
 )
-from matchrec.conditions.rewrite import rewritten
+from matchrec.conditions.rewrite import rewrite
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_columns import RunColumns
 from matchrec.conditions.run_condition import (
@@ -93,28 +93,28 @@ class Typer:
 
     def condition(self, step: Step) -> RunExpression:
         """The expression of a whole condition."""
-        typed = self.typed(step)
+        typed = self.type_step(step)
         if typed.type.family is not Family.BOOLEAN:
             raise not_boolean(typed.type.name, step.span)
         return typed.expression
 
-    def typed(self, step: Step) -> Typed:
+    def type_step(self, step: Step) -> Typed:
         """A step with its type. Raises where the expression would be too large or too deep."""
         self.effort.enter(step.span)
-        found = self.typed_by_kind(step)
+        found = self.type_by_kind(step)
         self.effort.leave()
         return found
 
-    def typed_by_kind(self, step: Step) -> Typed:
+    def type_by_kind(self, step: Step) -> Typed:
         match step:
             case Value():
                 return self.value(step)
-            case Grown():
-                return self.grown(step)
+            case RunningAggregate():
+                return self.running_aggregate(step)
             case VariableAt():
                 return self.by_variable(step)
             case Combined():
-                return self.combined(step)
+                return self.combine(step)
             case _:
                 assert_never(step)
 
@@ -125,7 +125,7 @@ class Typer:
 
     def type_of(self, step: Step) -> ValueType:
         """The type of a step; nothing is read for it."""
-        return self.draft.typed(step).type
+        return self.draft.type_step(step).type
 
     def value(self, step: Value) -> Typed:
         literal = step.column.text.strip("() ") if step.column.looks_at_one_row else ""
@@ -147,7 +147,7 @@ class Typer:
         kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
         return Read(self.columns.place(column, kind), kind, navigation)
 
-    def grown(self, step: Grown) -> Typed:
+    def running_aggregate(self, step: RunningAggregate) -> Typed:
         """An aggregate; SUM of integers is bigint, AVG is double, as in Spark."""
         function = Reduction(step.function)
         if function is Reduction.COUNT:
@@ -157,31 +157,31 @@ class Typer:
         if function in (Reduction.MIN, Reduction.MAX):
             if type_.family is Family.OTHER:
                 raise not_a_number(step.function, type_.name, step.span)
-            return Typed(self.reduced(function, step, step.column, type_), type_)
+            return Typed(self.reduce(function, step, step.column, type_), type_)
         if type_.family not in NUMBERS or is_wide_decimal(type_):
             raise not_a_number(step.function, type_.name, step.span)
         if function is Reduction.SUM:
-            return Typed(self.reduced(function, step, step.column, type_), sum_type(type_))
+            return Typed(self.reduce(function, step, step.column, type_), sum_type(type_))
         if type_.family is Family.DECIMAL:
-            total = self.reduced(Reduction.SUM, step, step.column, type_)
+            total = self.reduce(Reduction.SUM, step, step.column, type_)
             return decimal_average(total, self.count(step), type_)
         column = step.column if type_.family is Family.FLOATING else cast(step.column, "DOUBLE")
-        return Typed(self.reduced(function, step, column, DOUBLE), DOUBLE)
+        return Typed(self.reduce(function, step, column, DOUBLE), DOUBLE)
 
-    def reduced(
-        self, function: Reduction, step: Grown, column: RowColumn, type_: ValueType
+    def reduce(
+        self, function: Reduction, step: RunningAggregate, column: RowColumn, type_: ValueType
     ) -> Reduce:
         read = self.read(column, type_, None)
         return Reduce(function, step.variable, read.column, read.kind, step.so_far)
 
-    def count(self, step: Grown) -> RunExpression:
+    def count(self, step: RunningAggregate) -> RunExpression:
         if step.column is None:
             return Reduce(Reduction.COUNT, step.variable, None, Kind.INTEGER, step.so_far)
         column, type_ = step.column, self.types[step.column]
         if type_.family not in NUMBERS or is_wide_decimal(type_):
             column = row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
             type_ = INT
-        return self.reduced(Reduction.COUNT, step, column, type_)
+        return self.reduce(Reduction.COUNT, step, column, type_)
 
     def by_variable(self, step: VariableAt) -> Typed:
         """The condition that belongs to the row's variable, NULL and all."""
@@ -192,19 +192,19 @@ class Typer:
             expression = Choose(is_variable(here, variable), condition, expression)
         return Typed(expression, BOOLEAN)
 
-    def combined(self, step: Combined) -> Typed:
+    def combine(self, step: Combined) -> Typed:
         basic = self.draft.basic(step)
         if basic is not step:
-            return self.combined(basic)
+            return self.combine(basic)
         operator = step.operator
         if operator in LOGIC:
             return self.logic(step)
         if operator == "IS NULL":
-            return Typed(IsNull(self.typed(step.operands[0]).expression), BOOLEAN)
+            return Typed(IsNull(self.type_step(step.operands[0]).expression), BOOLEAN)
         if operator == "IF":
             return self.choice(step)
         if operator in COMPARISONS:
-            left, right = self.alike(step, step.operands[0], step.operands[1])
+            left, right = self.unify(step, step.operands[0], step.operands[1])
             return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
         return self.arithmetic(step)
 
@@ -222,23 +222,23 @@ class Typer:
         """IF(condition, then, otherwise); without a last operand it is NULL."""
         condition = self.condition(step.operands[0])
         if len(step.operands) == 2:
-            then = self.typed(step.operands[1])
+            then = self.type_step(step.operands[1])
             return Typed(Choose(condition, then.expression, null(then.type).expression), then.type)
-        then, otherwise = self.alike(step, step.operands[1], step.operands[2])
+        then, otherwise = self.unify(step, step.operands[1], step.operands[2])
         return Typed(Choose(condition, then.expression, otherwise.expression), then.type)
 
-    def alike(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
+    def unify(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
         """Both values as one type, as Spark would bring them together."""
         one, other = self.type_of(left), self.type_of(right)
         if one.family in NUMBERS and other.family in NUMBERS:
             return self.numbers(step, left, right)
         if one == VOID:
-            return null(other), self.typed(right)
+            return null(other), self.type_step(right)
         if other == VOID:
-            return self.typed(left), null(one)
+            return self.type_step(left), null(one)
         if one.family is not other.family or one.family is Family.OTHER:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
-        return self.typed(left), self.typed(right)
+        return self.type_step(left), self.type_step(right)
 
     def numbers(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
         """Two numbers as one type.
@@ -247,7 +247,7 @@ class Typer:
         the engine computed one of them, it fits an int64.
         """
         one, other = self.type_of(left), self.type_of(right)
-        common = meet(one, other)
+        common = common_type(one, other)
         if common is None:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
         columns = isinstance(left, Value) and isinstance(right, Value)
@@ -263,20 +263,20 @@ class Typer:
         to_double = own.family is Family.DECIMAL and type_.family is Family.FLOATING
         if to_double and isinstance(part, Value):
             return self.cast_column(part, type_)
-        return widened(self.typed(part), type_)
+        return widen(self.type_step(part), type_)
 
     def cast_column(self, step: Step, type_: ValueType) -> Typed:
         """A column as another type, cast by Spark before the match."""
         assert isinstance(step, Value), step
         if self.type_of(step) == type_:
-            return self.typed(step)
+            return self.type_step(step)
         missing = step.missing and cast(step.missing, type_.name)
         recast = Value(cast(step.column, type_.name), step.navigation, missing, step.span)
         return Typed(self.read_value(recast, type_), type_)
 
     def arithmetic(self, step: Combined) -> Typed:
         if step.operator == "NEG":
-            value = self.typed(step.operands[0])
+            value = self.type_step(step.operands[0])
             if value.type.family not in NUMBERS | {Family.INTERVAL}:
                 raise not_a_number("-", value.type.name, step.span)
             return negative(value, self.ansi)
@@ -286,7 +286,9 @@ class Typer:
         one, other = self.type_of(left), self.type_of(right)
         if one.family in NUMBERS and other.family in NUMBERS:
             return self.on_numbers(step, left, right)
-        found = on_times(ArithmeticOperator(step.operator), self.typed(left), self.typed(right))
+        found = on_times(
+            ArithmeticOperator(step.operator), self.type_step(left), self.type_step(right)
+        )
         if found is None:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
         return found
@@ -301,9 +303,9 @@ class Typer:
         elif operator is ArithmeticOperator.MULTIPLY:
             values = self.as_number(step, left, one), self.as_number(step, right, other)
         else:
-            common = meet(one, other) or one
+            common = common_type(one, other) or one
             values = self.as_number(step, left, common), self.as_number(step, right, common)
-        found = computed(operator, values[0], values[1], self.ansi)
+        found = compute(operator, values[0], values[1], self.ansi)
         if found is None:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
         return found
@@ -313,7 +315,9 @@ class Typer:
         if not all(isinstance(part, Value) for part in step.operands):
             raise days_of_computed_value(step.span)
         left, right = (self.cast_column(part, DATE) for part in step.operands)
-        return Typed(whole(ArithmeticOperator.SUBTRACT, left.expression, right.expression), INT)
+        return Typed(
+            integer_arithmetic(ArithmeticOperator.SUBTRACT, left.expression, right.expression), INT
+        )
 
 
 @dataclass(frozen=True)
@@ -330,15 +334,15 @@ class Draft(Typer):
     def draft(self) -> Draft:
         return self
 
-    def typed(self, step: Step) -> Typed:
+    def type_step(self, step: Step) -> Typed:
         if id(step) not in self.known:
-            self.known[id(step)] = step, super().typed(step)
+            self.known[id(step)] = step, super().type_step(step)
         return self.known[id(step)][1]
 
     def basic(self, step: Combined) -> Combined:
         """The same value by basic operations, always the same steps."""
         if id(step) not in self.forms:
-            self.forms[id(step)] = step, rewritten(step)
+            self.forms[id(step)] = step, rewrite(step)
         return self.forms[id(step)][1]
 
 

@@ -1,55 +1,60 @@
-"""Which engine runs a task, and why."""
+"""Which algorithm runs a task, and why."""
 
 from __future__ import annotations
 
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.interface import Engine, Task
-from matchrec.nfa.ambiguity import exponentially_ambiguous
-from matchrec.nfa.closure import fold
+from matchrec.engine.interface import Algorithm, Engine, Task
+from matchrec.errors.calls import engine_cannot
 from matchrec.plan.clauses import MatchOutput
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Backtracking(), BreadthFirst())}
 
 
-def choose(task: Task, name: str = "auto") -> tuple[Engine, str]:
-    """The engine called `name`, or for "auto" the one expected to be fastest, and the reason.
+def choose(task: Task, name: str = "auto") -> tuple[Algorithm, str]:
+    """The one algorithm that runs a task, and the reason.
 
-    Raises KeyError for any other name.
+    name: of the engine that it is to belong to; "auto" is the one expected to be fastest.
+    Raises MatchRecognizeUnsupportedError for an engine that cannot run the task, KeyError for a
+    name that none has.
     """
-    if name != "auto":
-        return ENGINES[name], "asked for"
+    chosen, reason = expect_fastest(task) if name == "auto" else (name, "asked for")
+    engine = ENGINES[chosen]
+    obstacle = engine.supports(task)
+    if obstacle is not None:
+        raise engine_cannot(chosen, obstacle)
+    return engine.choose(task), reason
+
+
+def expect_fastest(task: Task) -> tuple[str, str]:
+    """The name of the engine expected to be fastest, and the reason."""
     if task.selects and task.output is MatchOutput.PREFERRED:
-        return ENGINES["backtracking"], (
+        return "backtracking", (
             "rows may be skipped and the preferred match is asked for: one run at a time finds it"
         )
     if task.selects:
-        return ENGINES["breadth_first"], (
+        return "breadth_first", (
             "all matches are asked for: runs share their rows and merge where their computation "
             "states are equal"
         )
     if task.looks_only_at_data and task.windowed:
-        return ENGINES["backtracking"], (
+        return "backtracking", (
             "conditions look only at the data: how far the end of a match is, is found out once "
             "for each state and row, so that no way is tried in vain"
         )
     if task.looks_only_at_data:
-        return ENGINES["backtracking"], (
-            "conditions look only at the data: failures are remembered"
-        )
+        return "backtracking", "conditions look only at the data: failures are remembered"
     if compile_task(task, 0).remembers_all:
-        return ENGINES["backtracking"], (
+        return "backtracking", (
             "where ways meet, no later condition looks at the run: failures are remembered"
         )
-    folded = fold(task.program)
-    assert folded is not None
-    if exponentially_ambiguous(folded):
-        return ENGINES["breadth_first"], (
+    if task.pattern.is_exponentially_ambiguous:
+        return "breadth_first", (
             "conditions depend on the run and the ways through the pattern can multiply: "
             "runs with equal computation states merge"
         )
-    return ENGINES["backtracking"], (
+    return "backtracking", (
         "conditions depend on the run, but the ways through the pattern do not multiply: "
         "one run at a time is fastest"
     )

@@ -12,22 +12,15 @@ import numpy.typing as npt
 from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.skipping import find_targets, skip_rule
 from matchrec.evaluate.instructions import READ
 from matchrec.evaluate.link import LinkedConditions, Ways, link_conditions
 from matchrec.evaluate.liveness import Move
-from matchrec.nfa.cloning import clone_at_proceed
-from matchrec.nfa.closure import Folding, fold_states
-from matchrec.nfa.places import TIMED_OUT, composed, fold_places
-from matchrec.nfa.program import Program
+from matchrec.nfa.closure import Folding
+from matchrec.nfa.compiled_pattern import CompiledPattern
+from matchrec.nfa.places import TIMED_OUT
 from matchrec.nfa.tables import ProgramTables, program_tables
-from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
-
-_SKIP_TO = {
-    SkipTo.NEXT_ROW: layout.TO_NEXT_ROW,
-    SkipTo.PAST_LAST_ROW: layout.PAST_LAST_ROW,
-    SkipTo.FIRST: layout.TO_FIRST,
-    SkipTo.LAST: layout.TO_LAST,
-}
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +34,7 @@ class CompiledTask:
     folding: Folding
     tables: ProgramTables
     program: IntArray
-    skip_to: int
+    skip: layout.SkipRule
     linked: LinkedConditions | None
     waits: IntArray
     ends: IntArray
@@ -72,13 +65,11 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
     last = tuple(absent.variable for absent in task.absent)
     last += () if task.closing is None else (task.closing,)
     parts = _Parts(
-        task.program,
+        task.pattern,
         task.conditions,
         tuple(sorted((name, ids) for name, ids in task.members.items())),
         task.after_match,
         task.selects,
-        task.output is not MatchOutput.PREFERRED,
-        task.optimisations.constrain_proceed or not task.selects,
         last,
         task.selection,
         task.stages,
@@ -90,40 +81,25 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
 class _Parts:
     """What of a task its arrays are made from. last: variables whose conditions end a match."""
 
-    program: Program
+    pattern: CompiledPattern
     conditions: tuple[Condition, ...]
     members: tuple[tuple[str, frozenset[int]], ...]
     after_match: AfterMatchSkip
     selects: bool
-    every_way: bool
-    constrain_proceed: bool
     last: tuple[int, ...]
     selection: EventSelection
     stages: Staged | None
 
 
-def folded_states(parts: _Parts) -> Folding:
-    """The states between two rows, with their choices."""
-    if parts.stages is not None:
-        tests = composed(parts.stages.steps, parts.program.variables)
-        return fold_places(parts.program, tests, parts.stages.windows)
-    if parts.constrain_proceed:
-        folded = fold_states(parts.program, every_way=parts.every_way)
-        assert folded is not None
-        return folded
-    assert parts.every_way, "without constrained proceed edges, all matches are asked for"
-    return clone_at_proceed(parts.program)
-
-
 @lru_cache(maxsize=64)  # a worker asks batch after batch
 def _compile(parts: _Parts, integers: int) -> CompiledTask:
-    folding = folded_states(parts)
+    folding = parts.pattern.folding
     folded = folding.choices
     tables = program_tables(folded, selects=parts.selects)
     choices = _choices(tables, parts)
     members = dict(parts.members)
-    skip_to = members.get(parts.after_match.variable or "", frozenset())
-    choices[:, layout.SKIP_HERE] = np.isin(tables.variable, list(skip_to))
+    skip = parts.after_match
+    choices[:, layout.IS_TARGET] = find_targets(skip.variable, members, tables.variable)
     linked = None
     if any(condition.run_condition is not None for condition in parts.conditions):
         run_conditions = [condition.run_condition for condition in parts.conditions]
@@ -132,8 +108,8 @@ def _compile(parts: _Parts, integers: int) -> CompiledTask:
         ways = Ways(_moves(tables), len(folded), parts.last, ends, asked)
         linked = link_conditions(run_conditions, members, integers, ways)
         _add_links(choices, tables, linked)
-    skip = _SKIP_TO[parts.after_match.to]
-    return CompiledTask(folding, tables, choices, skip, linked, *_waiting(parts, folding))
+    rule, waits_and_ends = skip_rule(skip.to), _waiting(parts, folding)
+    return CompiledTask(folding, tables, choices, rule, linked, *waits_and_ends)
 
 
 def _waiting(parts: _Parts, folding: Folding) -> tuple[IntArray, IntArray]:

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
-from matchrec.nfa.ambiguity import exponentially_ambiguous
-from matchrec.nfa.facts import deterministic, most_rows
 
 
-def time_class(task: Task, engine: str) -> str:
+def classify_time(task: Task, engine: str) -> str:
     """The class in words. Conditions are unknown here: any of them may hold on any row.
 
     W is how many rows a match may have. Where conditions depend on the run, `max_steps` ends what
     takes too long.
     """
-    compiled = compile_task(task, 0)
-    choices = compiled.folding.choices
-    longest = most_rows(choices)
+    longest = task.pattern.longest
     if task.windowed:
-        reach = "the rows of a window"
+        rows = "the rows of a window"
     else:
-        reach = "the rows of a partition" if longest is None else f"at most {longest}"
-    within = f"times W, {reach}"
+        rows = "the rows of a partition" if longest is None else f"at most {longest}"
+    within = f"times W, {rows}"
     one_at_a_time = engine == "backtracking"
     if task.looks_only_at_data:
         merges = one_at_a_time or not task.windowed
         return "linear in the rows" if merges else f"linear in the rows {within}"
-    if one_at_a_time and compiled.remembers_all:
+    if one_at_a_time and compile_task(task, 0).remembers_all:
         return f"linear in the rows {within}" if task.windowed else "linear in the rows"
-    if deterministic(choices):
+    if task.pattern.is_deterministic:
         return f"linear in the rows {within}"
-    explodes = longest is not None or exponentially_ambiguous(choices)
+    explodes = longest is not None or task.pattern.is_exponentially_ambiguous
     grows = "exponentially" if explodes else "as a power"
-    return f"may grow {grows} with W, {reach}; max_steps ends what takes too long"
+    return f"may grow {grows} with W, {rows}; max_steps ends what takes too long"

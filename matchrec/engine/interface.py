@@ -10,8 +10,7 @@ from matchrec.arguments import FLAG
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.nfa.places import Windows
-from matchrec.nfa.program import Program
+from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     EventSelection,
@@ -19,7 +18,7 @@ from matchrec.plan.clauses import (
     SkipTo,
     goes_beyond_preferred,
 )
-from matchrec.plan.stages import Skip, Steps
+from matchrec.plan.stages import Skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,8 @@ class Absent:
     """No row in a part of a match may satisfy the condition of `variable`, an id.
 
     after, before: ids of the variables whose last and first row enclose that part, both exclusive.
-    after None: rows in front of the match whose window holds the match's last row. before None:
-    rows behind the match that are in its window.
+    after None: rows before the match whose window holds the match's last row. before None: rows
+    after the match that are in its window.
     """
 
     variable: int
@@ -75,10 +74,8 @@ OPTIMISED = Optimisations()
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What a task over stages has beside its program: see `plan.stages.Staging`."""
+    """What a task over stages has besides its pattern: see `plan.stages.Staging`."""
 
-    steps: Steps
-    windows: Windows
     skip: Skip | None = None
     timeouts: bool = False
 
@@ -87,18 +84,17 @@ class Staged:
 class Task:
     """One compiled query, as an engine sees it.
 
-    variables: names by id; conditions: by id. members: variable ids of every union variable and of
-    every primary one, by name. absent: what must not be. closing: the id whose condition must hold
-    of a match as a whole, when its last row has been mapped. optimisations: those of event
-    selection. windowed: whether matches keep to windows, `Partitions.window_end`. stages: of a
-    pattern of stages, which say themselves what may be skipped; conditions are then asked before a
-    row is mapped. max_steps: how often conditions on the run may be asked in a partition, without
-    event selection. chained: whether matches that share rows may come as chains of them, see
-    `match.Chains`; an engine need not do so. Picklable.
+    pattern: its row pattern, compiled. conditions: by variable id. members: variable ids of every
+    union variable and of every primary one, by name. absent: what must not be. closing: the id
+    whose condition must hold of a match as a whole, when its last row has been mapped.
+    optimisations: those of event selection. windowed: whether matches keep to windows,
+    `Partitions.window_end`. stages: of a pattern of stages, which say themselves what may be
+    skipped; conditions are then asked before a row is mapped. max_steps: how often conditions on
+    the run may be asked in a partition, without event selection. chained: whether matches that
+    share rows may come as chains of them, see `match.Chains`; an engine need not do so. Picklable.
     """
 
-    program: Program
-    variables: tuple[str, ...]
+    pattern: CompiledPattern
     conditions: tuple[Condition, ...]
     members: dict[str, frozenset[int]]
     after_match: AfterMatchSkip = AfterMatchSkip()
@@ -111,6 +107,11 @@ class Task:
     stages: Staged | None = None
     max_steps: int | None = None
     chained: bool = False
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names by id."""
+        return self.pattern.program.variables
 
     @property
     def selects(self) -> bool:
@@ -129,8 +130,30 @@ class Task:
         return overlap and self.looks_only_at_data and not (self.windowed or self.selects)
 
 
+class Algorithm(Protocol):
+    """What finds the matches of a task. Immutable: all mutable state belongs to one search."""
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine that it belongs to."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from the engine's other algorithms."""
+
+    def search(
+        self, task: Task, partitions: Partitions, counters: IntArray | None = None, /
+    ) -> Iterator[Matches]:
+        """All matches, in chunks of bounded size, in order of partition, then of match number.
+
+        counters: int64[COUNTERS], see `kernels.selection.layout`; what a search with event
+        selection has counted is added when it is at its end. No other search counts.
+        Raises `RunFailure` for what only the rows can show.
+        """
+
+
 class Engine(Protocol):
-    """A matching algorithm. Immutable: all mutable state belongs to one search."""
+    """The algorithms that rest on one idea, of which a user may ask for one by its name."""
 
     @property
     def name(self) -> str:
@@ -139,12 +162,5 @@ class Engine(Protocol):
     def supports(self, task: Task) -> str | None:
         """None, or the sentence that says why this engine cannot run the task."""
 
-    def search(
-        self, task: Task, partitions: Partitions, counters: IntArray | None = None
-    ) -> Iterator[Matches]:
-        """All matches, in chunks of bounded size, in order of partition, then of match number.
-
-        counters: int64[COUNTERS], see `kernels.selection.layout`; what a search with event
-        selection has counted is added when it is at its end. No other search counts.
-        Raises `RunFailure` for what only the rows can show.
-        """
+    def choose(self, task: Task) -> Algorithm:
+        """The fastest algorithm for a task that it supports."""

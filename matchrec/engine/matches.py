@@ -18,7 +18,7 @@ class Chains:
     """How matches share mapped rows: each match is a chain of them, and chains may join.
 
     first: int64[m], index of each match's first mapped row, -1 of an empty match. following:
-    int32[k], index of the mapped row behind each one, which is less than its own; -1 at the end.
+    int32[k], index of the mapped row after each one, which is less than its own; -1 at the end.
     """
 
     first: IntArray
@@ -80,15 +80,15 @@ def no_matches() -> Matches:
 class Numbering:
     """Counts the matches of a partition over several chunks.
 
-    last: how many matches of the first partition there were before.
+    found: how many matches of the first partition there were before.
     """
 
-    def __init__(self, last: int = 0) -> None:
+    def __init__(self, found: int = 0) -> None:
         self.partition = 0
-        self.last = last
+        self.found = found
 
-    def numbered(self, matches: Matches) -> Matches:
-        """The matches with their numbers; they come in order of partition.
+    def number_matches(self, matches: Matches) -> Matches:
+        """Number matches that come in order of partition.
 
         What is no match, but a run whose window has ended, has number -1.
         """
@@ -101,8 +101,8 @@ class Numbering:
         counted = is_match.astype(np.int64)
         before: IntArray = np.cumsum(counted) - counted
         number: IntArray = before + counted - before[first]
-        number[matches.partition == self.partition] += self.last
-        self.partition, self.last = int(matches.partition[-1]), int(number[-1])
+        number[matches.partition == self.partition] += self.found
+        self.partition, self.found = int(matches.partition[-1]), int(number[-1])
         return replace(matches, number=np.where(is_match, number, -1))
 
 

@@ -1,4 +1,4 @@
-"""Errors about an argument that is not of the kind that a function takes."""
+"""Errors of arguments that are not of the kind that a function takes."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ class Call:
 
 
 def wrong_argument(
-    call: Call | str, argument: str, given: object, wanted: tuple[str, str]
+    call: Call | str, argument: str, value: object, expected: tuple[str, str]
 ) -> MatchRecognizePlanError:
-    """An argument of another kind. wanted: what is wanted, and what to write."""
-    kind, cure = wanted
+    """An argument of another kind. expected: of which kind, and what to write."""
+    kind, cure = expected
     return MatchRecognizePlanError(
-        f"`{argument}` of {written(call)} is {shown(given)}",
+        f"`{argument}` of {written(call)} is {shown(value)}",
         notes=(f"wanted: {kind}",),
         hint=cure or None,
     )
 
 
 def unknown_word(
-    call: Call | str, argument: str, given: str, known: Iterable[str]
+    call: Call | str, argument: str, value: str, known: Iterable[str]
 ) -> MatchRecognizePlanError:
     """An argument that is one of a few words, and not this one."""
     known = list(known)
     where = f" of {call}" if isinstance(call, Call) and call.about else ""
-    near = likeliest(given, known)
+    near = likeliest(value, known)
     return MatchRecognizePlanError(
-        f"unknown {argument} `{_SHORT.repr(given)[1:-1]}`{where}",
+        f"unknown {argument} `{_SHORT.repr(value)[1:-1]}`{where}",
         notes=(f"known: {listed(known)}",),
         hint=f"write {argument}={near or known[0]!r}",
     )
@@ -51,19 +51,19 @@ def written(call: Call | str) -> str:
     return str(call if isinstance(call, Call) else Call(call))
 
 
-def shown(given: object) -> str:
+def shown(value: object) -> str:
     """A value in a message: short, and never by the `repr` of a class that is not Python's own.
 
     >>> shown(3), shown(None), shown(dict), shown([object()])
     ('3, of type int', 'None', 'the class dict', '[<object>], of type list')
     """
-    if given is None:
+    if value is None:
         return "None"
-    if isinstance(given, type):
-        return f"the class {given.__name__}"
-    if type(given).__module__ != "builtins" or type(given) is object:
-        return f"of type {type(given).__name__}"
-    return f"{_SHORT.repr(given)}, of type {type(given).__name__}"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if type(value).__module__ != "builtins" or type(value) is object:
+        return f"of type {type(value).__name__}"
+    return f"{_SHORT.repr(value)}, of type {type(value).__name__}"
 
 
 MOST_BITS = 1000

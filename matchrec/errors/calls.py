@@ -32,7 +32,7 @@ def not_compressible(output: str) -> MatchRecognizePlanError:
 
 
 def engine_cannot(name: str, reason: str) -> MatchRecognizeUnsupportedError:
-    """The engine that was asked for cannot run the plan."""
+    """The engine that `engine=` names cannot run the plan."""
     return MatchRecognizeUnsupportedError(
         f"engine `{name}` cannot run this query: {reason}", hint='write engine="auto"'
     )
@@ -73,7 +73,7 @@ def several_in_one(argument: str, span: Span) -> MatchRecognizePlanError:
 
 
 def direction(argument: str, word: str, span: Span) -> MatchRecognizePlanError:
-    """DESC, ASC or NULLS behind what events are sorted by."""
+    """DESC, ASC or NULLS after what events are sorted by."""
     return MatchRecognizePlanError(
         f"{word} in {argument}",
         span,
@@ -108,12 +108,12 @@ def altered_in_arrays(column: str, type_name: str) -> MatchRecognizeUnsupportedE
 
 
 def other_number_of_values(
-    given: int, needed: int, first: Span | None = None
+    passed: int, needed: int, first: Span | None = None
 ) -> MatchRecognizePlanError:
     """A list that is not as long as the query has markers. first: the first without a value."""
     return MatchRecognizePlanError(
         f"the query has {counted(needed, 'parameter marker')} (?), args has"
-        f" {counted(given, 'value')}",
+        f" {counted(passed, 'value')}",
         first,
         hint="pass a list with one value for each ?, in their order"
         if needed
@@ -154,10 +154,10 @@ def unbound_parameter(
     )
 
 
-def no_table(name: str, given: object, span: Span) -> MatchRecognizePlanError:
+def no_table(name: str, value: object, span: Span) -> MatchRecognizePlanError:
     """A literal where the clause has its input."""
     return MatchRecognizePlanError(
-        f"`{{{name}}}` before MATCH_RECOGNIZE is {shown(given)}",
+        f"`{{{name}}}` before MATCH_RECOGNIZE is {shown(value)}",
         span,
         notes=("the clause applies to the rows of a table",),
         hint=f"pass a DataFrame: {name}=df",

@@ -7,6 +7,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
+from matchrec.errors.language import current, part, written_in
 from matchrec.errors.sql.combining import cure, kind, number_of
 from matchrec.source import Span
 
@@ -15,22 +16,22 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
     """DEFINE applies a function to several rows of the run that only Spark can compute."""
     what = what.split(maxsplit=1)[0] if " " in what else what
     return MatchRecognizeUnsupportedError(
-        f"`{what}` in DEFINE combines several rows of the match",
+        f"`{what}` in {part('DEFINE')} combines several {current().rows} of the match",
         span,
         notes=(
             "values of several rows may be combined there with comparisons, AND, OR, NOT,",
             "IS NULL, IN, BETWEEN, + - * / %, CASE, COALESCE, ABS, GREATEST and DATEDIFF",
         ),
-        hint="write the function around each navigation by itself: f(LAST(A.x)) = f(x)",
+        hint=f"write the function around each navigation by itself: {current().alone}",
     )
 
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
     """Two values of types that the engine cannot bring together."""
     return MatchRecognizeUnsupportedError(
-        f"`{operator}` in DEFINE cannot combine {left} and {right}",
+        f"`{operator}` in {part('DEFINE')} cannot combine {left} and {right}",
         span,
-        notes=("values of several rows of the match must be of one type",),
+        notes=(f"values of several {current().rows} of the match must be of one type",),
         hint=cure(operator, left, right),
     )
 
@@ -38,9 +39,9 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
 def days_of_computed_value(span: Span) -> MatchRecognizeError:
     """DATEDIFF of what is itself computed from several rows."""
     return MatchRecognizeUnsupportedError(
-        "`DATEDIFF` in DEFINE cannot take a value computed from several rows",
+        f"`DATEDIFF` in {part('DEFINE')} cannot take a value computed from several rows",
         span,
-        hint="write it of plain navigations: datediff(LAST(A.x), FIRST(A.x))",
+        hint=written_in("write it of plain navigations: datediff({word.later}, {word.earlier})"),
     )
 
 
@@ -48,7 +49,7 @@ def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecog
     """An aggregate or a sign that needs a number."""
     number = number_of(type_name)
     return MatchRecognizeUnsupportedError(
-        f"`{function}` in DEFINE cannot take {type_name}",
+        f"`{function}` in {part('DEFINE')} cannot take {type_name}",
         span,
         notes=("sum and avg take numbers there, min and max what can be sorted",),
         hint=f"write a number in it, such as {number}" if number else _AS_MEASURE,
@@ -59,7 +60,7 @@ def not_boolean(type_name: str, span: Span | None) -> MatchRecognizeError:
     """A condition that is not a condition."""
     compared = _COMPARED.get(kind(type_name), "IS NOT NULL")
     return MatchRecognizePlanError(
-        f"a condition in DEFINE must be boolean, this is {type_name}",
+        f"{current().condition} must be boolean, this is {type_name}",
         span,
         hint=f"compare it with something, such as ... {compared}",
     )
@@ -77,8 +78,8 @@ _COMPARED = {
 def operations_nested_too_deep(limit: int, span: Span | None) -> MatchRecognizeError:
     """A condition that the engine would have to compute by too many steps one after the other."""
     return MatchRecognizeUnsupportedError(
-        f"an expression in DEFINE that depends on the run has over {limit} operations in one "
-        "another",
+        f"an expression in {part('DEFINE')} that depends on the run has over {limit} operations "
+        "in one another",
         span,
         notes=("CASE and COALESCE have one in another for each branch, a + b + c has two",),
         hint="write AND, OR or IN, which may have any number of parts, or compute parts of it "
@@ -97,7 +98,7 @@ def nested_too_deep_to_plan() -> MatchRecognizeError:
 def too_many_operations(limit: int, span: Span | None) -> MatchRecognizeError:
     """A condition that is too large for the engine once it is written out."""
     return MatchRecognizeUnsupportedError(
-        f"a condition in DEFINE that depends on the run has over {limit:,} operations",
+        f"{current().condition} that depends on the run has over {limit:,} operations",
         span,
         notes=("ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take",),
         hint="do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)",
@@ -107,15 +108,14 @@ def too_many_operations(limit: int, span: Span | None) -> MatchRecognizeError:
 def aggregate_not_grown(function: str, span: Span | None) -> MatchRecognizeError:
     """An aggregate in DEFINE that cannot be kept up to date as a match grows."""
     return MatchRecognizeUnsupportedError(
-        f"aggregate `{function}` in this form is not supported in DEFINE",
+        f"aggregate `{function}` in this form is not supported in {part('DEFINE')}",
         span,
-        notes=(
-            "DEFINE takes count, sum, avg, min, max, count_if, bool_and, bool_or, also with FILTER",
-        ),
+        notes=(f"{part('DEFINE')} takes {_TAKEN}, also with FILTER",),
         hint=_AS_MEASURE,
     )
 
 
+_TAKEN = "count, sum, avg, min, max, count_if, bool_and, bool_or"
 _AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 
@@ -124,7 +124,7 @@ def within_of_other_type(
 ) -> MatchRecognizeError:
     """WITHIN that is no distance along the first ORDER BY column."""
     return MatchRecognizePlanError(
-        f"WITHIN of type {interval} is no distance along an ORDER BY key of type {order}",
+        f"WITHIN of type {interval} is no distance along an {part('ORDER BY')} key of type {order}",
         *spans,
         hint=_WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)"),
     )
@@ -141,7 +141,9 @@ _WITHIN = {
 
 def not_measured_by(span: Span | None) -> MatchRecognizeUnsupportedError:
     """A window that is no distance along its key; `within_of_other_type` says their types."""
-    return MatchRecognizeUnsupportedError("WITHIN is no distance along the ORDER BY key", span)
+    return MatchRecognizeUnsupportedError(
+        f"WITHIN is no distance along the {part('ORDER BY')} key", span
+    )
 
 
 def duplicate_output_column(name: str, span: Span | None) -> MatchRecognizeError:
@@ -156,7 +158,7 @@ def duplicate_output_column(name: str, span: Span | None) -> MatchRecognizeError
 def within_needs_ascending_order(span: Span | None) -> MatchRecognizeError:
     """WITHIN counts time forward."""
     return MatchRecognizeUnsupportedError(
-        "WITHIN needs a first ORDER BY key that ascends",
+        f"WITHIN needs a first {part('ORDER BY')} key that ascends",
         span,
         hint="order by the time, ascending; without WITHIN any order will do",
     )

@@ -1,4 +1,4 @@
-"""Errors in how long a window of a Pattern is, and between what."""
+"""Errors in the windows of a Pattern: their lengths, and the events that they lie between."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from matchrec.errors.kinds import (
 )
 
 
-def not_a_duration(given: object, call: str) -> MatchRecognizePlanError:
+def not_a_duration(value: object, call: str) -> MatchRecognizePlanError:
     """No length of time."""
     return MatchRecognizePlanError(
-        f"{call} of {shown(given)}, which is no length of time",
+        f"{call} of {shown(value)}, which is no length of time",
         hint='write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in '
         "the unit of the order column",
     )
 
 
-def not_a_positive_duration(given: object, call: str) -> MatchRecognizePlanError:
+def not_a_positive_duration(value: object, call: str) -> MatchRecognizePlanError:
     """A window that holds nothing."""
     return MatchRecognizePlanError(
-        f"{call} of {shown(given)}: no event lies less than that after another",
+        f"{call} of {shown(value)}: no event lies less than that after another",
         hint="write a length of more than 0",
     )
 
 
-def too_long_duration(given: object, call: str) -> MatchRecognizeUnsupportedError:
+def too_long_duration(value: object, call: str) -> MatchRecognizeUnsupportedError:
     """A window that no column of times or numbers can reach over."""
     return MatchRecognizeUnsupportedError(
-        f"{call} of {shown(given)}: the window is longer than Spark can measure",
+        f"{call} of {shown(value)}: the window is longer than Spark can measure",
         notes=("a time is at most 292,271 years, a number less than 2 to the power of 63",),
         hint="write a smaller one, or leave it out",
     )
 
 
 def unknown_unit(unit: str, known: Iterable[str], call: str) -> MatchRecognizePlanError:
-    """A word behind a number that is no unit of fixed length."""
+    """A word after a number that is no unit of fixed length."""
     known = list(known)
     meant = nearest(unit, known)
     return MatchRecognizePlanError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -10,6 +9,7 @@ from types import MappingProxyType
 
 from typing_extensions import Self
 
+from matchrec.errors.language import Language, reading
 from matchrec.errors.run.carried import read, written
 from matchrec.errors.run.place import Place
 from matchrec.source import Source, Span
@@ -57,19 +57,6 @@ class MatchRecognizeError(ValueError):
             places = [self.source.written(span) for span in self.spans]
             self.spans = tuple(span for _, span in places)
             self.source = self.source.origin.source
-        return self
-
-    def in_words(self, words: Mapping[str, str]) -> Self:
-        """The same error in the words of another language for the parts of a query."""
-
-        def said(text: str) -> str:
-            for word, other in words.items():
-                text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, text)
-            return text
-
-        self.message = said(self.message)
-        self.notes = tuple(said(note) for note in self.notes)
-        self.hint = self.hint and said(self.hint)
         return self
 
     def under(self, culprit: str) -> Self:
@@ -153,10 +140,10 @@ class MatchRecognizeRunError(MatchRecognizeError):
                 return one
             fields = read(str(one))
             if fields is not None:
-                found = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
-                found.partition, found.row_number = fields["partition"], fields["row_number"]
-                found.__cause__ = error
-                return found
+                carried = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
+                carried.partition, carried.row_number = fields["partition"], fields["row_number"]
+                carried.__cause__ = error
+                return carried
         return None
 
 
@@ -218,10 +205,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     >>> nearest("DWN", ["STRT", "DOWN", "UP"]), nearest("pirce", ["price"]), nearest("B", ["A"])
     ('DOWN', 'price', None)
     """
-    wanted = name.upper()
+    upper = name.upper()
     most = (len(name) >= 3) + (len(name) >= 8)
-    found = [(misspelt(wanted, one.upper(), most), one) for one in known]
-    near = [(wrong, one) for wrong, one in found if wrong <= most or begins(wanted, one.upper())]
+    distances = [(misspelt(upper, one.upper(), most), one) for one in known]
+    near = [(wrong, one) for wrong, one in distances if wrong <= most or begins(upper, one.upper())]
     return min(near, key=lambda item: item[0])[1] if near else None
 
 
@@ -239,32 +226,31 @@ def begins(one: str, other: str) -> bool:
     return min(len(one), len(other)) >= 3 and (one.startswith(other) or other.startswith(one))
 
 
-def misspelt(given: str, meant: str, most: int) -> int:
+def misspelt(written: str, meant: str, most: int) -> int:
     """How many letters are wrong, missing, too many or swapped; `most` + 1 if more than `most`."""
-    if abs(len(given) - len(meant)) > most:
+    if abs(len(written) - len(meant)) > most:
         return most + 1
     before: list[int] = []
     row = list(range(len(meant) + 1))
-    for i, letter in enumerate(given):
+    for i, letter in enumerate(written):
         before, last, row = row, before, [i + 1]
         for j, other in enumerate(meant):
             wrong = min(before[j] + (letter != other), before[j + 1] + 1, row[j] + 1)
-            if i and j and (letter, other) == (meant[j - 1], given[i - 1]):
+            if i and j and (letter, other) == (meant[j - 1], written[i - 1]):
                 wrong = min(wrong, last[j - 1] + 1)
             row.append(wrong)
     return min(row[-1], most + 1)
 
 
 @contextmanager
-def shown_in(source: Source, words: Mapping[str, str] | None = None) -> Iterator[None]:
+def shown_in(source: Source, language: Language | None = None) -> Iterator[None]:
     """Errors raised inside show their lines of `source`, unless they have a text already.
 
-    words: what the text's language calls the parts of the clause.
+    language: of the text; None is that of the text around it.
     """
     try:
-        yield
+        with reading(language):
+            yield
     except MatchRecognizeError as error:
-        if error.source is None:
-            error.in_words(words or {})
         error.located(source)
         raise

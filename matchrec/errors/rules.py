@@ -1,4 +1,4 @@
-"""Errors of a clause that is well formed and asks for what cannot be."""
+"""Errors of a clause that is well formed and contradicts itself."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
+from matchrec.errors.language import current, part
 from matchrec.source import Span
 
 TwoSpans = tuple[Span | None, Span | None]
@@ -98,24 +99,26 @@ def exclusion_with_unmatched_rows(span: Span | None) -> MatchRecognizePlanError:
 def duplicate_measure(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
     """Two measures of one name."""
     return MatchRecognizePlanError(
-        f"two measures named `{name}` in MEASURES", *spans, hint="give one of them another name"
+        f"two {current().measures} named `{name}` in {part('MEASURES')}",
+        *spans,
+        hint="give one of them another name",
     )
 
 
 def within_without_order(span: Span | None) -> MatchRecognizePlanError:
     """WITHIN and no ORDER BY."""
     return MatchRecognizePlanError(
-        "WITHIN without ORDER BY",
+        f"WITHIN without {part('ORDER BY')}",
         span,
-        notes=("WITHIN measures the distance along the first ORDER BY column",),
-        hint="add ORDER BY",
+        notes=(f"WITHIN measures the distance along the first {part('ORDER BY')} column",),
+        hint=f"add {part('ORDER BY')}",
     )
 
 
 def classifier_of_skipped_row(selection: str, span: Span | None) -> MatchRecognizeUnsupportedError:
     """PREV(CLASSIFIER()) in DEFINE where the row before may have been skipped."""
     return MatchRecognizeUnsupportedError(
-        f"CLASSIFIER() a physical step away in DEFINE is not supported with {selection}",
+        f"CLASSIFIER() a physical step away in {part('DEFINE')} is not supported with {selection}",
         span,
         hint="write LAST(CLASSIFIER(), 1) for the row that the match has mapped before",
     )
@@ -126,7 +129,8 @@ def too_far_back(
 ) -> MatchRecognizeUnsupportedError:
     """LAST(x, 5000) in DEFINE."""
     return MatchRecognizeUnsupportedError(
-        f"{function} in DEFINE looks back {rows:,} rows of the match; the limit is {limit:,}",
+        f"{function} in {part('DEFINE')} looks back {rows:,} rows of the match; "
+        f"the limit is {limit:,}",
         span,
         hint="write PREV(x, n) of a column, which counts rows of the partition and has no limit",
     )

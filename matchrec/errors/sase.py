@@ -16,25 +16,6 @@ from matchrec.source import Span
 
 TwoSpans = tuple[Span, Span]
 
-WORDS = {
-    "DEFINE": "WHERE",
-    "MEASURES": "RETURN",
-    "ORDER BY": "order_by",
-    "PARTITION BY": "partition_by",
-    "f(LAST(A.x)) = f(x)": "f(a[a.LEN].x)",
-    "CAST(LAST(A.x)": "CAST(a.x",
-    "datediff(LAST(A.x), FIRST(A.x))": "datediff(b.x, a.x)",
-    "x - LAST(A.x)": "b.x - a.x",
-    "unix_timestamp(LAST(A.x)) - unix_timestamp(FIRST(A.x))": "unix_timestamp(b.x) - "
-    "unix_timestamp(a.x)",
-    "unix_timestamp(LAST(A.x))": "unix_timestamp(a.x)",
-    "unix_date(LAST(A.x))": "unix_date(a.x)",
-    "one navigation": "one of them",
-    "two measures named": "two items named",
-    "several rows of the match": "several events of the match",
-}
-"""What SASE+ calls the parts of the clause, for errors found after its queries became plans."""
-
 
 def unexpected_token(text: str, where: str, expected: str, span: Span) -> MatchRecognizeParseError:
     """A token that cannot stand where it does; `expected` says what can."""
@@ -131,7 +112,7 @@ def nothing_positive(span: Span) -> MatchRecognizePlanError:
 
 def negation_without_window(name: str, where: str, span: Span) -> MatchRecognizePlanError:
     """A negated component at the beginning or the end of a query without WITHIN."""
-    reach = "before" if where == "beginning" else "behind"
+    reach = "before" if where == "beginning" else "after"
     return MatchRecognizePlanError(
         f"negated component `{name}` at the {where} of PATTERN without WITHIN",
         span,
@@ -169,10 +150,12 @@ def unknown_strategy(name: str, known: Iterable[str], span: Span) -> MatchRecogn
     )
 
 
-def argument_written_otherwise(written: str, span: Span) -> MatchRecognizePlanError:
-    """`a` for a Kleene plus or `b[]` for a single event, in the strategy's list."""
-    name = written.removesuffix("[]")
-    what = "a Kleene plus" if written.endswith("[]") else "one event"
+def argument_written_otherwise(name: str, written: str, span: Span) -> MatchRecognizePlanError:
+    """`a` for a Kleene plus or `b[]` for a single event, in the strategy's list.
+
+    written: how PATTERN has the component.
+    """
+    what = "one event" if written == name else "a Kleene plus"
     return MatchRecognizePlanError(
         f"component `{name}` in the strategy's list in WHERE is {what} in PATTERN",
         span,

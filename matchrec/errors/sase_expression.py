@@ -32,13 +32,17 @@ def bare_name(name: str, clause: str, span: Span) -> MatchRecognizeParseError:
 
 def missing_attribute(written: str, clause: str, span: Span) -> MatchRecognizeParseError:
     """`a[1] > 2`."""
-    counted = written.endswith(("[]", "[..i-1]"))
+    return MatchRecognizeParseError(
+        f"`{written}` in {clause} has no attribute", span, hint=f"write an attribute: {written}.x"
+    )
+
+
+def missing_attribute_of_several(written: str, clause: str, span: Span) -> MatchRecognizeParseError:
+    """`a[] > 2`."""
     return MatchRecognizeParseError(
         f"`{written}` in {clause} has no attribute",
         span,
-        hint=f"write count({written}) or an attribute: avg({written}.x)"
-        if counted
-        else f"write an attribute: {written}.x",
+        hint=f"write count({written}) or an attribute: avg({written}.x)",
     )
 
 
@@ -185,7 +189,7 @@ def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
 def element_elsewhere(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
     """`a[i].x < b.x`: an element of a Kleene plus with what is known only after it."""
     return MatchRecognizePlanError(
-        f"predicate in WHERE on each event of `{name}[]` and on an event behind it",
+        f"predicate in WHERE on each event of `{name}[]` and on an event after it",
         *spans,
         notes=(f"{name}[i] is tested as it is selected, when later events are not known",),
         hint=f"write {name}[{name}.LEN].x for the last event, "

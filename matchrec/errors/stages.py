@@ -61,9 +61,9 @@ def group_forbidden(call: str) -> MatchRecognizeUnsupportedError:
 
 
 def not_after_optional(before: str, name: str, call: str) -> MatchRecognizeUnsupportedError:
-    """A NOT directly behind what may be left out."""
+    """A NOT directly after what may be left out."""
     return MatchRecognizeUnsupportedError(
-        f"{call}({name!r}) directly behind {before}, which is optional",
+        f"{call}({name!r}) directly after {before}, which is optional",
         notes=("a NOT counts from the event accepted before it, which may be missing",),
         hint=f"leave out optional() of it, or append a stage before {call}",
     )
@@ -74,7 +74,7 @@ def quantified_not(stage: str, call: str) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
         f"{call}() of {stage}, which is a NOT",
         notes=("no event is accepted for it, so there is nothing to repeat or to leave out",),
-        hint=f"call {call}() before not_next or not_followed_by, or behind the next stage",
+        hint=f"call {call}() before not_next or not_followed_by, or after the next stage",
     )
 
 
@@ -177,9 +177,9 @@ def optional_twice(stage: str) -> MatchRecognizePlanError:
 
 
 def optional_after_greedy(stage: str, before: str) -> MatchRecognizePlanError:
-    """An optional stage directly behind a greedy one."""
+    """An optional stage directly after a greedy one."""
     return MatchRecognizePlanError(
-        f"optional {stage} directly behind greedy {before}",
+        f"optional {stage} directly after greedy {before}",
         hint=f"leave out greedy() of {before}, or optional() of {stage}",
     )
 
@@ -205,7 +205,7 @@ def greedy_combinations(stage: str) -> MatchRecognizePlanError:
 def two_contiguities(stage: str, before: str, call: str) -> MatchRecognizePlanError:
     """Contiguity inside of a stage for the second time."""
     return MatchRecognizePlanError(
-        f"{call}() of {stage} behind {before}()", hint="leave one of them out"
+        f"{call}() of {stage} after {before}()", hint="leave one of them out"
     )
 
 

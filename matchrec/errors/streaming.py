@@ -1,4 +1,4 @@
-"""Errors about what is asked of a streaming DataFrame."""
+"""Errors of queries over a streaming DataFrame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run conditions to code: instructions in post-order over a stack, for one variable's condition.
+"""Turns one variable's run condition into instructions in post-order over a stack.
 
 AND and OR evaluate from left to right and stop at the operand that decides, as Spark does: in
 `b <> 0 AND a / b > 1` no row divides by zero.
@@ -138,7 +138,7 @@ class Coder:
             self._emit(op.CONSTANT, _bits(expression.value))
 
     def _connect(self, parts: tuple[RunExpression, ...], jump: int, connect: int) -> None:
-        """Operands of AND or OR; what decides jumps behind the last of them."""
+        """Operands of AND or OR; what decides jumps after the last of them."""
         assert parts
         self.add(parts[0])
         jumps = []
@@ -151,7 +151,7 @@ class Coder:
             self.code[place] = (jump, len(self.code), 0, 0)
 
     def _choose(self, expression: Choose) -> None:
-        """The condition jumps to `otherwise`, and `then` jumps behind it."""
+        """The condition jumps to `otherwise`, and `then` jumps after it."""
         assert kind_of(expression.then) is kind_of(expression.otherwise), expression
         self.add(expression.condition)
         unless = len(self.code)

@@ -1,4 +1,4 @@
-"""The numbers of steps and instructions, and what stands in their columns a, b, c, d.
+"""Numbers the steps and instructions, and says what their columns a, b, c, d hold.
 
 All are rows of one int64 array. r: a register. Registers, columns and values on the stack are
 int64 throughout; a float is held as its bits.

@@ -1,4 +1,4 @@
-"""The compiled side of conditions: registers brought up to date, and code that is run.
+"""Evaluates conditions in compiled code: keeps registers up to date and runs instructions.
 
 Both engines call these for each row that a run tries to map, after its row condition has held.
 All values are int64, a float as its bits.
@@ -87,7 +87,7 @@ def update_registers(
     row: int,
     given: Input,
 ) -> None:
-    """Do the steps at .. end on the registers at `place`: the row has been mapped."""
+    """Apply the steps at .. end to the registers at `place` after a row has been mapped."""
     while at < end:
         operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
         if operation == SET_ROW:
@@ -121,7 +121,7 @@ def update_registers(
 
 @inlined
 def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) -> None:
-    """Add a value to the flag at register a and the sum or extreme behind it."""
+    """Add a value to the flag at register a and the sum or extreme after it."""
     flag = registers[place, a]
     former = registers[place, a + 1]
     if flag == 0:

@@ -1,4 +1,4 @@
-"""Conditions of a query, by variable, to the arrays that `evaluate.kernels` runs on."""
+"""Links the conditions of a query into the arrays that `evaluate.kernels` runs on."""
 
 from __future__ import annotations
 

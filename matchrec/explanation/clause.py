@@ -12,10 +12,10 @@ from typing_extensions import assert_never
 
 from matchrec.arguments import Kind, all_of, can, instance_of
 from matchrec.compile.executable import Executable
-from matchrec.compile.overlap import reach
+from matchrec.compile.overlap import find_slice_overlap
 from matchrec.conditions.row_column import Neighbours, show_column
-from matchrec.engine.cost import time_class
-from matchrec.engine.slices.starting_rows import Reach
+from matchrec.engine.cost import classify_time
+from matchrec.engine.slices.starting_rows import SliceOverlap
 from matchrec.explanation.formulas import formulas
 from matchrec.explanation.nondeterminism import nondeterminism_lines
 from matchrec.explanation.selection import (
@@ -24,7 +24,7 @@ from matchrec.explanation.selection import (
     selection_lines,
     window_lines,
 )
-from matchrec.explanation.stages import test_lines
+from matchrec.explanation.stage_conditions import test_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.output.pieces import AggregatePlace, Piece
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
@@ -53,7 +53,7 @@ class ExplainedClause:
         """Titles and lines, in the order of the stages; one without lines does not appear."""
         plan, executable = self.plan, self.executable
         task = executable.task
-        program = task.program.text(formulas(plan, task))
+        program = task.pattern.program.text(formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
         yield "partitions and order", partition_lines(plan, self.keys)
         yield "slices", slice_lines(plan, executable, self.slices)
@@ -74,7 +74,7 @@ class ExplainedClause:
     def dot(self) -> str:
         """The program in Graphviz's language."""
         task = self.executable.task
-        return task.program.dot(formulas(self.plan, task))
+        return task.pattern.program.dot(formulas(self.plan, task))
 
 
 CLAUSES = Kind(
@@ -82,7 +82,7 @@ CLAUSES = Kind(
     lambda given: isinstance(given, tuple) and all_of(instance_of(ExplainedClause), given),
     "write matchrec.explain(spark, query)",
 )
-COUNTERS = Kind("Counters", can("values", "observed"), "write matchrec.Counters()").or_none()
+COUNTERS = Kind("Counters", can("values", "observe"), "write matchrec.Counters()").or_none()
 
 
 @dataclass(frozen=True)
@@ -158,23 +158,23 @@ def slice_lines(plan: MatchPlan, executable: Executable, slices: int) -> Iterato
     """Whether partitions are cut into slices, where that is asked for."""
     if slices == 1:
         return
-    found = reach(plan, executable)
+    found = find_slice_overlap(plan, executable)
     if isinstance(found, str):
         yield f"none: {found}"
         return
     order = plan.order_by[0].expression.text
     yield f"at most {slices} of each partition, by {order}; sorted and searched in parallel"
-    behind = "the rows of its last window" if found.behind is None else rows_of(found.behind)
-    yield f"each borrows {behind} behind it, and {rows_in_front(found)} before it, or more"
+    after = "the rows of its last window" if found.after is None else rows_of(found.after)
+    yield f"each borrows {after} behind it, and {rows_in_front(found)} before it, or more"
     if found.leap != 1:
         yield "which of its rows begin a match depends on matches before; mostly those among the"
         yield "borrowed rows tell, and where they do not, the query ends with an error that says so"
 
 
-def rows_in_front(found: Reach) -> str:
+def rows_in_front(found: SliceOverlap) -> str:
     """What a slice borrows before it."""
     if found.leap is not None:
-        return rows_of(found.in_front)
+        return rows_of(found.borrowed_before)
     return f"the rows of {found.leaps} windows" + (
         f" and {rows_of(found.before)}" * bool(found.before)
     )
@@ -231,15 +231,15 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
 
 
 def engine_lines(executable: Executable) -> Iterator[str]:
-    yield f"{executable.engine.name}: {executable.reason}"
+    yield f"{executable.algorithm.engine}, {executable.algorithm.name}: {executable.reason}"
     if not executable.task.selects:
-        yield f"time: {time_class(executable.task, executable.engine.name)}"
+        yield f"time: {classify_time(executable.task, executable.algorithm.engine)}"
     lookaround = executable.lookaround
     if lookaround is None:
         yield "memory: each partition as a whole, because of event selection"
         return
     beside = [f"{lookaround.before} before it"] * bool(lookaround.before)
-    beside += [f"{lookaround.behind} behind a match"] * bool(lookaround.behind)
+    beside += [f"{lookaround.after} behind a match"] * bool(lookaround.after)
     seen = f", and rows that are looked at: {' and '.join(beside)}" if beside else ""
     yield f"memory: a partition from the first row on whose match is undecided{seen}"
 

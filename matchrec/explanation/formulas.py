@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from matchrec.engine.interface import Task
 from matchrec.explanation.selection import has_window
-from matchrec.explanation.stages import formulas_of_stages
+from matchrec.explanation.stage_conditions import formulas_of_stages
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.match_plan import MatchPlan
@@ -31,10 +31,10 @@ def formulas(plan: MatchPlan, task: Task) -> Formulas:
         return formulas_of_stages(plan, task)
     written = {one.variable: show_scalar(one.condition) for one in plan.definitions}
     found = {}
-    for number, state in enumerate(task.program.states):
+    for number, state in enumerate(task.pattern.program.states):
         for place, edge in enumerate(state.edges):
             parts = [formula(edge, number, task, written)]
-            if edge.target == task.program.final and plan.closing is not None:
+            if edge.target == task.pattern.program.final and plan.closing is not None:
                 parts.append(written[plan.closing])
             if has_window(plan) and is_bounded(edge, number, task):
                 parts.append(IN_WINDOW)
@@ -46,7 +46,7 @@ def formulas(plan: MatchPlan, task: Task) -> Formulas:
 
 def formula(edge: Edge, state: StateId, task: Task, written: dict[str, str]) -> str:
     """The formula of one edge but for the window; empty where it is true."""
-    program = task.program
+    program = task.pattern.program
     if edge.variable is not None:
         return written.get(program.variables[edge.variable], "")
     if edge.action is Action.IGNORE:
@@ -61,10 +61,11 @@ def formula(edge: Edge, state: StateId, task: Task, written: dict[str, str]) -> 
 
 def is_bounded(edge: Edge, state: StateId, task: Task) -> bool:
     """Whether the window is tested on an edge; a run that begins is in its own."""
-    if edge.action is Action.PROCEED and edge.target != task.program.final:
+    if edge.action is Action.PROCEED and edge.target != task.pattern.program.final:
         return False
-    pushed = task.optimisations.push_window
-    return state != task.program.start if pushed else edge.target == task.program.final
+    if task.optimisations.push_window:
+        return state != task.pattern.program.start
+    return edge.target == task.pattern.program.final
 
 
 def blocking(program: Program, state: StateId) -> list[str]:

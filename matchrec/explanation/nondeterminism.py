@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.compile.executable import Executable
-from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 from matchrec.explanation.selection import merges_runs
 from matchrec.explanation.sources import (
@@ -23,10 +22,8 @@ from matchrec.explanation.sources import (
     TAKE_PROCEED,
     Source,
 )
-from matchrec.explanation.stages import choices_of_runs
-from matchrec.nfa.ambiguity import exponentially_ambiguous
+from matchrec.explanation.stage_conditions import choices_of_runs
 from matchrec.nfa.closure import Choice
-from matchrec.nfa.facts import most_rows
 from matchrec.plan.clauses import EventSelection
 
 
@@ -36,7 +33,7 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
     if task.stages is not None:
         yield from choices_of_runs(executable)
         return
-    folding = compile_task(task, len(executable.crossing.integers)).folding
+    folding = task.pattern.folding
     found: dict[Source, list[int]] = {}
     for place, (state, choices) in enumerate(zip(folding.states, folding.choices, strict=True)):
         for source in sources(choices, task.selection, waits=place > 0):
@@ -85,10 +82,10 @@ def rows_in_reach(task: Task) -> str:
 def cost(executable: Executable, states: int) -> str:
     """How many runs there may be at once. states: how many have a source."""
     task = executable.task
-    folded = compile_task(task, len(executable.crossing.integers)).folding.choices
     rows = f"W, {rows_in_reach(task)}"
     skips_any = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
-    if (skips_any and most_rows(folded) is None) or exponentially_ambiguous(folded):
+    unbounded = skips_any and task.pattern.longest is None
+    if unbounded or task.pattern.is_exponentially_ambiguous:
         merging = "unless runs merge" if merges_runs(executable) else "and runs do not merge here"
         return f"runs: exponential in {rows}, {merging}"
     if states:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from matchrec.compile.executable import Executable
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
-from matchrec.explanation.stages import stage_lines
+from matchrec.explanation.stage_conditions import stage_lines
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
@@ -82,8 +82,8 @@ def optimisation_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]
     if plan.staging is None:
         yield f"window pushed to every edge: {window}"
         yield f"constrained proceed edges: {said(asked.constrain_proceed)}"
-    if executable.engine.name != "breadth_first":
-        yield f"run merging: none in engine {executable.engine.name}"
+    if executable.algorithm.engine != "breadth_first":
+        yield f"run merging: none in engine {executable.algorithm.engine}"
     elif plan.output is MatchOutput.GRAPH:
         yield "run merging: none in the compressed form"
     elif ends_by_window(executable):
@@ -95,7 +95,7 @@ def optimisation_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]
 def merges_runs(executable: Executable) -> bool:
     """Whether runs of equal computation state merge."""
     return (
-        executable.engine.name == "breadth_first"
+        executable.algorithm.engine == "breadth_first"
         and executable.task.optimisations.merge_runs
         and executable.task.output is not MatchOutput.GRAPH
         and not ends_by_window(executable)

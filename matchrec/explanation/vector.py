@@ -40,9 +40,9 @@ def vector_lines(executable: Executable) -> Iterator[str]:
     vector = Vector(task, compiled.linked, columns)
     yield from vector.values()
     needed: dict[str, set[str]] = {}
-    for place, state in enumerate(compiled.folding.states):
-        if place >= compiled.folding.starts and state != task.program.final:
-            needed.setdefault(task.program.named(state), set()).update(vector.needed(place))
+    for place, state in enumerate(task.pattern.folding.states):
+        if place >= task.pattern.folding.starts and state != task.pattern.program.final:
+            needed.setdefault(task.pattern.program.named(state), set()).update(vector.needed(place))
     for state_name, values in needed.items():
         yield f"in state {state_name}: {' '.join(sorted(values, key=by_number)) or 'nothing'}"
 
@@ -106,7 +106,8 @@ class Vector:
 
     def of(self, members: Members) -> str:
         """The name of variables, or all of theirs."""
-        every = {edge.variable for state in self.task.program.states for edge in state.edges}
+        states = self.task.pattern.program.states
+        every = {edge.variable for state in states for edge in state.edges}
         named = [name for name, ids in self.task.members.items() if ids == members]
         if not named and members >= every - {None}:
             return "any variable"

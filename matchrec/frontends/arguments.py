@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import Language
 from matchrec.frontends.expressions.analysis import Clause
 from matchrec.frontends.expressions.expression import parse_row_expression
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
@@ -15,28 +16,28 @@ from matchrec.source import Source, Span
 _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 
 
-def orders(given: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
+def orders(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """What events are sorted by, at least one. Raises MatchRecognizeError."""
-    found = _row_expressions("order_by", given, Clause.ORDER_BY, dialect)
-    if not found:
+    expressions = _row_expressions("order_by", texts, Clause.ORDER_BY, dialect)
+    if not expressions:
         raise errors.no_order()
-    return found
+    return expressions
 
 
-def keys(given: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
+def keys(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """What divides events into streams. Raises MatchRecognizeError."""
-    return _row_expressions("partition_by", given, Clause.PARTITION_BY, dialect)
+    return _row_expressions("partition_by", texts, Clause.PARTITION_BY, dialect)
 
 
 def _row_expressions(
-    argument: str, given: str | Sequence[str], clause: Clause, dialect: Dialect
+    argument: str, texts: str | Sequence[str], clause: Clause, dialect: Dialect
 ) -> tuple[str, ...]:
-    texts = (given,) if isinstance(given, str) else given
-    return tuple(_row_expression(argument, text, clause, dialect) for text in texts)
+    every = (texts,) if isinstance(texts, str) else texts
+    return tuple(_row_expression(argument, text, clause, dialect) for text in every)
 
 
 def _row_expression(argument: str, text: str, clause: Clause, dialect: Dialect) -> str:
-    with shown_in(Source(text), {clause.value: argument}):
+    with shown_in(Source(text), Language({clause.value: argument})):
         try:
             return parse_row_expression(text, 0, clause, dialect).text
         except MatchRecognizeParseError as error:

@@ -1,4 +1,4 @@
-"""Says on the standard error that a process compiles, once: somebody waits for it.
+"""Says once on the standard error that a process compiles, since somebody waits for it.
 
 Nothing is compiled where a query is made, only in the workers; their standard error is the
 terminal's in a local session, else the executor's log.

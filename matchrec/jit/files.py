@@ -1,4 +1,4 @@
-"""The files in which numba keeps a function, with one that vouches for them.
+"""The files in which numba keeps a function, with a file of digests that shows damage.
 
 numba replaces each file as a whole, so what processes write at the same time is never mixed within
 a file. The file that vouches for the others is written last. Where it does not, because a disk is
@@ -16,7 +16,7 @@ from uuid import uuid4
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of a name in a folder. A name ends in a digest of the sources, behind a hyphen."""
+    """The files of a name in a folder. A name ends in a digest of the sources, after a hyphen."""
 
     place: Path
     name: str

@@ -85,7 +85,7 @@ class Kept:
         """Whether numba will find the code of a name in a place; damaged files are removed."""
         if place is None:
             return False
-        found, own = Files(place, name), beside(self.function)
+        found, own = Files(place, name), folder_beside(self.function)
         if place != own:
             found.copy_from(own)
         if not found.are_sound():
@@ -128,7 +128,7 @@ def enable_caching(compiled: Any) -> Path | None:
     return None
 
 
-def beside(function: FunctionType) -> Path:
+def folder_beside(function: FunctionType) -> Path:
     """The folder beside the source of a function."""
     return Path(inspect.getfile(function)).parent / "__pycache__"
 

@@ -14,7 +14,7 @@ Pair = tuple[int, int]
 Graph = Mapping[Pair, tuple[Pair, ...]]
 
 
-def exponentially_ambiguous(folded: Folded) -> bool:
+def is_exponentially_ambiguous(folded: Folded) -> bool:
     """Whether the ways over k rows may grow exponentially with k.
 
     That is so where two different ways of equal length lead from a state back to itself: a pair of

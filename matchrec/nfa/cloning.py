@@ -1,4 +1,4 @@
-"""Proceed edges as they are: a mapped row leads to each state behind them by itself.
+"""Proceed edges as they are: a mapped row leads to each state after them by itself.
 
 A run that has mapped a row is cloned into every state in which it may wait for the next one, where
 `closure` keeps one run that waits in all of them. `A C* B` has, after A, one run in the loop over C

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import lru_cache
 
+from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.program import Action, Anchor, Edge, Program, StateId, VariableId
+from matchrec.source import Span
 
 MOST_CHOICES = 200_000
 GUARD_START = 1
@@ -25,7 +26,7 @@ class Effect(IntEnum):
 
     ENDS: the run ends. STOPS: it ends, unless this row completes it. BLOCKS: it may not skip the
     row. COMPLETES: it is a match, without the row. TIMES_OUT: it ends, as its window has. CUTS: no
-    choice behind it counts.
+    choice after it counts.
     """
 
     ENDS = -2
@@ -83,20 +84,13 @@ class Folding:
     near: tuple[int, ...] = ()
 
 
-def fold(program: Program) -> Folded | None:
-    """Choices of each state that a row can lead to; the starting state is number 0.
-
-    None when there are more than MOST_CHOICES.
-    """
-    found = fold_states(program)
-    return None if found is None else found.choices
-
-
-@lru_cache(maxsize=16)  # a query asks for the folding of its program several times
-def fold_states(program: Program, *, every_way: bool = False) -> Folding | None:
-    """As `fold`, with the states that it numbers.
+def fold(program: Program, *, every_way: bool = False, span: Span | None = None) -> Folding:
+    """The choices of each state that a row can lead to; the starting state is number 0.
 
     every_way: all matches are asked for, so what is less preferred than an acceptance counts too.
+    span: of the row pattern.
+
+    Raises MatchRecognizePlanError where there are more than MOST_CHOICES up to acceptances.
     """
     numbers = {program.start: 0}
     order = [program.start]
@@ -106,8 +100,10 @@ def fold_states(program: Program, *, every_way: bool = False) -> Folding | None:
         choices = []
         for choice in choices_of(program, state, every_way=every_way):
             size += 1
-            if size > MOST_CHOICES and not every_way:
-                return None
+            if size == MOST_CHOICES + 1:
+                if not every_way:
+                    raise pattern_too_large("choices", MOST_CHOICES, span)
+                fold(program, span=span)  # which raises, unless acceptances leave few of them
             if choice.target is not None and choice.target not in numbers:
                 numbers[choice.target] = len(order)
                 order.append(choice.target)

@@ -15,14 +15,22 @@ ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, reduce
+from functools import reduce
 from itertools import permutations
 
 from typing_extensions import assert_never
 
 from matchrec.errors.sql.pattern import pattern_too_large
-from matchrec.nfa.closure import MOST_CHOICES, fold
-from matchrec.nfa.program import Action, Anchor, Edge, Program, State, StateId
+from matchrec.nfa.program import (
+    Action,
+    Anchor,
+    Edge,
+    Program,
+    State,
+    StateId,
+    order_states,
+    renumber_states,
+)
 from matchrec.nfa.selection import with_selection
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.pattern import (
@@ -41,8 +49,7 @@ from matchrec.plan.pattern import (
 MOST_STATES = 20_000
 
 
-@lru_cache(maxsize=16)  # planning asks for a query's program several times
-def compile_pattern(
+def compile_program(
     pattern: RowPattern,
     variables: tuple[str, ...],
     selection: EventSelection = EventSelection.STRICT_CONTIGUITY,
@@ -58,11 +65,10 @@ def compile_pattern(
     compiler = _Compiler(pattern, {name: number for number, name in enumerate(variables)})
     final = compiler.add_state()
     start = compiler.compile_node(pattern, _Then(final, final))
-    program = _renumber(Program(tuple(compiler.states), start, final, variables)).check()
-    program = with_selection(program, selection, constrain_proceed=constrain_proceed)
-    if fold(program) is None:
-        raise pattern_too_large("choices", MOST_CHOICES, pattern.span)
-    return program
+    order = order_states(compiler.states, start, (final,))
+    states = renumber_states(compiler.states, order)
+    program = Program(states, order[start], order[final], variables).check()
+    return with_selection(program, selection, constrain_proceed=constrain_proceed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ class _Compiler:
     pattern: RowPattern
     ids: dict[str, int]
     states: list[State] = field(default_factory=list)
-    known: dict[_Key, StateId] = field(default_factory=dict)
+    compiled: dict[_Key, StateId] = field(default_factory=dict)
     excluded: bool = False
 
     def add_state(self, *edges: Edge) -> StateId:
@@ -100,9 +106,9 @@ class _Compiler:
     def compile_node(self, node: RowPattern, then: _Then) -> StateId:
         """State that matches `node` and goes on at `then`."""
         key = ("node", id(node), then, self.excluded)
-        if key not in self.known:
-            self.known[key] = self._compile_new(node, then)
-        return self.known[key]
+        if key not in self.compiled:
+            self.compiled[key] = self._compile_new(node, then)
+        return self.compiled[key]
 
     def _compile_new(self, node: RowPattern, then: _Then) -> StateId:
         match node:
@@ -149,7 +155,7 @@ class _Compiler:
         if not missing:
             return then.empty
         key = ("permutation", id(node), missing, then, self.excluded)
-        if key not in self.known:
+        if key not in self.compiled:
             edges = []
             for chosen in sorted(missing):
                 rest = missing - {chosen}
@@ -159,8 +165,8 @@ class _Compiler:
                 for order in permutations(sorted(rest)):
                     parts = [node.parts[place] for place in (chosen, *order)]
                     edges.append(_proceed(reduce(self._before, reversed(parts), then).empty))
-            self.known[key] = self.add_state(*edges)
-        return self.known[key]
+            self.compiled[key] = self.add_state(*edges)
+        return self.compiled[key]
 
     def _chosen(self, node: Permutation, rest: frozenset[int], chosen: int, then: _Then) -> Edge:
         """The edge to one part of a permutation, and from there to the rest in any order."""
@@ -172,7 +178,7 @@ class _Compiler:
         return _proceed(self.compile_node(part, _Then(after, empty)))
 
     def _compile_quantified(self, node: Quantified, then: _Then) -> StateId:
-        """Required iterations in front of optional ones, each compiled before its predecessor."""
+        """Required iterations before optional ones, each compiled before its predecessor."""
         if node.most is None:
             after = _Then(
                 self._compile_loop(node, then.consumed), self._compile_loop_entry(node, then)
@@ -190,14 +196,14 @@ class _Compiler:
     def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
         """The state between two iterations of an unbounded loop that has consumed a row."""
         key = ("loop", id(node), exit_state, self.excluded)
-        if key not in self.known:
-            loop = self.known[key] = self.add_state()
+        if key not in self.compiled:
+            loop = self.compiled[key] = self.add_state()
             if isinstance(node.part, Variable):
                 again = replace(self.begin(node.part, loop), action=Action.TAKE)
             else:
                 again = _proceed(self.compile_node(node.part, _Then(loop, exit_state)))
             self.states[loop] = State(_ordered(node, again, _proceed(exit_state)))
-        return self.known[key]
+        return self.compiled[key]
 
     def _compile_loop_entry(self, node: Quantified, then: _Then) -> StateId:
         """The state before the first iteration, where the loop may leave without any row."""
@@ -211,7 +217,7 @@ class _Compiler:
         return self.add_state(*_ordered(node, first, _proceed(then.empty)))
 
     def _optional(self, node: Quantified, after: _Then, then: _Then) -> _Then:
-        """Continuations in front of one more optional iteration; an empty one ends the loop."""
+        """Continuations before one more optional iteration; an empty one ends the loop."""
 
         def entry(leave: StateId) -> StateId:
             again = _proceed(self.compile_node(node.part, _Then(after.consumed, leave)))
@@ -222,7 +228,7 @@ class _Compiler:
         return _Then(consumed, consumed if same else entry(then.empty))
 
     def _last_required(self, node: Quantified, after: _Then, then: _Then) -> _Then:
-        """Continuations in front of the iteration that reaches the least number; an empty one
+        """Continuations before the iteration that reaches the least number; an empty one
         ends the loop.
         """
         return _Then(
@@ -255,21 +261,3 @@ def _proceed(target: StateId) -> Edge:
 def _ordered(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
     """Greedy prefers one more iteration, reluctant prefers to stop."""
     return (again, leave) if node.greedy else (leave, again)
-
-
-def _renumber(program: Program) -> Program:
-    """The same program without unreachable states, numbered as a reader meets them."""
-    order: dict[StateId, StateId] = {}
-    waiting = [program.start]
-    while waiting:
-        state = waiting.pop()
-        if state in order or state == program.final:
-            continue
-        order[state] = len(order)
-        waiting += [edge.target for edge in reversed(program.states[state].edges)]
-    order[program.final] = len(order)
-    states = tuple(
-        State(tuple(replace(edge, target=order[edge.target]) for edge in program.states[old].edges))
-        for old in order
-    )
-    return Program(states, order[program.start], order[program.final], program.variables)

@@ -1,6 +1,6 @@
 """A program of stages, folded: the places in which runs wait, and what a row does in each.
 
-A mapped row leads to every place behind it by itself, so a place waits for one stage with one rule
+A mapped row leads to every place after it by itself, so a place waits for one stage with one rule
 of what may be skipped. A place is a state with the formulas of the proceed edges that lead to it,
 which are asked of the next row only; a skipped row leads to the state's own place. Formulas are
 taken apart into single tests: what both take and ignore forbid ends the run.
@@ -34,11 +34,13 @@ Tests = frozenset[VariableId]
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """What ends by time. whole: whether the match has a window. near: the tests that say that the
-    row mapped last is too far away.
+    """What ends by time.
+
+    of_match: whether the match has a window. near: the tests that say that the row mapped last is
+    too far away.
     """
 
-    whole: bool
+    of_match: bool
     near: tuple[VariableId, ...]
 
 
@@ -64,7 +66,7 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Composed:
     """Tests made of others: the complement of a test, and one test without another; and those that
-    only the row directly behind must not satisfy.
+    only the next row must not satisfy.
     """
 
     complements: Mapping[VariableId, VariableId]
@@ -72,7 +74,7 @@ class Composed:
     direct: Tests
 
 
-def composed(steps: Steps, variables: tuple[str, ...]) -> Composed:
+def compose_tests(steps: Steps, variables: tuple[str, ...]) -> Composed:
     """The composed tests of a pattern of stages."""
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
@@ -228,10 +230,10 @@ class _Folder:
         near = self.near(place)
         if near != NOT_NEAR:
             return FIRST_NEAR + near
-        return TIMED_OUT if self.windows.whole else NOTHING
+        return TIMED_OUT if self.windows.of_match else NOTHING
 
     def near(self, place: Place) -> int:
-        """The smallest window behind the row mapped last that ends a run in a place."""
+        """The smallest window from the row mapped last on that ends a run in a place."""
         if place.state == self.program.final or place.starts:
             return NOT_NEAR
         take, _ = self.reading(place)

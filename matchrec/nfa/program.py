@@ -6,8 +6,9 @@ extended by groups, alternation and anchors, which need proceed edges between an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
@@ -162,6 +163,39 @@ class Program:
     def _role(self, state: StateId) -> str:
         names = ["start"] * (state == self.start) + ["final"] * (state == self.final)
         return f" {' '.join(names)}" if names else ""
+
+
+def order_states(
+    states: Sequence[State], start: StateId, ends: tuple[StateId, ...]
+) -> dict[StateId, StateId]:
+    """New numbers of the states that `start` leads to, as a reader meets them; `ends` are last."""
+    order: dict[StateId, StateId] = {}
+    waiting = [start]
+    while waiting:
+        state = waiting.pop()
+        if state not in order and state not in ends:
+            order[state] = len(order)
+            waiting += [edge.target for edge in reversed(states[state].edges)]
+    first_end = len(order)
+    return order | {state: first_end + place for place, state in enumerate(ends)}
+
+
+def renumber_states(states: Sequence[State], order: Mapping[StateId, StateId]) -> tuple[State, ...]:
+    """The states of an order, in it."""
+    return tuple(
+        State(tuple(replace(edge, target=order[edge.target]) for edge in states[old].edges))
+        for old in order
+    )
+
+
+def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names, with a number after those that are there already."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        found.append(f"{name}:{seen[name] - 1}" if seen[name] else name)
+        seen[name] += 1
+    return tuple(found)
 
 
 def escaped(text: str) -> str:

@@ -22,7 +22,7 @@ def with_selection(
 ) -> Program:
     """The program with the ignore edges of a strategy, least preferred in their states.
 
-    constrain_proceed: a run waits where a row has led it; otherwise in every state behind that.
+    constrain_proceed: a run waits where a row has led it; otherwise in every state after that too.
     """
     if selection is EventSelection.STRICT_CONTIGUITY:
         return program
@@ -31,8 +31,8 @@ def with_selection(
         edge.target for state in program.states for edge in state.edges if edge.action in mapping
     } - {program.final}
     if not constrain_proceed:
-        behind = {state for one in waiting for state, _ in waiting_places(program, one)}
-        waiting = behind - {program.final}
+        places = {state for one in waiting for state, _ in waiting_places(program, one)}
+        waiting = places - {program.final}
     states = tuple(
         State((*state.edges, Edge(Action.IGNORE, number))) if number in waiting else state
         for number, state in enumerate(program.states)

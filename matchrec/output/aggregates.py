@@ -1,4 +1,4 @@
-"""Aggregates of measures: what each mapped row's match has summed up, or its extreme, so far.
+"""Computes aggregates of measures: at each mapped row the sum or the extreme of its match so far.
 
 One pass over the mapped rows of all matches; a measure with final semantics reads the value at its
 match's last mapped row. Sums run in row order, so a float sum is the one that Spark's own aggregate

@@ -1,4 +1,4 @@
-"""What measures read on matches that share their rows: answered for each row that is shared, once.
+"""Answers what measures read on matches that share their rows, once for each shared row.
 
 What a match reads at its end follows, row by row, from what the match reads that begins one row
 further on: a count is one more or the same, the last row of a variable is the same unless there is
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from matchrec.engine.matches import Chains, Matches
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, Partitions
 from matchrec.jit.decorators import allocating
-from matchrec.output.measures import members_mask, moved
+from matchrec.output.measures import members_mask, move_rows
 from matchrec.output.reads import Read
 from matchrec.output.rows import OutputRows
 from matchrec.plan.clauses import RowsPerMatch
@@ -33,14 +33,14 @@ def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> boo
 
 
 def never_overflows(values: IntArray) -> bool:
-    """Whether no sum of some of the values is too large for int64."""
+    """Whether no sum of any of the values is too large for int64."""
     if not len(values):
         return True
     return len(values) * max(int(values.max()), -int(values.min())) < 2**63
 
 
 @allocating
-def found_from(mask: BoolArray, following: Following, first: bool) -> IntArray:
+def find_from(mask: BoolArray, following: Following, first: bool) -> IntArray:
     """int64[k], from each mapped row on the first or the last one that is marked, or -1."""
     found = np.empty(len(mask), np.int64)
     for node in range(len(mask)):
@@ -138,13 +138,13 @@ class ChainReader:
     def mapped(self, navigation: Navigation) -> IntArray:
         """int64[m], index of the mapped row that the logical step finds, or -1."""
         mask, is_first = self.mask(navigation.variable), navigation.end is End.FIRST
-        return at_first(found_from(mask, self.chains.following, is_first), self.chains.first)
+        return at_first(find_from(mask, self.chains.following, is_first), self.chains.first)
 
     def positions(self, navigation: Navigation) -> IntArray:
         """int64[m], row position that a navigation reads, or -1."""
         logical = at_first(self.mapped_rows, self.mapped(navigation))
         distance = navigation.physical_offset
-        return moved(logical, distance, self.matches, self.rows, self.partitions)
+        return move_rows(logical, distance, self.matches, self.rows, self.partitions)
 
     def classifiers(self, navigation: Navigation) -> IntArray:
         """int64[m], variable id of the row that a navigation finds, -1 where there is none."""

@@ -80,7 +80,7 @@ def row_of_mapped(matches: Matches, rows: OutputRows, mapped: IntArray) -> IntAr
     return np.where(mapped >= 0, matches.start[match] + mapped - matches.offsets[:-1][match], -1)
 
 
-def moved(
+def move_rows(
     positions: IntArray, distance: int, matches: Matches, rows: OutputRows, partitions: Partitions
 ) -> IntArray:
     """Row positions `distance` rows on, -1 outside the partition and where there was none."""
@@ -117,7 +117,7 @@ class Reader:
         """int64[r], row position that a navigation reads, or -1."""
         logical = row_of_mapped(self.matches, self.rows, self.mapped(navigation))
         distance = navigation.physical_offset
-        return moved(logical, distance, self.matches, self.rows, self.partitions)
+        return move_rows(logical, distance, self.matches, self.rows, self.partitions)
 
     def classifiers(self, navigation: Navigation) -> IntArray:
         """int64[r], variable id of the row that a navigation finds, -1 when it is not mapped.
@@ -128,12 +128,12 @@ class Reader:
         mapped = self.mapped(navigation)
         if navigation.physical_offset:
             seen = look(self.matches, self.rows, Semantics.FINAL)
-            mapped = self.stepped(mapped, navigation.physical_offset, seen)
+            mapped = self.step_rows(mapped, navigation.physical_offset, seen)
         if not len(self.matches.classifiers):
             return mapped
         return np.where(mapped >= 0, self.matches.classifiers[np.maximum(mapped, 0)], -1)
 
-    def stepped(self, mapped: IntArray, distance: int, seen: Look) -> IntArray:
+    def step_rows(self, mapped: IntArray, distance: int, seen: Look) -> IntArray:
         """int64[r], index of the mapped row `distance` rows from another, -1 where none is mapped.
 
         Where rows were skipped, the mapped row beside may be further away.
@@ -187,7 +187,7 @@ class Reader:
         shift = np.repeat(seen.base - offsets[:-1], lengths)
         return np.arange(offsets[-1]) + shift, offsets
 
-    def collected(
+    def collect_rows(
         self, variable: str | None, counted: BoolArray, semantics: Semantics
     ) -> tuple[IntArray, IntArray]:
         """Row positions of the variable's rows that are counted, and where each output row's begin.

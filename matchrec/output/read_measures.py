@@ -1,4 +1,4 @@
-"""Measures → reads: each reference of a measure becomes a column that the engine's host fills.
+"""Turns measures into reads: each reference of a measure becomes a column that the worker fills.
 
 The text around the references stays as it is; Spark evaluates it over the columns read. Aggregates
 of a basic form are reads too. Every other aggregate is Spark's: it runs over the rows of the match,

@@ -6,7 +6,7 @@ from collections.abc import Sized
 from dataclasses import dataclass, field
 from enum import Enum
 
-from matchrec.plan.expression import Scalar
+from matchrec.plan.expression import End, Scalar
 from matchrec.source import Span
 
 
@@ -34,7 +34,7 @@ class SortItem:
 
     @property
     def puts_nulls_last(self) -> bool:
-        """Whether NULL comes behind every value."""
+        """Whether NULL comes after every value."""
         return self.descending if self.nulls_first is None else not self.nulls_first
 
 
@@ -48,12 +48,25 @@ class RowsPerMatch(Enum):
 
 
 class SkipTo(Enum):
-    """Where the search goes on after a non-empty match."""
+    """Where the search goes on after a non-empty match, as the standard words it.
 
-    NEXT_ROW = "TO NEXT ROW"
-    PAST_LAST_ROW = "PAST LAST ROW"
-    FIRST = "TO FIRST"
-    LAST = "TO LAST"
+    That is `past` rows after the match's first or last row, as `end` says, of all of its rows or of
+    those mapped to a variable. The engine knows no more of a strategy, see `engine.skipping`.
+    """
+
+    NEXT_ROW = "TO NEXT ROW", End.FIRST, 1
+    PAST_LAST_ROW = "PAST LAST ROW", End.LAST, 1
+    FIRST = "TO FIRST", End.FIRST, 0
+    LAST = "TO LAST", End.LAST, 0
+
+    _value_: str
+    end: End
+    past: int
+
+    def __new__(cls, words: str, end: End, past: int) -> SkipTo:
+        member = object.__new__(cls)
+        member._value_, member.end, member.past = words, end, past
+        return member
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +99,7 @@ class MatchOutput(Enum):
     PREFERRED: the preferred one at each starting row, and AFTER MATCH SKIP says which row starts.
     ALL: every mapping of rows to variables that is a match, each once.
     NON_OVERLAPPING: of those that complete first, the one that starts first, ties by the least
-    positions; then the search goes on behind it.
+    positions; then the search goes on after it.
     GRAPH: all matches as the shared buffer that holds them, one pointer a row.
     """
 
@@ -121,7 +134,7 @@ class Absence:
 
     after, before: the variables, primary or union, whose last and first row enclose that part. At
     the beginning `after` is None: rows before the match whose window holds its last row. At the end
-    `before` is None: rows behind the match, in its window. Source: SASE+, negation.
+    `before` is None: rows after the match, in its window. Source: SASE+, negation.
     """
 
     variable: str

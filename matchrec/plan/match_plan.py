@@ -58,7 +58,7 @@ class MatchPlan:
 
     @property
     def selects(self) -> bool:
-        """Whether more is asked for than the preferred matches of rows in a row."""
+        """Whether it is event selection: rows may be skipped, or all matches are asked for."""
         return goes_beyond_preferred(self.selection, self.output, self.absences, self.closing)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Names of columns: the same column, however it is written, becomes the same text.
+"""Resolves names of columns: the same column, however it is written, becomes the same text.
 
 `sym`, `SYM` and `t.sym` name one column of the input `t`; afterwards they are equal, so that the
 column crosses to the engine once. What is no plain column of the input is left to Spark.
@@ -79,56 +79,56 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
     """The plan with every plain column written in its one way."""
     return replace(
         plan,
-        partition_by=tuple(resolved_row(part, columns) for part in plan.partition_by),
-        equal=tuple(resolved_row(part, columns) for part in plan.equal),
-        order_by=tuple(resolved_sort(item, columns) for item in plan.order_by),
-        measures=tuple(resolved_measure(measure, columns) for measure in plan.measures),
-        definitions=tuple(resolved_definition(one, columns) for one in plan.definitions),
+        partition_by=tuple(resolve_row(part, columns) for part in plan.partition_by),
+        equal=tuple(resolve_row(part, columns) for part in plan.equal),
+        order_by=tuple(resolve_sort(item, columns) for item in plan.order_by),
+        measures=tuple(resolve_measure(measure, columns) for measure in plan.measures),
+        definitions=tuple(resolve_definition(one, columns) for one in plan.definitions),
     )
 
 
-def resolved_row(part: RowExpression, columns: InputColumns) -> RowExpression:
+def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
     return replace(part, text=columns.canonical(part.text))
 
 
-def resolved_sort(item: SortItem, columns: InputColumns) -> SortItem:
-    return replace(item, expression=resolved_row(item.expression, columns))
+def resolve_sort(item: SortItem, columns: InputColumns) -> SortItem:
+    return replace(item, expression=resolve_row(item.expression, columns))
 
 
-def resolved_measure(measure: Measure, columns: InputColumns) -> Measure:
-    return replace(measure, value=resolved_scalar(measure.value, columns.canonical))
+def resolve_measure(measure: Measure, columns: InputColumns) -> Measure:
+    return replace(measure, value=resolve_scalar(measure.value, columns.canonical))
 
 
-def resolved_definition(definition: Definition, columns: InputColumns) -> Definition:
-    return replace(definition, condition=resolved_scalar(definition.condition, columns.canonical))
+def resolve_definition(definition: Definition, columns: InputColumns) -> Definition:
+    return replace(definition, condition=resolve_scalar(definition.condition, columns.canonical))
 
 
-def resolved_scalar(scalar: Scalar, canonical: Callable[[str], str]) -> Scalar:
+def resolve_scalar(scalar: Scalar, canonical: Callable[[str], str]) -> Scalar:
     """The expression with `canonical` applied to the arguments of its references."""
     pieces = tuple(
-        piece if isinstance(piece, str) else resolved_piece(piece, canonical)
+        piece if isinstance(piece, str) else resolve_piece(piece, canonical)
         for piece in scalar.pieces
     )
     if isinstance(scalar, Operation):
-        operands = tuple(resolved_scalar(operand, canonical) for operand in scalar.operands)
+        operands = tuple(resolve_scalar(operand, canonical) for operand in scalar.operands)
         return replace(scalar, pieces=pieces, operands=operands)
     return replace(scalar, pieces=pieces)
 
 
-def resolved_term(term: Term, canonical: Callable[[str], str]) -> Term:
-    return replace(term, pieces=tuple(resolved_piece(piece, canonical) for piece in term.pieces))
+def resolve_term(term: Term, canonical: Callable[[str], str]) -> Term:
+    return replace(term, pieces=tuple(resolve_piece(piece, canonical) for piece in term.pieces))
 
 
-def resolved_piece(piece: Piece, canonical: Callable[[str], str]) -> Piece:
+def resolve_piece(piece: Piece, canonical: Callable[[str], str]) -> Piece:
     match piece:
         case ColumnReference(argument=argument):
             return replace(piece, argument=canonical(argument))
         case Aggregate(arguments=arguments, condition=condition, ordering=ordering):
             return replace(
                 piece,
-                arguments=tuple(resolved_term(one, canonical) for one in arguments),
-                condition=condition and resolved_term(condition, canonical),
-                ordering=tuple((resolved_term(one, canonical), word) for one, word in ordering),
+                arguments=tuple(resolve_term(one, canonical) for one in arguments),
+                condition=condition and resolve_term(condition, canonical),
+                ordering=tuple((resolve_term(one, canonical), word) for one, word in ordering),
             )
         case _:
             return piece

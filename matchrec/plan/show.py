@@ -1,4 +1,4 @@
-"""Parts of a plan as one would write them, for messages and explanations."""
+"""Shows parts of a plan as one would write them, for messages and explanations."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """No row for which `test` holds: directly behind, or up to the next mapped one.
+    """No row for which `test` holds: directly after, or up to the next mapped one.
 
     near: at the end of the pattern, the test that says that a row is too far away to matter.
     """
@@ -95,14 +95,14 @@ class Steps:
 class Skip:
     """Matches that come out leave no room for those that start earlier than this.
 
-    to: NEXT_ROW is behind the match's first row, PAST_LAST_ROW behind its last, FIRST and LAST are
-    the first and the last row of `variable`. throws: a match without such a row, or whose first row
-    it is, is an error; otherwise such a match leaves room for all.
+    to: a row after the match's first row or after its last, or the first or the last row of
+    `variable`. fails_on_miss: a match without such a row, or whose first row it is, is an error;
+    otherwise such a match leaves room for all.
     """
 
     to: SkipTo
     variable: str | None = None
-    throws: bool = False
+    fails_on_miss: bool = False
 
 
 @dataclass(frozen=True, slots=True)

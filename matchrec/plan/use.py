@@ -1,4 +1,4 @@
-"""What the query around a clause does with the clause's rows, as far as that spares work."""
+"""Says what the query around a clause uses of its result: the rest need not be computed."""
 
 from __future__ import annotations
 

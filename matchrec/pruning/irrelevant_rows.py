@@ -2,7 +2,7 @@
 
 A row that satisfies no condition is skipped where rows may be skipped. Where they may not, it can
 only be mapped to a *filler*, a variable without a condition; in a funnel such as `A X*? B Y*? C`
-every such row is taken by the one loop over a filler that stands behind the run's last row, and
+every such row is taken by the one loop over a filler that follows the run's last row, and
 without it the run is where it was. So matches are the same without these rows, as long as nothing
 reads or counts them: conditions and measures may look at other variables, and at the first and the
 last row of the match, neither of which is a filler's.
@@ -14,30 +14,29 @@ from collections.abc import Iterator
 
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import RowColumn, row_column
-from matchrec.nfa.closure import Choice, Folded, Folding, fold
-from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.closure import Choice, Folded
+from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import targets
-from matchrec.nfa.places import composed, fold_places, windows_of
-from matchrec.nfa.program import StateId, VariableId
-from matchrec.nfa.stages import compile_stages
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
+from matchrec.nfa.program import VariableId
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import Aggregate, MatchNumber, Reference, references, terms
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.simplify import simplify
 from matchrec.plan.stages import Staging
 
 EVERYWHERE = row_column("TRUE")  # the condition of a stage without one
 NO_FILLERS: frozenset[VariableId] = frozenset()
 
 
-def relevant_rows(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> tuple[RowColumn, ...]:
+def find_relevance_tests(
+    plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
+) -> tuple[RowColumn, ...]:
     """Conditions of which a row must satisfy one to matter; none where every row may matter.
 
     conditions: of all variables that have one.
     """
     if plan.staging is not None:
-        return relevant_rows_of_stages(plan, plan.staging, conditions)
-    fillers = possible_fillers(plan, conditions)
+        return find_tests_of_stages(plan, plan.staging, pattern, conditions)
+    fillers = find_fillers(plan, conditions)
     if counts_rows(plan) or not all(sees_none(plan, fillers)):
         return ()
     tests = {one.variable: one.before for one in conditions}
@@ -49,13 +48,14 @@ def relevant_rows(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> tu
         if test is None or not test.looks_at_one_row:
             return ()
         found[test] = None
-    folded = fold(compile_pattern(simplify(plan.pattern), plan.variables))
-    assert folded is not None
-    return tuple(found) if can_do_without(plan, folded, fillers) else ()
+    return tuple(found) if finds_the_same_without(plan, pattern, fillers) else ()
 
 
-def relevant_rows_of_stages(
-    plan: MatchPlan, staging: Staging, conditions: tuple[SplitCondition, ...]
+def find_tests_of_stages(
+    plan: MatchPlan,
+    staging: Staging,
+    pattern: CompiledPattern,
+    conditions: tuple[SplitCondition, ...],
 ) -> tuple[RowColumn, ...]:
     """The same of stages: a row that satisfies no test is skipped, if every run may skip it and
     waits as before.
@@ -63,15 +63,12 @@ def relevant_rows_of_stages(
     It may end a window; then the next row does, or the end of the data. That changes which matches
     are complete first if a NOT ends the pattern, and, with a skip strategy, which runs time out.
     """
-    program = compile_stages(staging.steps, plan.variables)
-    windows = windows_of(plan, staging)
-    folding = fold_places(program, composed(staging.steps, plan.variables), windows)
     times_out = staging.skip is not None and staging.timeouts is not None
-    if program.pending or times_out or not all(skips_alike(folding, program.final)):
+    if pattern.program.pending or times_out or not all(skips_alike(pattern)):
         return ()
     tests = {one.variable: one.before for one in conditions}
-    asked = {choice.test for choices in folding.choices for choice in choices}
-    asked -= {None, *windows.near}
+    asked = {choice.test for choices in pattern.folding.choices for choice in choices}
+    asked -= {None, *(plan.ids[near] for near in staging.near)}
     found: dict[RowColumn, None] = {}
     for number in sorted(one for one in asked if one is not None):
         test = tests.get(plan.variables[number])
@@ -81,8 +78,9 @@ def relevant_rows_of_stages(
     return tuple(found)
 
 
-def skips_alike(folding: Folding, final: StateId) -> Iterator[bool]:
+def skips_alike(pattern: CompiledPattern) -> Iterator[bool]:
     """For each place, whether a run that skips a row there waits for the same as before."""
+    folding, final = pattern.folding, pattern.program.final
     for place, waits in enumerate(folding.waits):
         choices = folding.choices[place]
         if place >= folding.starts and folding.states[place] != final:
@@ -90,9 +88,7 @@ def skips_alike(folding: Folding, final: StateId) -> Iterator[bool]:
         yield all(choice.test is not None for choice in choices if folding.states[place] != final)
 
 
-def possible_fillers(
-    plan: MatchPlan, conditions: tuple[SplitCondition, ...]
-) -> frozenset[VariableId]:
+def find_fillers(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> frozenset[VariableId]:
     """The variables that may have to take a row which satisfies no condition."""
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return NO_FILLERS
@@ -109,18 +105,19 @@ def counts_rows(plan: MatchPlan) -> bool:
     )
 
 
-def can_do_without(plan: MatchPlan, folded: Folded, fillers: frozenset[VariableId]) -> bool:
+def finds_the_same_without(
+    plan: MatchPlan, pattern: CompiledPattern, fillers: frozenset[VariableId]
+) -> bool:
     """Whether the matches are the same without the rows that only fillers could take."""
-    if any(choice.guard for choices in folded for choice in choices):
-        return False
-    if any(choice.target is None for choice in folded[0]):
+    if pattern.has_anchors or pattern.follow.matches_empty:
         return False
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return True
-    whole = plan.rows_per_match is not RowsPerMatch.ONE_ROW
-    if plan.selects or whole or plan.after_match.to in (SkipTo.FIRST, SkipTo.LAST):
+    if plan.selects or plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         return False
-    return takes_any_row(folded, fillers)
+    if plan.after_match.variable is not None:
+        return False
+    return takes_any_row(pattern.folding.choices, fillers)
 
 
 def takes_any_row(folded: Folded, free: frozenset[VariableId]) -> bool:

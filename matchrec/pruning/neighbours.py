@@ -1,10 +1,10 @@
-"""Rows that no match contains, told by their neighbours: Spark leaves them out behind the sort.
+"""Rows that no match contains, told by their neighbours: Spark leaves them out after the sort.
 
-A row of a match satisfies the condition of some variable, and the rows beside it those of variables
-that may stand beside that one. Spark knows all conditions on rows before the match, so for two more
-columns over the window that it has anyway, `lag` and `lead` of the packed bits, most rows of a scan
-for something rare need not cross to Python. What is left of a partition are stretches of rows that
-stand side by side; a match lies in one stretch.
+A row of a match satisfies the condition of some variable, and its neighbours satisfy those of
+variables that may precede and follow that one. Spark knows all conditions on rows before the match,
+so for two more columns over the window that it has anyway, `lag` and `lead` of the packed bits,
+most rows of a scan for something rare need not cross to Python. What is left of a partition are
+contiguous runs of rows; a match lies in one of them.
 
 It pays where few rows are left. That depends on the data, which nobody has looked at; `estimate`
 guesses from the form of the conditions, as databases do without statistics.
@@ -13,20 +13,18 @@ guesses from the form of the conditions, as databases do without statistics.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 from matchrec.conditions.residual import Combined, SplitCondition, Step, Value, VariableAt
 from matchrec.conditions.row_column import Neighbours, RowColumn
-from matchrec.nfa.closure import Folded, fold
-from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.compiled_pattern import CompiledPattern
+from matchrec.nfa.facts import FollowSets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.expression import Navigation, Operation, Scalar, references
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.simplify import simplify
 from matchrec.pruning.irrelevant_rows import NO_FILLERS, counts_rows, sees_no_row
 
-MOST_CONDITIONS = 61  # packed in one column, beside the mark of a partition's first row
+MOST_CONDITIONS = 61  # packed in one column, together with the mark of a partition's first row
 PAYS_BELOW = 0.3  # of all rows; leaving rows out costs about a tenth of sending all of them
 SHARES = {"=": 0.1, "<=>": 0.1, "IN": 0.2, "BETWEEN": 0.25, "LIKE": 0.1, "RLIKE": 0.1} | {
     "<": 1 / 3,
@@ -38,8 +36,11 @@ SHARES = {"=": 0.1, "<=>": 0.1, "IN": 0.2, "BETWEEN": 0.25, "LIKE": 0.1, "RLIKE"
 UNKNOWN = 0.5
 
 
-def neighbours(
-    plan: MatchPlan, conditions: tuple[SplitCondition, ...], bits: tuple[RowColumn, ...]
+def find_neighbour_tests(
+    plan: MatchPlan,
+    pattern: CompiledPattern,
+    conditions: tuple[SplitCondition, ...],
+    bits: tuple[RowColumn, ...],
 ) -> tuple[Neighbours, ...]:
     """One test for each variable; none where rows need not or must not be left out.
 
@@ -50,20 +51,16 @@ def neighbours(
         return ()
     if counts_rows(plan) or not all(sees_own_rows_only(plan, conditions)):
         return ()
-    folded = fold(compile_pattern(simplify(plan.pattern), plan.variables))
-    assert folded is not None
-    if any(choice.guard for choices in folded for choice in choices):
-        return ()
-    beside = Beside.of(folded)
-    if 0 in beside.accepting or estimate(plan, beside) > PAYS_BELOW:
+    follow = pattern.follow
+    if pattern.has_anchors or follow.matches_empty or estimate(plan, follow) > PAYS_BELOW:
         return ()
     places = {column: place for place, column in enumerate(bits)}
     bit = {number: places[tests[name]] for number, name in enumerate(plan.variables)}
     return tuple(
         Neighbours(
             bit[number],
-            None if number in beside.first else frozenset(bit[v] for v in beside.before(number)),
-            None if number in beside.last else frozenset(bit[v] for v in beside.behind(number)),
+            None if number in follow.first else frozenset(bit[v] for v in follow.before(number)),
+            None if number in follow.last else frozenset(bit[v] for v in follow.after(number)),
         )
         for number in range(len(plan.variables))
     )
@@ -74,56 +71,21 @@ def sees_own_rows_only(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) 
     for measure in plan.measures:
         yield all(sees_no_row(plan, one, NO_FILLERS) for one in references(measure.value))
     for condition in conditions:
-        yield condition.during is None or not goes_beside(condition.during)
+        yield condition.during is None or not reads_neighbour(condition.during)
 
 
-def goes_beside(step: Step) -> bool:
+def reads_neighbour(step: Step) -> bool:
     """Whether a step reads a row a fixed distance from one of the match."""
     match step:
         case Value(navigation=Navigation() as found) | VariableAt(navigation=found):
             return found.physical_offset != 0
         case Combined(operands=operands):
-            return any(goes_beside(operand) for operand in operands)
+            return any(reads_neighbour(operand) for operand in operands)
         case _:
             return False
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Which variables may stand beside each other in a match. pairs: one behind the other."""
-
-    first: frozenset[VariableId]
-    last: frozenset[VariableId]
-    pairs: frozenset[tuple[VariableId, VariableId]]
-    accepting: frozenset[int]
-
-    @classmethod
-    def of(cls, folded: Folded) -> Beside:
-        """What the folded program allows."""
-        accepting = frozenset(
-            state for state, choices in enumerate(folded) if any(c.target is None for c in choices)
-        )
-        onward = [{c.variable for c in choices if c.variable is not None} for choices in folded]
-        into = {
-            (choice.variable, choice.target)
-            for choices in folded
-            for choice in choices
-            if choice.variable is not None and choice.target is not None
-        }
-        pairs = frozenset((one, other) for one, state in into for other in onward[state])
-        last = frozenset(variable for variable, state in into if state in accepting)
-        return cls(frozenset(onward[0]), last, pairs, accepting)
-
-    def before(self, variable: VariableId) -> frozenset[VariableId]:
-        """The variables that may stand in front of one."""
-        return frozenset(one for one, other in self.pairs if other == variable)
-
-    def behind(self, variable: VariableId) -> frozenset[VariableId]:
-        """The variables that may stand behind one."""
-        return frozenset(other for one, other in self.pairs if one == variable)
-
-
-def estimate(plan: MatchPlan, beside: Beside) -> float:
+def estimate(plan: MatchPlan, follow: FollowSets) -> float:
     """The share of rows that may be in a match, guessed."""
     written = {one.variable: share(one.condition) for one in plan.definitions}
     shares = [written[name] for name in plan.variables]
@@ -133,9 +95,9 @@ def estimate(plan: MatchPlan, beside: Beside) -> float:
 
     kept = 0.0
     for number, own in enumerate(shares):
-        before = 1.0 if number in beside.first else any_of(beside.before(number))
-        behind = 1.0 if number in beside.last else any_of(beside.behind(number))
-        kept += own * before * behind
+        before = 1.0 if number in follow.first else any_of(follow.before(number))
+        after = 1.0 if number in follow.last else any_of(follow.after(number))
+        kept += own * before * after
     return kept
 
 

@@ -50,7 +50,7 @@ class Counted:
 OF_SELECTION = (
     Counted("reads", "rows read by runs", OF_KERNELS + layout.READS),
     Counted("runs", "runs created", OF_KERNELS + layout.RUNS_CREATED),
-    Counted("most_alive", "most runs alive", OF_KERNELS + layout.MOST_ALIVE, "max"),
+    Counted("most_live_runs", "most live runs", OF_KERNELS + layout.MOST_LIVE, "max"),
     Counted("forks", "forks", OF_KERNELS + layout.FORKS),
     Counted("merges", "merges", OF_KERNELS + layout.MERGES),
     Counted("nodes", "buffer nodes", OF_KERNELS + layout.NODES_CREATED),
@@ -84,8 +84,8 @@ class Counters:
     early. Over Connect, those of `sql` are there after `collect`, `toPandas` or `toArrow` of the
     result itself.
 
-    Events are the rows that reach the engine: `explain` says which ones stay behind. The most runs
-    alive are those of one task at once; all else, also the seconds, is the sum over
+    Events are the rows that reach the engine: `explain` says which ones stay behind. The most live
+    runs are those of one task at once; all else, also the seconds, is the sum over
     tasks. With the backtracking engine they are the most rows of the one run, each of which may
     have postponed another. Without event selection runs and buffer are not counted.
 
@@ -98,7 +98,7 @@ class Counters:
     """
 
     def __init__(self) -> None:
-        self._seen: list[Seen] = []
+        self._seen: list[Observed] = []
         self._result: DataFrame | None = None
 
     @checked(timeout=SECONDS_WAITED)
@@ -131,7 +131,7 @@ class Counters:
         if len(values) < len(COUNTED):
             yield "without event selection, runs and buffer are not counted"
 
-    def observed(self, frame: DataFrame, *, selects: bool) -> DataFrame:
+    def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
         """The output rows of `frame`, whose counters are seen on the way.
 
         selects: whether the engine counts runs.
@@ -143,7 +143,7 @@ class Counters:
             for one in COUNTED
         ]
         seen = frame.observe(observation, *aggregates)
-        self._seen.append(Seen(observation, name, selects))
+        self._seen.append(Observed(observation, name, selects))
         return seen.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
     def run(self, result: DataFrame) -> None:
@@ -160,7 +160,7 @@ class Counters:
     def of_query(self, result: DataFrame) -> DataFrame:
         """The same result, of a query whose clauses are observed.
 
-        An action of the result of SQL text finds no observation behind the names of its views. In
+        An action of the result of SQL text finds no observation under the names of its views. In
         Classic, one of a projection of it does. A client of Connect does not, but the result knows
         what its own action has seen.
         """
@@ -169,8 +169,8 @@ class Counters:
 
 
 @dataclass
-class Seen:
-    """The observation of one clause, under its name. selects: whether the engine counts runs."""
+class Observed:
+    """The observation of one clause by its name. selects: whether the engine counts runs."""
 
     observation: Any
     name: str
@@ -180,14 +180,14 @@ class Seen:
     def numbers(self, result: DataFrame | None, timeout: float) -> Numbers:
         """What the first action has seen, 0 where no task had rows."""
         if self.found is None:
-            numbers = waited_for(self.observation, timeout) or self.known_to(result)
+            numbers = wait_for(self.observation, timeout) or self.metrics_of(result)
             if not numbers:
                 raise nothing_counted()
             self.found = {name: number or 0 for name, number in numbers.items()}
         return self.found
 
-    def known_to(self, result: DataFrame | None) -> dict[str, int | None]:
-        """What an action of `result` has seen under this name; only Connect keeps that."""
+    def metrics_of(self, result: DataFrame | None) -> dict[str, int | None]:
+        """What an action of `result` has observed under this name; only Connect keeps it."""
         if result is None or not is_connect(result.sparkSession):
             return {}
         info = getattr(result, "executionInfo", None)
@@ -214,8 +214,8 @@ def observing(frame: DataFrame, name: str) -> tuple[Any, Any]:
     return Observation(name), expr
 
 
-def waited_for(observation: Any, timeout: float) -> dict[str, int | None]:
-    """What an observation has seen, nothing where no action has finished in time.
+def wait_for(observation: Any, timeout: float) -> dict[str, int | None]:
+    """Wait for what an observation has seen; nothing where no action has finished in time.
 
     In Classic, `get` waits for an action that may never come; so another thread does.
     """

@@ -65,26 +65,28 @@ def crossing_schema(wanted: spark_types.StructType) -> spark_types.StructType:
     )
 
 
-def sent(frame: DataFrame) -> DataFrame:
-    """The columns of `frame` as they cross."""
-    return converted(frame, frame.schema, encoded)
+def encode_columns(frame: DataFrame) -> DataFrame:
+    """Convert the columns of `frame` to types that cross."""
+    return convert_columns(frame, frame.schema, encode)
 
 
-def received(frame: DataFrame, wanted: spark_types.StructType) -> DataFrame:
-    """The columns of `frame`, which crossed, as the types that they stand for."""
-    return converted(frame, wanted, decoded)
+def decode_columns(frame: DataFrame, wanted: spark_types.StructType) -> DataFrame:
+    """Convert the columns of `frame` back from the types in which they crossed."""
+    return convert_columns(frame, wanted, decode)
 
 
-def converted(frame: DataFrame, own: spark_types.StructType, leaf: Leaf) -> DataFrame:
-    """The columns of `frame`, with what does not cross as it is converted. own: their own types."""
+def convert_columns(frame: DataFrame, own: spark_types.StructType, leaf: Leaf) -> DataFrame:
+    """Convert with `leaf` what does not cross as it is. own: the types of the columns."""
     if all(crosses_as(field.dataType) == field.dataType for field in own.fields):
         return frame
-    items = (f"{parts(field.name, field.dataType, leaf)} AS {field.name}" for field in own.fields)
+    items = (
+        f"{convert_parts(field.name, field.dataType, leaf)} AS {field.name}" for field in own.fields
+    )
     return frame.selectExpr(*items)
 
 
-def parts(value: str, type_: spark_types.DataType, leaf: Leaf, depth: int = 0) -> str:
-    """A value as SQL, its parts that do not cross as they are converted.
+def convert_parts(value: str, type_: spark_types.DataType, leaf: Leaf, depth: int = 0) -> str:
+    """Convert with `leaf` the parts of a value that do not cross as they are; SQL to SQL.
 
     depth: how many arrays and maps are around it; each has a name of its own for its elements.
     """
@@ -92,26 +94,26 @@ def parts(value: str, type_: spark_types.DataType, leaf: Leaf, depth: int = 0) -
         return value
     match type_:
         case spark_types.ArrayType():
-            element = parts(f"e{depth}", type_.elementType, leaf, depth + 1)
+            element = convert_parts(f"e{depth}", type_.elementType, leaf, depth + 1)
             return f"transform({value}, e{depth} -> {element})"
         case spark_types.MapType():
             names = f"(k{depth}, v{depth})"
-            key = parts(f"k{depth}", type_.keyType, leaf, depth + 1)
-            held = parts(f"v{depth}", type_.valueType, leaf, depth + 1)
+            key = convert_parts(f"k{depth}", type_.keyType, leaf, depth + 1)
+            held = convert_parts(f"v{depth}", type_.valueType, leaf, depth + 1)
             values = f"transform_values({value}, {names} -> {held})"
             return f"transform_keys({values}, {names} -> {key})"
         case spark_types.StructType():
             fields = (
                 f"{string_literal(field.name)}, "
-                + parts(f"{value}.{quoted(field.name)}", field.dataType, leaf, depth)
+                + convert_parts(f"{value}.{quoted(field.name)}", field.dataType, leaf, depth)
                 for field in type_.fields
             )
             return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
     return leaf(value, type_)
 
 
-def encoded(value: str, type_: spark_types.DataType) -> str:
-    """A value of a type that does not cross as SQL of the one that does."""
+def encode(value: str, type_: spark_types.DataType) -> str:
+    """Encode a value whose type does not cross, SQL to SQL."""
     if is_calendar_interval(type_):
         return f"CAST({value} AS STRING)"
     if isinstance(type_, spark_types.DayTimeIntervalType):
@@ -130,8 +132,8 @@ def microseconds(value: str) -> str:
     return f"CAST(({' + '.join(units)}) * 1000000 AS BIGINT)"
 
 
-def decoded(value: str, type_: spark_types.DataType) -> str:
-    """A value that crossed as SQL of its own type."""
+def decode(value: str, type_: spark_types.DataType) -> str:
+    """Decode a value that crossed, SQL to SQL of its own type."""
     if is_calendar_interval(type_):
         return f"CAST({value} AS INTERVAL)"
     if isinstance(type_, spark_types.DayTimeIntervalType):

@@ -5,17 +5,15 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import types as spark_types
-
-from matchrec.compile.draft import Draft, draft
+from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.overlap import reach
-from matchrec.compile.path import link
-from matchrec.conditions.row_column import RowColumn
+from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
+from matchrec.compile.path import draft, link
 from matchrec.conditions.within import check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
@@ -23,19 +21,18 @@ from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan
 from matchrec.errors.streaming import clause_over_stream
 from matchrec.output.reads import ReadIsMatched
-from matchrec.output.schema import OutputColumn, output_columns
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.sql_text import quoted
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.spark import wire
-from matchrec.spark.after.aggregates import aggregated, measure_sql
+from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.before.slices import Slicing
 from matchrec.spark.counters import Counters, with_counters
-from matchrec.spark.crossing import crossing_schema, received, sent
-from matchrec.spark.errors.diagnose import diagnosed, mismatch_of_within
+from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
+from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis
 from matchrec.spark.streaming.execute import (
@@ -44,8 +41,8 @@ from matchrec.spark.streaming.execute import (
     check_plan,
     matched_events,
 )
-from matchrec.spark.streaming.prepare import Events, crossed
-from matchrec.spark.transport import mapped
+from matchrec.spark.streaming.prepare import Events, send_events
+from matchrec.spark.transport import map_partitions
 from matchrec.spark.types import value_type
 from matchrec.spark.wire import SelectItem
 
@@ -101,28 +98,34 @@ def execute(
     if is_stream:
         check_stream(plan, options)
     check_order(plan)
-    resolved = resolve(plan, columns)
-    with quiet_analysis():
-        try:
-            outputs = output_columns(resolved, columns, relation.name_of)
-            if is_stream:
-                events = Events(Preparation(relation, resolved))
-                return executed(events, draft(resolved, outputs), options)
-            order = [relation.type_of(item.expression.text) for item in resolved.order_by[:1]]
-            tests = key_tests(resolved, columns, use)
-            preparation = Preparation(relation, resolved, tests, *order)
-            found = executed(preparation, draft(resolved, outputs), options)
-            used = tuple(output for output in outputs if use.reads(output.name)) or outputs[:1]
-            if used == outputs:
-                return found
-            narrowed = only_measured(resolved, used)
-            return executed(replace(preparation, plan=narrowed), draft(narrowed, used), options)
-        except REFUSALS as error:
-            raise diagnosed(error, plan, relation, columns) from error
-        except RecursionError as error:
-            raise nested_too_deep_to_plan() from error
-        except MatchRecognizeUnsupportedError as error:
-            raise mismatch_of_within(error, plan, relation) or error from None
+    with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
+        drafted = draft(plan, columns, relation.name_of, options.optimisations)
+        if is_stream:
+            return executed(Events(Preparation(relation, drafted.plan)), drafted, options)
+        keys, first = key_tests(drafted.plan, columns, use), drafted.plan.order_by[:1]
+        order = relation.type_of(first[0].expression.text) if first else None
+        preparation = Preparation(relation, drafted.plan, keys, order)
+        found = executed(preparation, drafted, options)
+        used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
+        if used == drafted.outputs:
+            return found
+        narrowed = drafted.narrow(used)
+        return executed(replace(preparation, plan=narrowed.plan), narrowed, options)
+
+
+@contextmanager
+def in_terms_of_the_query(
+    plan: MatchPlan, relation: Relation, columns: InputColumns
+) -> Iterator[None]:
+    """Raises MatchRecognizeError with a place in the query for what Spark refuses."""
+    try:
+        yield
+    except REFUSALS as error:
+        raise diagnose(error, plan, relation, columns) from error
+    except RecursionError as error:
+        raise nested_too_deep_to_plan() from error
+    except MatchRecognizeUnsupportedError as error:
+        raise mismatch_of_within(error, plan, relation) or error from None
 
 
 def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ...]:
@@ -133,11 +136,6 @@ def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ..
         for key in plan.partition_by
         if columns.same(columns.name(key.text) or "", one.column)
     )
-
-
-def only_measured(plan: MatchPlan, outputs: tuple[OutputColumn, ...]) -> MatchPlan:
-    """The plan with those measures that come out."""
-    return replace(plan, measures=tuple(one for one in plan.measures if one in outputs))
 
 
 def check_steps(plan: MatchPlan, most: int | None) -> None:
@@ -156,33 +154,23 @@ def check_stream(plan: MatchPlan, options: Options) -> None:
 
 def executed(preparation: Preparation | Events, drafted: Draft, options: Options) -> Executed:
     """The result of a draft. Raises one of Spark's `REFUSALS`."""
-    relation = preparation.relation
-    wanted = drafted.columns()
-    prepared = preparation.dataframe(wanted, drafted)
-    fields = fields_of(prepared, wanted)
+    relation, columns = preparation.relation, drafted.columns()
+    prepared = preparation.dataframe(columns, drafted)
+    types = (value_type(field.dataType) for field in prepared.schema.fields)
     executable = link(
         drafted,
-        {column: value_type(field.dataType) for column, field in fields.items()},
+        dict(zip(columns, types, strict=False)),
         options.engine,
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
-        optimisations=options.optimisations,
-    ).limited(options.max_steps)
-    if executable.crossing.columns != wanted:
-        prepared = preparation.dataframe(executable.crossing.columns, drafted)
-        fields = fields_of(prepared, executable.crossing.columns)
+    ).limit(options.max_steps)
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None and isinstance(preparation, Preparation):
-        prepared = preparation.dataframe(executable.crossing.columns, drafted, slicing)
-        executable = replace(executable, sliced=slicing.reach)
-    schema = schema_of_reads(executable, [fields[one] for one in executable.crossing.columns])
-    sends = crossing_schema(schema)
-    if isinstance(preparation, Events):
-        check_executable(executable)
-        events = crossed(prepared, executable.crossing.columns, drafted.plan)
-        matched = received(matched_events(events, executable, sends), schema)
-    else:
-        matched = received(matched_rows(prepared, executable, sends, options), schema)
-    result = relation.runner.analysed(projected(relation, executable, matched))
+        preparation = replace(preparation, slicing=slicing)
+        executable = cut_into_slices(executable, slicing.overlap)
+    if slicing is not None or executable.crossing.columns != columns:
+        prepared = preparation.dataframe(executable.crossing.columns, drafted)
+    matched = match_rows(preparation, prepared, executable, options)
+    result = relation.runner.analyse(projected(relation, executable, matched))
     return Executed(result, executable, drafted.plan, preparation.keys)
 
 
@@ -190,19 +178,31 @@ def slicing_of(plan: MatchPlan, executable: Executable, options: Options) -> Sli
     """How partitions are cut into slices, if they are."""
     if options.slices == 1:
         return None
-    looks = reach(plan, executable)
-    return None if isinstance(looks, str) else Slicing(options.slices, looks)
+    overlap = find_slice_overlap(plan, executable)
+    return None if isinstance(overlap, str) else Slicing(options.slices, overlap)
 
 
-def matched_rows(
-    prepared: DataFrame, executable: Executable, schema: spark_types.StructType, options: Options
+def match_rows(
+    preparation: Preparation | Events,
+    prepared: DataFrame,
+    executable: Executable,
+    options: Options,
 ) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
-    crossing = with_keys_once(sent(prepared), executable.crossing.once)
+    columns = executable.crossing.columns
+    schema = schema_of_reads(executable, prepared.schema.fields[: len(columns)])
+    sends = crossing_schema(schema)
+    if isinstance(preparation, Events):
+        check_executable(executable)
+        events = send_events(prepared, columns, preparation.plan)
+        return decode_columns(matched_events(events, executable, sends), schema)
+    crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)
     if options.counters is None:
-        return mapped(crossing, executable, schema, options.transport)
-    counted = mapped(crossing, executable, with_counters(schema), options.transport)
-    return options.counters.observed(counted, selects=executable.task.selects)
+        matched = map_partitions(crossing, executable, sends, options.transport)
+    else:
+        counted = map_partitions(crossing, executable, with_counters(sends), options.transport)
+        matched = options.counters.observe(counted, selects=executable.task.selects)
+    return decode_columns(matched, schema)
 
 
 def is_streaming(rows: DataFrame) -> bool:
@@ -216,17 +216,10 @@ def input_columns(runner: Runner, names: Iterable[str], alias: str | None) -> In
     return InputColumns(tuple(names), alias, case_sensitive)
 
 
-def fields_of(
-    prepared: DataFrame, columns: tuple[RowColumn, ...]
-) -> dict[RowColumn, spark_types.StructField]:
-    """The field of every column that crosses."""
-    return dict(zip(columns, prepared.schema.fields, strict=False))
-
-
 def projected(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
     """The scalar SQL around the reads, and the names of the result."""
     if executable.aggregates:
-        matched = aggregated(relation.runner, matched, executable)
+        matched = aggregate_matches(relation.runner, matched, executable)
     is_matched = None
     if isinstance(executable.reads[-1], ReadIsMatched):
         is_matched = wire.read(len(executable.reads) - 1)

@@ -42,7 +42,7 @@ SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 class Runner:
     """A session, the arguments of the user's query, and the DataFrames that may fill its holes.
 
-    written: finds the holes in the text of one of the user's expressions. in_scope: puts in front
+    written: finds the holes in the text of one of the user's expressions. in_scope: puts before it
     of a query what its subqueries may name, the WITH clauses around the user's clause. source: the
     user's query, where a text to run has its layout: Spark's errors are put in its terms.
     """
@@ -101,7 +101,7 @@ class Runner:
             return self._spark_sql(text, names)
         with quiet_analysis():
             try:
-                return self.analysed(self._spark_sql(text, names))
+                return self.analyse(self._spark_sql(text, names))
             except AnalysisException as error:
                 raise in_users_terms(error, Filled(text, names, self.source)) from None
 
@@ -131,7 +131,7 @@ class Runner:
         query = template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
 
-    def analysed(self, frame: DataFrame) -> DataFrame:
+    def analyse(self, frame: DataFrame) -> DataFrame:
         """The same DataFrame, analysed now; over Connect that waits until something asks."""
         if is_connect(self.spark):
             _ = frame.schema

@@ -56,7 +56,7 @@ ALTERED_IN_ARRAYS = (
 )
 
 
-def mapped(
+def map_partitions(
     prepared: DataFrame, executable: Executable, schema: spark_types.StructType, transport: str
 ) -> DataFrame:
     """The output rows of `prepared`, matched inside Spark's Python workers.
@@ -78,7 +78,7 @@ def mapped(
     over_pandas = encoding.function(run)
     over_pandas.__name__ = name
     with able_workers(prepared.sparkSession):
-        return encoding.encoded().mapInPandas(over_pandas, schema)
+        return encoding.encode().mapInPandas(over_pandas, schema)
 
 
 def runner_in_worker(executable: Executable, tally: Tally | None) -> Run:
@@ -90,9 +90,9 @@ def runner_in_worker(executable: Executable, tally: Tally | None) -> Run:
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
-            from matchrec.spark.errors.failing import loaded, told
+            from matchrec.spark.errors.failing import report_errors, unpickle
 
-            yield from told(lambda: loaded(payload).run(batches))
+            yield from report_errors(lambda: unpickle(payload).run(batches))
         except ModuleNotFoundError as missing:
             raise RuntimeError(
                 f"a Spark worker lacks the Python package {missing.name}: install matchrec on "
@@ -129,7 +129,7 @@ class PandasEncoding:
                 raise altered_in_arrays(name, type_)
         self.types = [arrow_type(field.dataType) for field in self.fields]
 
-    def encoded(self) -> DataFrame:
+    def encode(self) -> DataFrame:
         """The columns as pandas can hold them, then the packed marks of NULLs."""
         marks = [f"{field.name} IS NULL" for field in self.fields]
         items = [*(encoded_field(field) for field in self.fields), *null_columns(marks)]
@@ -140,7 +140,7 @@ class PandasEncoding:
         names, types = [field.name for field in self.fields], list(self.types)
 
         def over_pandas(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-            for batch in run(decoded(frame, names, types) for frame in frames):
+            for batch in run(decode(frame, names, types) for frame in frames):
                 yield batch.to_pandas(types_mapper=pd.ArrowDtype)
 
         return over_pandas
@@ -159,7 +159,7 @@ def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
 
 
 def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
-    """The Arrow type behind a type that crosses unaltered, or None for one that does not."""
+    """The Arrow type of a type that crosses unaltered, or None for one that does not."""
     if type(type_) in NUMBERS:
         return NUMBERS[type(type_)]
     if isinstance(type_, spark_types.DecimalType):
@@ -198,7 +198,7 @@ def encoded_value(field: spark_types.StructField) -> str:
     return field.name
 
 
-def decoded(frame: pd.DataFrame, names: list[str], types: list[pa.DataType]) -> pa.RecordBatch:
+def decode(frame: pd.DataFrame, names: list[str], types: list[pa.DataType]) -> pa.RecordBatch:
     """The batch that Spark's rows were, out of their encoded form."""
     arrays = []
     for index, (name, type_) in enumerate(zip(names, types, strict=True)):

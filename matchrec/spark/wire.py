@@ -5,7 +5,7 @@ Before the match    __c0 ...       columns that cross to the workers; a stream's
                     __s0 ...       values of rows at a fixed distance
                     __bits0 ...    truth values: of a partition's first row, then of conditions
                     __n            a row's number in its partition
-                    __before, __after   the bits of the rows beside it
+                    __before, __after   the bits of the previous and the next row
                     __slice, __borrowed     of slices of partitions
 Across pandas       __null0 ...    truth values: which of the other columns are NULL
 After the match     __r0 ...       what the measures read
@@ -98,7 +98,7 @@ def field(index: int) -> str:
 
 
 def further_order(index: int) -> str:
-    """An ORDER BY column of a stream, behind the first one."""
+    """An ORDER BY column of a stream, after the first one."""
     return f"__o{index}"
 
 

@@ -48,8 +48,8 @@ def crossing_of(spark: SparkSession, query: str) -> Crossing:
         seen.append(Crossing(prepared, executable))
         return original(prepared, executable, *rest)
 
-    original = execute.mapped
-    with patch.object(execute, "mapped", mapped):
+    original = execute.map_partitions
+    with patch.object(execute, "map_partitions", mapped):
         matchrec.sql(spark, query)
     (crossing,) = seen
     return crossing

@@ -31,12 +31,13 @@ from matchrec.engine.choose import ENGINES
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import variable_names
 from tests.benchmarks.markdown import table
 from tests.benchmarks.options import Options
+from tests.tasks.compiled import compiled
+from tests.tasks.contiguous import search
 
 FIRST_SEARCHES = {
     "data": "conditions on the data",
@@ -75,7 +76,7 @@ def make_task(
     names = variable_names(tree)
     conditions = (Condition(row_conditions.get(n), (run_conditions or {}).get(n)) for n in names)
     members = {name: frozenset([number]) for number, name in enumerate(names)}
-    return Task(compile_pattern(tree, names), names, tuple(conditions), members, after_match)
+    return Task(compiled(tree, names), tuple(conditions), members, after_match)
 
 
 def make_partitions(bits: npt.NDArray[np.int64], size: int, *floats: object) -> Partitions:
@@ -219,7 +220,7 @@ def seconds(action: Callable[[], int]) -> tuple[float, int]:
 
 
 def count_matches(engine: Engine, task: Task, partitions: Partitions) -> int:
-    return sum(m.count for m in engine.search(task, partitions))
+    return sum(m.count for m in search(engine, task, partitions))
 
 
 def both(task: Task, partitions: Partitions) -> tuple[list[float], int]:
@@ -286,7 +287,8 @@ def first(engine: str, run_conditions: str) -> None:
     condition = {"B": Compare(LESS, PRICE, FIRST_OF_A)}
     task = make_task("A B+ C+", {"B": 0, "C": 1}, None if run_conditions == "data" else condition)
     if run_conditions == "selection":
-        task = replace(task, selection=NEXT, output=MatchOutput.ALL)
+        pattern = compiled(parse_row_pattern("A B+ C+"), None, NEXT, MatchOutput.ALL)
+        task = replace(task, pattern=pattern, selection=NEXT, output=MatchOutput.ALL)
     partitions = make_partitions(moves, 10, walk)
     began = time.perf_counter(), time.process_time()
     count_matches(ENGINES[engine], task, partitions)

@@ -21,15 +21,13 @@ from unittest.mock import patch
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.compile.draft import draft
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import link
+from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import BIGINT, BOOLEAN, Family, ValueType
 from matchrec.errors import MatchRecognizeError
-from matchrec.output.schema import output_columns
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.resolve import InputColumns
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import session
 from tests.benchmarks.planning_texts import (
@@ -76,8 +74,7 @@ def of_text(text: Callable[[int], str]) -> Callable[[int], Iterable[MatchPlan]]:
 
 def linked(plan: MatchPlan) -> Executable:
     """A plan planned to its end as in a session, whose answers about types are guessed."""
-    resolved = resolve(plan, INPUT)
-    drafted = draft(resolved, output_columns(resolved, INPUT, str))
+    drafted = draft(plan, INPUT, str)
     types = {column: type_of(column) for column in drafted.columns()}
     return link(drafted, types, "auto", ansi=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from matchrec import Pattern
-from matchrec.frontends.pattern import Asked, lower_pattern
+from matchrec.frontends.pattern import PatternQuery, lower_pattern
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
@@ -216,4 +216,4 @@ def plan_of_sase(text: str) -> MatchPlan:
 
 def plan_of_pattern(pattern: Pattern) -> MatchPlan:
     """The plan of a pattern."""
-    return lower_pattern(Asked(pattern, ("t",), ("k",), ("k", "t", "x")))[0]
+    return lower_pattern(PatternQuery(pattern, ("t",), ("k",), ("k", "t", "x")))[0]

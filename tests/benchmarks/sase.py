@@ -294,7 +294,7 @@ def memory(_: Bench, __: Charted) -> Iterator[str]:
                         whole(len(cell.events)),
                         f"{len(work.nodes):,}",
                         f"{work.runs.shape[1]:,}",
-                        f"{counters[layout.MOST_ALIVE]:,}",
+                        f"{counters[layout.MOST_LIVE]:,}",
                         f"{counters[layout.NODES_CREATED]:,}",
                         f"{peak:.0f} MB",
                     )
@@ -306,10 +306,12 @@ def memory(_: Bench, __: Charted) -> Iterator[str]:
 def state_at_the_end(cell: Cell) -> tuple[layout.Work, IntArray]:
     """What a breadth-first search that begins with no room has worked in, and its counters."""
     one = search(cell)
-    given = selection.given(one.task, one.partitions, merge_runs=cell.engine == "merging")
+    search_input = selection.prepare_input(
+        one.task, one.partitions, merge_runs=cell.engine == "merging"
+    )
     counters = np.zeros(layout.COUNTERS, np.int64)
-    run = selection_breadth_first.Search(one.task, given, Room(memory=1), counters)
-    for _ in run.found():
+    run = selection_breadth_first.Search(one.task, search_input, Room(memory=1), counters)
+    for _ in run.find_matches():
         pass
     return run.work, counters
 

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from matchrec.compile.draft import draft
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import link
+from matchrec.compile.path import draft, link
 from matchrec.conditions.types import BIGINT
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
@@ -31,6 +30,7 @@ from matchrec.engine.selection.kernels import layout
 from matchrec.engine.windows import ends_after
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.resolve import InputColumns
 
 SYMBOLS = 2
 WINDOWS = 200  # the length of the stream of a symbol, in windows
@@ -145,7 +145,7 @@ def ticks(random: np.random.Generator, length: int, rises: float, wrapped: bool)
 
 def executable(text: str, output: MatchOutput) -> Executable:
     """A query, linked as Spark would link it: every column is a bigint."""
-    drafted = draft(compile_sase(text, ("time",), output=output), ())
+    drafted = draft(compile_sase(text, ("time",), output=output), InputColumns(()), str)
     types = dict.fromkeys(drafted.columns(), BIGINT)
     return link(drafted, types, "breadth_first", ansi=False)
 
@@ -203,11 +203,17 @@ class Search:
     def found(self, counters: IntArray) -> Iterator[Matches]:
         """The matches, in chunks."""
         if not self.counts_only:
-            return self.engine.search(self.task, self.partitions, counters)
+            return self.engine.choose(self.task).search(self.task, self.partitions, counters)
         assert isinstance(self.engine, BreadthFirst)
-        given = selection.given(self.task, self.partitions, merge_runs=self.engine.merge_runs)
-        given = replace(given, rules=given.rules._replace(output=layout.COUNT_ONLY))
-        return selection_breadth_first.Search(self.task, given, Room(), counters).found()
+        search_input = selection.prepare_input(
+            self.task, self.partitions, merge_runs=self.engine.merge_runs
+        )
+        search_input = replace(
+            search_input, rules=search_input.rules._replace(output=layout.COUNT_ONLY)
+        )
+        return selection_breadth_first.Search(
+            self.task, search_input, Room(), counters
+        ).find_matches()
 
 
 def search(cell: Cell) -> Search:

@@ -8,7 +8,6 @@ clause. A long run:
 
 from __future__ import annotations
 
-import os
 import signal
 import warnings
 from collections.abc import Callable, Iterator
@@ -20,27 +19,25 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.draft import draft
-from matchrec.compile.path import link
+from matchrec.compile.path import draft, link
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing import TRUE_COLUMN
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
-from matchrec.frontends.pattern import Asked, lower_pattern
+from matchrec.frontends.pattern import PatternQuery, lower_pattern
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query.splice import outer
-from matchrec.output.schema import output_columns
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.resolve import InputColumns
 from matchrec.spark.session import REFUSALS
 from tests.cases.case_file import CaseFile
 from tests.cases.test_queries import register_tables
 from tests.generators import mutations
 from tests.generators.mutations import Call
+from tests.scale import SEED, examples
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "500"))
-SEED = int(os.environ.get("MATCHREC_SEED", "0"))
+EXAMPLES = examples(500)
 WITH_SPARK = EXAMPLES // 8
 LONGEST = 10  # seconds for one text
 COLUMNS = InputColumns(("id", "ts", "price", "sym", "x", "v", "t", "is_a", "event_type"), "t")
@@ -80,8 +77,7 @@ def refusal(action: Callable[[], object], given: object) -> matchrec.MatchRecogn
 
 def linked(plan: MatchPlan) -> None:
     """Takes a plan as far as it goes without Spark; all columns are bigint."""
-    resolved = resolve(plan, COLUMNS)
-    drafted = draft(resolved, output_columns(resolved, COLUMNS, lambda _: "key"))
+    drafted = draft(plan, COLUMNS, lambda _: "key")
     types = dict.fromkeys(drafted.columns(), BIGINT)
     link(drafted, types | {TRUE_COLUMN: BOOLEAN}, "auto", ansi=True)
 
@@ -111,7 +107,7 @@ def test_a_sase_query_is_read_or_refused(seed: int) -> None:
 
 
 def read_pattern(calls: list[Call]) -> None:
-    linked(lower_pattern(Asked(mutations.built(calls), ("t",), (), ("x",)))[0])
+    linked(lower_pattern(PatternQuery(mutations.built(calls), ("t",), (), ("x",)))[0])
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import pytest
@@ -12,12 +11,12 @@ from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.interface import Engine, Optimisations
-from matchrec.nfa.cloning import clone_at_proceed
-from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import show
 from tests.generators.selection import cases, general, sequences
 from tests.references.event_selection import SelectionQuery
+from tests.scale import examples
+from tests.tasks.compiled import cloned, compiled
 from tests.tasks.selection import (
     ANY,
     NEXT,
@@ -32,7 +31,7 @@ from tests.tasks.selection import (
     texts,
 )
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "200")) // 8
+EXAMPLES = examples(200) // 8
 ENGINES: list[Engine] = [
     Backtracking(),
     BreadthFirst(),
@@ -48,7 +47,10 @@ NONE = Optimisations(push_window=False, constrain_proceed=False, merge_runs=Fals
 def without(
     engine: Engine, query: SelectionQuery, rows: WindowedRows, optimisations: Optimisations
 ) -> Outcome:
-    return run_task(engine, replace(task(query), optimisations=optimisations), rows)
+    asked = replace(task(query), optimisations=optimisations)
+    if asked.selects and not optimisations.constrain_proceed:
+        asked = replace(asked, pattern=cloned(asked.pattern))
+    return run_task(engine, asked, rows)
 
 
 @pytest.mark.parametrize("depends_on_run", [False, True])
@@ -94,8 +96,7 @@ def test_a_run_that_outlives_its_window_gives_no_match() -> None:
 
 def test_with_cloning_a_run_waits_in_each_component_by_itself() -> None:
     """`A C* B`: after A, one run in the loop and one before B."""
-    program = compile_pattern(query("A C* B", ANY).pattern, ("A", "B", "C"), ANY)
-    folding = clone_at_proceed(program)
+    folding = cloned(compiled(query("A C* B", ANY).pattern, ("A", "B", "C"), ANY)).folding
     a, b, c = range(3)
     mapped = [[(one.variable, one.target) for one in choices] for choices in folding.choices]
     assert mapped == [[(a, 1), (a, 2)], [(c, 1), (c, 2)], [(b, 3)], [(None, None)]]

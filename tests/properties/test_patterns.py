@@ -5,7 +5,6 @@ A long run: MATCHREC_EXAMPLES=20000 pytest tests/properties/test_patterns.py
 
 from __future__ import annotations
 
-import os
 from unittest.mock import patch
 
 from hypothesis import HealthCheck, assume, given, settings
@@ -17,9 +16,10 @@ from tests.cases.pattern_notation import Question, built, by_definition
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
 from tests.references.patterns import Search, TooMuchError, reported, selected
+from tests.scale import examples
 from tests.tasks.patterns import answers
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "150"))
+EXAMPLES = examples(150)
 
 random_examples = settings(
     max_examples=EXAMPLES,

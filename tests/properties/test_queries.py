@@ -5,7 +5,6 @@ A long run: MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/properties/te
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,10 +24,10 @@ from tests.generators.expressions import COLUMNS, Type
 from tests.generators.queries import NAMES, SCHEMA, Batch, Query, random_batch
 from tests.references.queries import Answer, TooManyWords, answer
 from tests.references.sql_values import Value
+from tests.scale import SEED, examples
 from tests.tasks.query_batches import Prepared, QueryBatch, Result, Run
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "200"))
-SEED = int(os.environ.get("MATCHREC_SEED", "0"))
+EXAMPLES = examples(200)
 QUERIES_A_BATCH = 50
 ENGINES = ("backtracking", "breadth_first")
 INTERPRETED = {  # faster for so many columns and so few rows

@@ -5,7 +5,6 @@ A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/te
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,24 +17,23 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.draft import draft
+from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import link
-from matchrec.engine.interface import Optimisations
+from matchrec.compile.path import draft, link
+from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.frontends.sase import compile_sase
-from matchrec.output.schema import output_columns
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.resolve import InputColumns
 from matchrec.spark.types import value_type
 from tests.generators.sase import NAMES, SCHEMA, random_query, random_stream
 from tests.generators.sase_trees import Event, Query, Value
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.references.sase import Selected, matches, non_overlapping
+from tests.scale import SEED, examples
 from tests.tasks.query_batches import QueryBatch, Result, Run
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "30"))
-SEED = int(os.environ.get("MATCHREC_SEED", "0"))
+EXAMPLES = examples(30)
 QUERIES_A_BATCH = 60
 STREAMS_A_BATCH = 50
 QUERIES_OF_FRAMES = 3
@@ -109,9 +107,7 @@ class Batch(QueryBatch):
     def __init__(self, spark: SparkSession, asked: Sequence[Asked]) -> None:
         super().__init__(spark, "random_events", ())
         for one in asked:
-            resolved = resolve(one.plan(), InputColumns(NAMES))
-            names = output_columns(resolved, InputColumns(NAMES), str)
-            self.drafts[one] = draft(resolved, names)
+            self.drafts[one] = drafted_with(one, OPTIMISED)
 
     def linked(self, engine: str, random: Random) -> dict[Asked, Executable]:
         """The executables; optimisations, which must change nothing, are on or off."""
@@ -119,9 +115,13 @@ class Batch(QueryBatch):
         fields = self.columns(tuple(wanted)).schema.fields
         types = {c: value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
         return {
-            one: link(drafted, types, engine, ansi=True, optimisations=optimisations(one, random))
-            for one, drafted in self.drafts.items()
+            one: link(drafted_with(one, optimisations(one, random)), types, engine, ansi=True)
+            for one in self.drafts
         }
+
+
+def drafted_with(asked: Asked, optimisations: Optimisations) -> Draft:
+    return draft(asked.plan(), InputColumns(NAMES), str, optimisations)
 
 
 def optimisations(asked: Asked, random: Random) -> Optimisations:

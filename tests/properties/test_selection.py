@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from dataclasses import replace
 
 import pytest
@@ -39,6 +38,7 @@ from matchrec.plan.pattern import show
 from tests.generators.selection import Shape, cases, general, sequences
 from tests.references.event_selection import SelectionQuery
 from tests.references.matcher import Words
+from tests.scale import examples
 from tests.tasks.contiguous import Rows, words
 from tests.tasks.selection import (
     ANY,
@@ -54,7 +54,7 @@ from tests.tasks.selection import (
     texts,
 )
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "200"))  # a long run: MATCHREC_EXAMPLES=2000
+EXAMPLES = examples(200)
 ENGINES: list[Engine] = [
     Backtracking(),
     Backtracking(Room(rows=3, matches=2, memory=1)),

@@ -6,7 +6,6 @@ does; or they say that they cannot know which rows begin a match.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,23 +16,30 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.lookaround import lookaround
-from matchrec.compile.overlap import longest_leap
+from matchrec.compile.lookaround import find_lookaround
 from matchrec.conditions.run_condition import Compare, Comparison, Constant, Kind, Reduce, Reduction
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.interface import Engine
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Frontier, IntArray
-from matchrec.engine.slices.starting_rows import LENT, LENT_EARLY, OWN, Reach, Slices, searched
+from matchrec.engine.skipping import longest_leap
+from matchrec.engine.slices.starting_rows import (
+    LENT,
+    LENT_EARLY,
+    OWN,
+    SliceOverlap,
+    Slices,
+    SliceSearch,
+    find_starting_rows,
+)
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.nfa.closure import fold
-from matchrec.nfa.facts import most_rows
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from tests.properties.test_engines import LONGER, VARIABLES, queries, run_dependent, windowed
-from tests.tasks.contiguous import Outcome, Query, Rows, listed, run_reference, words
+from tests.scale import examples
+from tests.tasks.contiguous import Outcome, Query, Rows, listed, run_reference, search, words
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "30"))
+EXAMPLES = examples(30)
 Found = list[tuple[int, str]] | tuple[str, int]  # first row, word; or failure and its row
 CANNOT_KNOW = (FailureKind.UNKNOWN_START.name, -1)
 ENGINES = pytest.mark.parametrize("engine", [Backtracking(), BreadthFirst()], ids=["bt", "bf"])
@@ -57,8 +63,8 @@ random_examples = settings(
 class Cutting:
     """How one partition is cut: in front of which rows.
 
-    leaps: see `Reach`. more: how many rows each slice borrows in front that it need not. step: how
-    many rows come to the engine at once, 0 for all.
+    leaps: see `SliceOverlap`. more: how many rows each slice borrows in front that it need not.
+    step: how many rows come to the engine at once, 0 for all.
     """
 
     cuts: tuple[int, ...]
@@ -71,12 +77,12 @@ def found_in_slices(engine: Engine, query: Query, rows: Rows, cutting: Cutting) 
     """What is found in the one partition of `rows`."""
     found: list[tuple[int, str]] = []
     length = len(rows.words[0])
-    reach = reach_of(query, rows, cutting.leaps)
+    overlap = overlap_of(query, rows, cutting.leaps)
     for own in pairwise((0, *cutting.cuts, length)):
-        begin, end, kinds = lent(rows, own, reach, cutting.more)
+        begin, end, kinds = lent(rows, own, overlap, cutting.more)
         if begin == end:
             continue
-        part = SlicedRows(rows.part(0, begin, end), kinds, reach)
+        part = SlicedRows(rows.part(0, begin, end), kinds, overlap)
         outcome = found_in_pieces(engine, query, part, cutting.step)
         if isinstance(outcome, tuple):
             kind, row = outcome
@@ -91,25 +97,31 @@ class SlicedRows:
 
     rows: Rows
     kinds: IntArray
-    reach: Reach
+    overlap: SliceOverlap
 
 
 def found_in_pieces(engine: Engine, query: Query, slice_: SlicedRows, step: int) -> Found:
     """What is found in a slice that comes in pieces, so many rows at once."""
     task, rows, kinds = query.task(), slice_.rows, slice_.kinds
-    seen = lookaround(task, len(rows.columns[Kind.INTEGER]), ())
+    seen = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert seen is not None
+    every_row = replace(
+        task,
+        after_match=AfterMatchSkip(SkipTo.NEXT_ROW),
+        windowed=rows.window_end is not None,
+    )
+    leaps = SliceSearch(slice_.overlap, every_row, engine.choose(every_row))
     found: list[tuple[int, str]] = []
     begin, here, length, frontier = 0, 0, len(kinds), Frontier(0)
     while here < length:
         here = min(here + (step or length), length)
-        frontier.edge = here - begin - seen.behind if here < length else None
+        frontier.edge = here - begin - seen.after if here < length else None
         part = rows.part(0, begin, here).partitions(query.variables)
         part = replace(part, frontier=frontier)
         try:
             slices = Slices(part, kinds[begin:here], np.zeros(1, np.int64))
-            part = replace(part, searched=searched(engine, task, slices, slice_.reach))
-            chunks = list(engine.search(task, part))
+            part = replace(part, searched=find_starting_rows(task, leaps, slices))
+            chunks = list(search(engine, task, part))
         except RunFailure as failure:
             return failure.kind.name, begin + failure.row
         for chunk in chunks:
@@ -119,33 +131,33 @@ def found_in_pieces(engine: Engine, query: Query, slice_: SlicedRows, step: int)
     return found
 
 
-def reach_of(query: Query, rows: Rows, leaps: int) -> Reach:
+def overlap_of(query: Query, rows: Rows, leaps: int) -> SliceOverlap:
     """How far a query looks; where there are windows, behind them."""
     task = query.task()
-    seen, folded = lookaround(task, len(rows.columns[Kind.INTEGER]), ()), fold(task.program)
+    seen, longest = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ()), task.pattern.longest
     assert seen is not None
-    assert folded is not None
-    longest = most_rows(folded)
-    leap = longest_leap(query.after_match.to, longest)
+    leap = longest_leap(query.after_match, longest)
     if rows.window_end is not None:
-        return Reach(seen.before, seen.behind, 1 if leap == 1 else None, leaps)
+        return SliceOverlap(seen.before, seen.after, 1 if leap == 1 else None, leaps)
     assert longest is not None
-    return Reach(seen.before, max(0, longest - 1) + seen.behind, leap, leaps)
+    return SliceOverlap(seen.before, max(0, longest - 1) + seen.after, leap, leaps)
 
 
-def lent(rows: Rows, own: tuple[int, int], reach: Reach, more: int) -> tuple[int, int, IntArray]:
+def lent(
+    rows: Rows, own: tuple[int, int], overlap: SliceOverlap, more: int
+) -> tuple[int, int, IntArray]:
     """From where to where a slice has rows, and what each is."""
     begin, end = own
     length, early = len(rows.words[0]), 0
-    first, last = max(0, begin - reach.in_front - more), end
+    first, last = max(0, begin - overlap.borrowed_before - more), end
     if rows.window_end is not None:
         ends = rows.window_end[0]
         last = max([end, *ends[begin:end]])
-        if reach.leap is None:
+        if overlap.leap is None:
             while first and ends[first - 1] > begin:
                 first -= 1
             early = ends[first - 1] if first else 0
-    last = min(last + (reach.behind or 0), length)
+    last = min(last + (overlap.after or 0), length)
     here = np.arange(first, last)
     kinds = np.where((here >= begin) & (here < end), OWN, LENT)
     return first, last, np.where(here < min(early, begin), LENT_EARLY, kinds)
@@ -160,7 +172,7 @@ def expected(query: Query, rows: Rows) -> Found:
 
 @st.composite
 def cases(draw: st.DrawFn, depends: bool) -> tuple[Query, Rows]:
-    """A query of bounded reach that can be asked of slices, and one partition."""
+    """A query of bounded lookaround that can be asked of slices, and one partition."""
     if depends:
         query, rows = draw(run_dependent())
         assume(rows.words)
@@ -169,10 +181,9 @@ def cases(draw: st.DrawFn, depends: bool) -> tuple[Query, Rows]:
         query, rows = draw(queries()), Rows((draw(st.one_of(LONGER, TWICE.map(tuple))),))
     if draw(st.booleans()):
         rows = draw(windowed(rows))
-    folded = fold(query.task().program)
-    assert folded is not None
-    assume(not any(choice.guard for choices in folded for choice in choices))
-    assume(rows.window_end is not None or most_rows(folded) is not None)
+    pattern = query.task().pattern
+    assume(not pattern.has_anchors)
+    assume(rows.window_end is not None or pattern.longest is not None)
     return query, rows
 
 

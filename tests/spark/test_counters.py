@@ -11,7 +11,7 @@ import matchrec
 
 CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
 SEQUENCE = "PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match RETURN a.LEN AS n"
-OF_RUNS = ["reads", "runs", "most_alive", "forks", "merges", "nodes", "pruned"]
+OF_RUNS = ["reads", "runs", "most_live_runs", "forks", "merges", "nodes", "pruned"]
 STAGES = ["waiting", "encoding", "seconds", "gathering"]
 
 
@@ -37,7 +37,7 @@ def test_event_selection_counts_runs_and_buffer(events: DataFrame, transport: st
     assert values["partitions"] == 3
     assert values["events"] == 12  # a C is no event of the query
     assert values["matches"] == 3 * 7  # every non-empty set of the three
-    assert values["runs"] > values["most_alive"] > 0
+    assert values["runs"] > values["most_live_runs"] > 0
     assert values["merges"] > 0
     assert all(values[stage] > 0 for stage in STAGES)
     found.collect()
@@ -54,7 +54,7 @@ def test_tasks_add_up_and_the_most_alive_are_of_one(spark: SparkSession, events:
         spark.conf.set("spark.sql.shuffle.partitions", "1")
     for name in ("events", "matches"):  # when runs are told apart depends on the rows of a call
         assert one.values()[name] == several.values()[name], name
-    assert several.values()["most_alive"] <= one.values()["most_alive"]
+    assert several.values()["most_live_runs"] <= one.values()["most_live_runs"]
 
 
 def test_merging_switched_off_shows_in_the_counters(events: DataFrame) -> None:

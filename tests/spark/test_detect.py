@@ -133,7 +133,7 @@ def test_not_as_sql(pattern: Pattern, words: str) -> None:
         ("kimd = 'a'", "a, where: kimd"),
         ("second > sum(second)", "sum in a condition of a stage is over no stage"),
         ("second > PREV(second)", "PREV and NEXT in a condition"),
-        ("second + 1", "must be boolean"),
+        ("second + 1", "^a condition must be boolean, this is int"),
     ],
 )
 def test_messages_show_the_condition(events: DataFrame, condition: str, words: str) -> None:

@@ -18,7 +18,7 @@ import matchrec.compile.overlap as reach
 from matchrec.compile.executable import Executable
 from matchrec.spark import execute
 from matchrec.spark.before import slices
-from matchrec.spark.transport import mapped
+from matchrec.spark.transport import map_partitions
 from matchrec.spark.worker.match import Worker
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.tasks.query_batches import fetched
@@ -142,9 +142,9 @@ def test_slices_come_to_the_engine_in_pieces(
 
     def kept(rows: DataFrame, executable: Executable, *others: Any) -> DataFrame:
         crossing.append((rows, executable))
-        return mapped(rows, executable, *others)
+        return map_partitions(rows, executable, *others)
 
-    monkeypatch.setattr(execute, "mapped", kept)
+    monkeypatch.setattr(execute, "map_partitions", kept)
     if "WITHIN" not in clause:
         monkeypatch.setattr(reach, "LEAPS", 2)
     matchrec.match_recognize(more_ticks, clause, slices=4)

@@ -6,21 +6,22 @@ Rows are words of the variables whose row condition they satisfy: "A AB -" is th
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.compile.lookaround import lookaround
+from matchrec.compile.lookaround import find_lookaround
 from matchrec.conditions.run_condition import Kind, RunExpression
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import Frontier, Partitions
+from matchrec.engine.partitions import Frontier, IntArray, Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import RowPattern, variable_names
 from tests.references.matcher import Candidate, Failure, Value, find_all
+from tests.tasks.compiled import compiled
 
 Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
 
@@ -45,8 +46,7 @@ class Query:
     def task(self) -> Task:
         names = self.variables
         return Task(
-            compile_pattern(self.pattern, names),
-            names,
+            compiled(self.pattern, names),
             tuple(Condition(i, self.run_conditions.get(name)) for i, name in enumerate(names)),
             {
                 name: frozenset(names.index(member) for member in members if member in names)
@@ -125,11 +125,19 @@ def query(text: str) -> Query:
     return Query(parse_row_pattern(text))
 
 
+def search(
+    engine: Engine, task: Task, partitions: Partitions, counters: IntArray | None = None
+) -> Iterator[Matches]:
+    """The matches that the engine's algorithm for a task finds, in windows if the rows have any."""
+    asked = replace(task, windowed=partitions.window_end is not None)
+    return engine.choose(asked).search(asked, partitions, counters)
+
+
 def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
     """Matches as (partition, number, first row, word), an excluded row's variable in brackets."""
     task = query.task()
     try:
-        chunks = list(engine.search(task, rows.partitions(query.variables)))
+        chunks = list(search(engine, task, rows.partitions(query.variables)))
     except RunFailure as failure:
         return failure.kind.name, failure.partition, failure.row
     return [match for chunk in chunks for match in listed(chunk, query.variables)]
@@ -138,7 +146,7 @@ def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
 def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) -> Outcome:
     """As `run_engine`, with `step` more rows of a partition at each call, without those done."""
     task = query.task()
-    seen = lookaround(task, len(rows.columns[Kind.INTEGER]), ())
+    seen = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert seen is not None
     outcome: list[tuple[int, int, int, str]] = []
     for partition, offset in enumerate(rows.offsets[:-1]):
@@ -146,11 +154,11 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
         length = len(rows.words[partition])
         while frontier.edge is not None or here == 0:
             here = min(here + step, length)
-            frontier.edge = here - begin - seen.behind if here < length else None
+            frontier.edge = here - begin - seen.after if here < length else None
             piece = rows.part(partition, begin, here).partitions(query.variables)
             place = offset + begin
             try:
-                chunks = list(engine.search(task, replace(piece, frontier=frontier)))
+                chunks = list(search(engine, task, replace(piece, frontier=frontier)))
             except RunFailure as failure:
                 return failure.kind.name, partition, place + failure.row
             found = [one for chunk in chunks for one in listed(chunk, query.variables)]

@@ -20,16 +20,15 @@ from pyspark.sql import types as spark_types
 from sqlglot import expressions as sql
 
 import matchrec
-from matchrec.compile.draft import Draft, draft
+from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.path import link
+from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.pattern import AfterMatch, Asked, lower_pattern
-from matchrec.output.schema import output_columns
-from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.frontends.pattern import AfterMatch, PatternQuery, lower_pattern
+from matchrec.plan.resolve import InputColumns
 from matchrec.spark.types import value_type
 from matchrec.spark.worker.encode import partitions_of
 from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built
@@ -49,9 +48,8 @@ Streams = Mapping[str, Sequence[Event]]
 def drafted(question: Question) -> Draft:
     """Raises MatchRecognizeError."""
     pattern, skip = built(question.calls, matchrec.Pattern), after_match(question.strategy)
-    asked = Asked(pattern, ("t", "n"), KEYS, ("e",), skip, timeouts=question.timeouts)
-    resolved = resolve(lower_pattern(asked)[0], COLUMNS)
-    return draft(resolved, output_columns(resolved, COLUMNS, str))
+    query = PatternQuery(pattern, ("t", "n"), KEYS, ("e",), skip, timeouts=question.timeouts)
+    return draft(lower_pattern(query)[0], COLUMNS, str)
 
 
 def after_match(skip: Skip) -> AfterMatch:

@@ -20,23 +20,22 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from matchrec.compile.draft import Draft, draft
+from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import link
+from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.output.reads import ReadIsMatched
-from matchrec.output.schema import output_columns
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.template import template
 from matchrec.pruning import neighbours
-from matchrec.spark.after.aggregates import aggregated
+from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation
-from matchrec.spark.crossing import crossing_schema, received, sent
+from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import projection
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import Runner
@@ -58,7 +57,7 @@ def fetched(frame: DataFrame) -> pa.Table:
                 stream.write_batch(batch)
             yield pa.RecordBatch.from_arrays([pa.array([sink.getvalue()])], ["packed"])
 
-    rows = sent(frame).mapInArrow(packed, "packed binary").collect()
+    rows = encode_columns(frame).mapInArrow(packed, "packed binary").collect()
     return pa.concat_tables(pa.ipc.open_stream(row.packed).read_all() for row in rows)
 
 
@@ -74,7 +73,7 @@ def handed_over(spark: SparkSession, table: pa.Table, schema: StructType) -> Dat
                 yield from pa.ipc.open_stream(packed).read_all().to_batches()
 
     packed = spark.createDataFrame([(sink.getvalue(),)], "packed binary").coalesce(1)
-    return received(packed.mapInArrow(unpacked, crossing_schema(schema)), schema)
+    return decode_columns(packed.mapInArrow(unpacked, crossing_schema(schema)), schema)
 
 
 @dataclass(frozen=True)
@@ -195,9 +194,8 @@ class QueryBatch:
 def drafted(plan: MatchPlan) -> Draft:
     """The draft of a plan, rows being left out wherever they may be, whether that pays or not."""
     columns = InputColumns(NAMES)
-    resolved = resolve(plan, columns)
     with mock.patch.object(neighbours, "PAYS_BELOW", 100.0):
-        return draft(resolved, output_columns(resolved, columns, str))
+        return draft(plan, columns, str)
 
 
 @dataclass(frozen=True)
@@ -235,7 +233,7 @@ class Placed:
         reads = range(len(self.executable.reads))
         names = [f"__r{self.first + i} AS __r{i}" for i in reads]
         own = side_by_side.where(f"run = {self.number}").selectExpr(*names)
-        matched = aggregated(Runner(spark), own, self.executable)
+        matched = aggregate_matches(Runner(spark), own, self.executable)
         return matched.selectExpr(
             f"{self.number} AS run", f"{texts_of(self.executable, 0)} AS texts"
         )

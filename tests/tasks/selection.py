@@ -17,14 +17,14 @@ from matchrec.engine.interface import Absent, Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import (
     RowPattern,
 )
 from tests.references.event_selection import CLOSING, Mapped, Partition, SelectionQuery, State, ways
 from tests.references.matcher import Failure, Value
-from tests.tasks.contiguous import Rows, words
+from tests.tasks.compiled import compiled
+from tests.tasks.contiguous import Rows, search, words
 
 STRICT = EventSelection.STRICT_CONTIGUITY
 NEXT = EventSelection.SKIP_TILL_NEXT_MATCH
@@ -77,8 +77,7 @@ def task(query: SelectionQuery) -> Task:
     if query.closing is not None:
         conditions[-1] = Condition(None, query.closing)
     return Task(
-        compile_pattern(query.pattern, names, query.selection),
-        names,
+        compiled(query.pattern, names, query.selection, query.output),
         tuple(conditions),
         {name: ids(name) for name in query.members},
         query.after_match,
@@ -102,7 +101,7 @@ def run_engine(engine: Engine, query: SelectionQuery, rows: WindowedRows) -> Out
 
 def run_task(engine: Engine, task: Task, rows: WindowedRows) -> Outcome:
     try:
-        chunks = list(engine.search(task, rows.partitions(task.variables)))
+        chunks = list(search(engine, task, rows.partitions(task.variables)))
     except RunFailure as failure:
         return failure.kind.name, failure.partition, failure.row
     return [match for chunk in chunks for match in _listed(chunk, task.variables)]

@@ -19,8 +19,8 @@ from matchrec.compile.executable import Executable
 from matchrec.engine.incremental.state import SearchState
 from matchrec.engine.partitions import Frontier
 from matchrec.spark import execute, wire
-from matchrec.spark.streaming.keyed import Keyed, ordered
-from matchrec.spark.streaming.memory import restored
+from matchrec.spark.streaming.keyed import Keyed, order_events
+from matchrec.spark.streaming.memory import load
 from matchrec.spark.streaming.prepare import WATERMARK, Crossed
 from matchrec.spark.streaming.worker import StreamWorker
 from matchrec.spark.worker.batches import Piece
@@ -52,7 +52,7 @@ class Group:
 
     @property
     def state(self) -> SearchState:
-        return restored(self.get[0], QUERY).state
+        return load(self.get[0], QUERY).state
 
     def update(self, newValue: tuple[Any, ...]) -> None:  # noqa: N803
         self.value = newValue
@@ -96,10 +96,10 @@ class Streamed:
         """The output of a key's events, matched as in a batch."""
         batch = self.worker.batch(frame)
         table = pa.Table.from_batches([batch])
-        table = table.take(pa.array(ordered(table, self.keyed.orders))).combine_chunks()
+        table = table.take(pa.array(order_events(table, self.keyed.orders))).combine_chunks()
         rows = table.num_rows
         whole = Piece(table, np.array([0, rows]), Frontier(0), 0, np.zeros(rows, np.bool_), rows)
-        found = Worker(self.executable).matched(whole)
+        found = Worker(self.executable).match_piece(whole)
         return [row for one in found for row in one.to_pylist()]
 
     def in_pieces(

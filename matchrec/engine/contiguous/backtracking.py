@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from matchrec.engine.contiguous.chained import ChainedSearch, unchained
+from matchrec.engine.compiled import compile_task
+from matchrec.engine.contiguous.chained import Chained
 from matchrec.engine.contiguous.kernels import backtracking as kernel
-from matchrec.engine.contiguous.plain import PlainSearch
-from matchrec.engine.contiguous.search import Room, larger, run
+from matchrec.engine.contiguous.plain import PlainSearch, refuse_negation
+from matchrec.engine.contiguous.search import ContiguousAlgorithm, Room, larger
 from matchrec.engine.contiguous.windowed import WindowedSearch
-from matchrec.engine.interface import Task
+from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.selection import backtracking as selection_backtracking
+from matchrec.engine.partitions import Partitions
+from matchrec.engine.selection.algorithms import SelectionAlgorithm, try_one_run
 from matchrec.plan.clauses import MatchOutput
 
 
@@ -31,32 +30,26 @@ class Backtracking:
         """Why a task cannot be searched depth-first, or None."""
         if task.output is MatchOutput.GRAPH:
             return "the compressed form is the shared buffer of the breadth-first engine"
-        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
-            return "negation is tested on all matches, not on the preferred ones"
-        return None
+        return refuse_negation(task)
 
-    def search(
-        self, task: Task, partitions: Partitions, counters: IntArray | None = None
-    ) -> Iterator[Matches]:
-        """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
+    def choose(self, task: Task) -> Algorithm:
+        """The fastest algorithm for a task that it supports."""
         if task.selects:
-            return selection_backtracking.search(task, partitions, self.room, counters)
-        if partitions.window_end is not None and task.looks_only_at_data:
-            return run(
-                WindowedSearch(task, partitions, self.room.memory), task, partitions, self.room
-            )
-        if task.shares_rows and partitions.window_end is None:
-            found = run(
-                ChainedSearch(task, partitions, self.room.memory), task, partitions, self.room
-            )
-            return found if task.chained else unchained(found, self.room.rows)
-        return run(
-            _BacktrackingSearch(task, partitions, self.room.memory), task, partitions, self.room
-        )
+            return SelectionAlgorithm(self.name, "event selection", try_one_run, self.room)
+        if task.looks_only_at_data and task.windowed:
+            return ContiguousAlgorithm(self.name, "windowed", WindowedSearch, self.room)
+        if task.shares_rows:
+            return Chained(self.room)
+        memoised = task.looks_only_at_data or compile_task(task, 0).remembers_all
+        name = "memoised" if memoised else "plain"
+        return ContiguousAlgorithm(self.name, name, BacktrackingSearch, self.room)
 
 
-class _BacktrackingSearch(PlainSearch):
+class BacktrackingSearch(PlainSearch):
     """The path of the one run, its computation state at each row, the failures remembered."""
+
+    kernel = staticmethod(kernel.search)
+    work: layout.PathWork
 
     def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
         super().__init__(task, partitions)
@@ -67,9 +60,6 @@ class _BacktrackingSearch(PlainSearch):
             self.new_registers(memory + 1, 0),
             self.new_stack(),
         )
-
-    def advance(self, output: layout.Found) -> int:
-        return int(kernel.search(self.rules, self.rows, self.work, output))
 
     def grow(self, status: int) -> None:
         """At least double what is full; the search of the starting row begins again.

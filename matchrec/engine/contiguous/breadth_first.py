@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from matchrec.engine.contiguous.kernels import breadth_first as kernel
-from matchrec.engine.contiguous.plain import PlainSearch
-from matchrec.engine.contiguous.search import Room, larger, run
-from matchrec.engine.interface import Task
+from matchrec.engine.contiguous.plain import PlainSearch, refuse_negation
+from matchrec.engine.contiguous.search import ContiguousAlgorithm, Room, larger
+from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.selection import breadth_first as selection_breadth_first
-from matchrec.engine.selection import records as selection
+from matchrec.engine.partitions import Partitions
+from matchrec.engine.selection.algorithms import (
+    SelectionAlgorithm,
+    advance_all_runs,
+    build_graph,
+    skip_runs,
+)
 from matchrec.plan.clauses import MatchOutput
 
+NAMES = {
+    MatchOutput.PREFERRED: "preferred matches that skip rows",
+    MatchOutput.ALL: "all matches",
+    MatchOutput.NON_OVERLAPPING: "matches that do not overlap",
+}
 _NODES_OF_A_ROW = 16
 
 
@@ -31,28 +38,33 @@ class BreadthFirst:
 
     def supports(self, task: Task) -> str | None:
         """Why a task cannot be searched breadth-first, or None."""
-        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
-            return "negation is tested on all matches, not on the preferred ones"
-        return None
+        return refuse_negation(task)
 
-    def search(
-        self, task: Task, partitions: Partitions, counters: IntArray | None = None
-    ) -> Iterator[Matches]:
-        """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
+    def choose(self, task: Task) -> Algorithm:
+        """The fastest algorithm for a task that it supports."""
+        if task.output is MatchOutput.GRAPH:  # in which no run may merge with another
+            return SelectionAlgorithm(self.name, "graph of all matches", build_graph, self.room)
+        if task.stages is not None and task.stages.skip is not None:
+            name, begin = "matches that a skip strategy leaves", skip_runs
+            return SelectionAlgorithm(self.name, name, begin, self.room, self.merge_runs)
         if task.selects:
-            merge_runs = self.merge_runs and task.output is not MatchOutput.GRAPH
-            given = selection.given(task, partitions, merge_runs=merge_runs)
-            return selection_breadth_first.search(task, given, self.room, counters)
-        search = _BreadthFirstSearch(task, partitions, self.merge_runs, self.room.memory)
-        return run(search, task, partitions, self.room)
+            name, begin = NAMES[task.output], advance_all_runs
+            return SelectionAlgorithm(self.name, name, begin, self.room, self.merge_runs)
+        if self.merge_runs:
+            return ContiguousAlgorithm(self.name, "merging", BreadthFirstSearch, self.room)
+        return ContiguousAlgorithm(self.name, "plain", PlainBreadthFirstSearch, self.room)
 
 
-class _BreadthFirstSearch(PlainSearch):
-    """The runs, the buffer of their rows, the failures remembered."""
+class BreadthFirstSearch(PlainSearch):
+    """The runs, the buffer of their rows, the failures remembered; equal runs merge."""
 
-    def __init__(self, task: Task, partitions: Partitions, merge_runs: bool, memory: int) -> None:
+    kernel = staticmethod(kernel.search)
+    work: layout.RunsWork
+    merge_runs = True
+
+    def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
         super().__init__(task, partitions)
-        self.rules = self.rules._replace(merge_runs=merge_runs)
+        self.rules = self.rules._replace(merge_runs=self.merge_runs)
         nodes = _NODES_OF_A_ROW * memory
         self.work = layout.RunsWork(
             self.progress,
@@ -70,9 +82,6 @@ class _BreadthFirstSearch(PlainSearch):
         """An empty hash table of runs."""
         return np.zeros((2 * runs, 2), np.int64) if self.linked else None
 
-    def advance(self, output: layout.Found) -> int:
-        return int(kernel.search(self.rules, self.rows, self.work, output))
-
     def grow(self, status: int) -> None:
         """At least double what is full; the search goes back to the first run that lived."""
         if status == layout.RUNS_FULL:
@@ -85,10 +94,15 @@ class _BreadthFirstSearch(PlainSearch):
         elif status == layout.NODES_FULL:
             nodes = 2 * len(self.work.nodes)
             self.work = self.work._replace(
-                nodes=np.empty((nodes, layout.NODE_SIZE), np.int32),
-                moved=np.empty(nodes, np.int32),
+                nodes=np.empty((nodes, layout.NODE_SIZE), np.int32), moved=np.empty(nodes, np.int32)
             )
         else:
             assert status == layout.MEMO_FULL
             memo = larger(self.work.memo, int(self.progress[layout.NEEDED]))
             self.work = self.work._replace(memo=memo)
+
+
+class PlainBreadthFirstSearch(BreadthFirstSearch):
+    """The same without merging."""
+
+    merge_runs = False

@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from matchrec.engine.contiguous.kernels import chained as kernel
-from matchrec.engine.contiguous.plain import PlainSearch
-from matchrec.engine.contiguous.search import doubled, matches_of
+from matchrec.engine.contiguous.plain import RingSearch
+from matchrec.engine.contiguous.search import Room, matches_of, run
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Chains, Matches
-from matchrec.engine.partitions import Partitions
+from matchrec.engine.partitions import IntArray, Partitions
 
 
-class ChainedSearch(PlainSearch):
+@dataclass(frozen=True, slots=True)
+class Chained:
+    """Backtracking whose matches share the rows from which on they are the same."""
+
+    room: Room
+    engine: str = field(default="backtracking", init=False)
+    name: str = field(default="chained", init=False)
+
+    def search(
+        self, task: Task, partitions: Partitions, _counters: IntArray | None = None
+    ) -> Iterator[Matches]:
+        """All matches, as chains where the task asks for them. Raises RunFailure."""
+        search = ChainedSearch(task, partitions, self.room.memory)
+        found = run(search, task, partitions, self.room)
+        return found if task.chained else unchained(found, self.room.rows)
+
+
+class ChainedSearch(RingSearch):
     """What is known of states and rows, and the path of the one run."""
+
+    kernel = staticmethod(kernel.search)
+    work: layout.ChainWork
 
     def __init__(self, task: Task, partitions: Partitions, memory: int) -> None:
         super().__init__(task, partitions)
@@ -32,15 +52,6 @@ class ChainedSearch(PlainSearch):
     def output(self, matches: int, rows: int) -> layout.Found:
         found = np.empty((kernel.FOUND_SIZE, matches + 1), np.int64)
         return layout.Found(found, np.empty((kernel.CHAIN_SIZE, rows), np.int32))
-
-    def advance(self, output: layout.Found) -> int:
-        return int(kernel.search(self.rules, self.rows, self.work, output))
-
-    def grow(self, status: int) -> None:
-        """At least double the memory; the search of the starting row begins again."""
-        assert status == layout.MEMO_FULL
-        rows = doubled(len(self.work.path), int(self.progress[layout.NEEDED]))
-        self.work = self.new_work(rows)
 
     def matches(self, output: layout.Found) -> Matches:
         count = int(self.progress[layout.MATCHES])

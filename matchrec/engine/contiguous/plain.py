@@ -1,6 +1,10 @@
-"""What the searches share in which no row is skipped and one match is asked for at each start."""
+"""The plain searches, which skip no row and find one match at each start: what they share."""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,18 +16,29 @@ from matchrec.engine.compiled import (
     searched_of,
     window_end_of,
 )
-from matchrec.engine.contiguous.search import matches_of, new_progress
+from matchrec.engine.contiguous.search import doubled, matches_of, new_progress
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.plan.clauses import MatchOutput
+
+
+def refuse_negation(task: Task) -> str | None:
+    """Why no engine can search a task with negation for preferred matches, or None."""
+    if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
+        return "negation is tested on all matches, not on the preferred ones"
+    return None
 
 
 class PlainSearch:
     """The query and the rows as kernels read them, and an output of matches with rows of their own.
 
-    linked: what depends on the run, None where nothing does.
+    linked: what depends on the run, None where nothing does. kernel: what searches, in `work`.
     """
+
+    kernel: ClassVar[Callable[..., int]]
+    work: layout.AnyWork
 
     def __init__(self, task: Task, partitions: Partitions) -> None:
         compiled = compile_task(task, len(partitions.integers))
@@ -34,7 +49,7 @@ class PlainSearch:
         self.rules = layout.Rules(
             compiled.tables.first,
             compiled.program,
-            compiled.skip_to,
+            compiled.skip,
             True,
             linked.instructions if linked else None,
             linked.live_first if linked else None,
@@ -47,6 +62,10 @@ class PlainSearch:
             window_end_of(partitions),
             *(columns_of(partitions) if linked else (None, None)),
         )
+
+    def advance(self, output: layout.Found) -> int:
+        """Call the kernel on an output; return its status."""
+        return int(self.kernel(self.rules, self.rows, self.work, output))
 
     def new_stack(self) -> layout.RunArray:
         """The stack on which conditions on the run are evaluated."""
@@ -66,3 +85,19 @@ class PlainSearch:
     def matches(self, output: layout.Found) -> Matches:
         choices = output.taken[: self.progress[layout.MAPPED]]
         return matches_of(output.found, int(self.progress[layout.MATCHES]), choices, self.tables)
+
+
+class RingSearch(PlainSearch, ABC):
+    """A search whose memory is one ring of rows, which it loses when that grows."""
+
+    work: layout.WindowWork | layout.ChainWork
+
+    @abstractmethod
+    def new_work(self, rows: int) -> layout.WindowWork | layout.ChainWork:
+        """Empty memory for so many rows, a power of two."""
+
+    def grow(self, status: int) -> None:
+        """At least double the memory; the search of the starting row begins again."""
+        assert status == layout.MEMO_FULL
+        self.work = self.new_work(doubled(len(self.work.path), int(self.progress[layout.NEEDED])))
+        self.progress[layout.MEMO_TO] = self.progress[layout.START]

@@ -1,4 +1,4 @@
-"""What both engines share: the loop around a kernel that fills buffers.
+"""Run a plain search: the loop around a kernel that fills buffers.
 
 A kernel searches all partitions in one call. When the output is full, the matches so far are handed
 on and the kernel is called again, so that the matches of a chunk, not all of them, are in memory;
@@ -7,7 +7,7 @@ when its own memory is full, that grows. Only a single match larger than a chunk
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -61,6 +61,22 @@ class Search(Protocol):
         """Enlarge what `status` says is full."""
 
 
+@dataclass(frozen=True, slots=True)
+class ContiguousAlgorithm:
+    """An algorithm for matches whose rows follow each other. start: begins a search."""
+
+    engine: str
+    name: str
+    start: Callable[[Task, Partitions, int], Search]
+    room: Room
+
+    def search(
+        self, task: Task, partitions: Partitions, _counters: IntArray | None = None
+    ) -> Iterator[Matches]:
+        """All matches, in chunks, in order of partition and match number. Raises RunFailure."""
+        return run(self.start(task, partitions, self.room.memory), task, partitions, self.room)
+
+
 def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Iterator[Matches]:
     """All matches in chunks; at the end the frontier is moved. Raises RunFailure."""
     progress = search.progress
@@ -75,8 +91,8 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
             search.grow(status)
             status = search.advance(output)
         if partitions.lenient and status in (layout.OVERFLOW, layout.DIVISION_BY_ZERO):
-            behind = progress[layout.FAILED_START] + 1
-            progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = behind
+            next_row = progress[layout.FAILED_START] + 1
+            progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = next_row
             status = layout.OUTPUT_FULL
         raise_failure(status, progress, search.tables, task)
         if progress[layout.MATCHES]:
@@ -86,7 +102,7 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
     if partitions.frontier is not None:
         partitions.frontier.start = int(progress[layout.START])
         partitions.frontier.number = int(progress[layout.NUMBER])
-        partitions.frontier.steps = int(progress[layout.ASKED])
+        partitions.frontier.steps = int(progress[layout.STEP_COUNT])
 
 
 def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: Task) -> None:
@@ -122,12 +138,12 @@ def new_progress(task: Task, partitions: Partitions) -> IntArray:
     start = begins[0]
     progress[layout.MEMO_WINDOW] = -1
     progress[layout.EDGE] = layout.NO_EDGE
-    progress[layout.MOST_ASKED] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
+    progress[layout.STEP_LIMIT] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
     frontier = partitions.frontier
     if frontier is not None:
         start = max(start, frontier.start)
         progress[layout.NUMBER] = frontier.number
-        progress[layout.ASKED] = frontier.steps
+        progress[layout.STEP_COUNT] = frontier.steps
         progress[layout.EDGE] = layout.NO_EDGE if frontier.edge is None else frontier.edge
     progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = start
     return progress

@@ -1,6 +1,6 @@
-"""One partition whose rows come little by little: the breadth-first search, stopped and gone on.
+"""Search a partition whose rows come little by little: breadth-first, stopped and resumed.
 
-The runs, their registers and the shared buffer are what they are in a search over all rows; between
+The live runs, their registers and the shared buffer are those of a search over all rows; between
 two calls they are kept with the rows that they still lead to. The end of the rows that are there is
 not the end of the partition: only a window that has ended by the clock ends runs.
 """
@@ -22,24 +22,25 @@ from matchrec.engine.matches import Matches, Numbering, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.selection import breadth_first as selection_breadth_first
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.live_runs import Alive
-from matchrec.engine.selection.ordering import in_order
-from matchrec.engine.selection.records import Given, given
-from matchrec.engine.selection.skip import joined
-from matchrec.engine.selection.skip_release import Moment, released
+from matchrec.engine.selection.live_runs import LiveRuns
+from matchrec.engine.selection.ordering import sort_matches
+from matchrec.engine.selection.records import SearchInput, prepare_input
+from matchrec.engine.selection.skip import concatenate
+from matchrec.engine.selection.skip_release import Release, SearchPosition, release_matches
 from matchrec.evaluate.registers import FirstRow, LastRow, Reduced
 from matchrec.nfa.places import NOT_NEAR
 
 ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6)
+TO_THE_END = -1  # no row to stop at: the partition is at its end
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a search is given this time.
+    """The rows of one call, and where the search stops.
 
     partitions: one, the rows that are kept, then new ones. stop: the row to stop at; the conditions
     of absences may look at those from there on. ended: bool[n], whether a window that begins with a
-    row has ended by the clock, though rows in it may lie behind `stop`. needed: the first row from
+    row has ended by the clock, though rows in it may come after `stop`. needed: the first row from
     which on all are kept, at most `stop`. near: bool[w, n], whether a window between neighbours
     that begins with a row has ended by the clock; None without such windows.
     """
@@ -53,8 +54,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """matches: what comes out, numbered. state: of the search. kept: int64[k], positions of the
-    rows before `stop` that must be there the next time, ascending.
+    """What a call found, and what the next one needs.
+
+    matches: that come out, numbered. state: of the search. kept: int64[k], positions of the rows
+    before `stop` that must be there the next time, ascending.
     """
 
     matches: Matches
@@ -62,102 +65,130 @@ class Answer:
     kept: IntArray
 
 
-def go_on(task: Task, state: SearchState, call: Call) -> Answer:
-    """Search further rows, and end what has ended. Raises RunFailure."""
-    rows = given(task, call.partitions, merge_runs=True)
-    alive, found, last_alive = searched(task, rows, state.alive, call, len(state.numbers))
+def search_further(task: Task, state: SearchState, call: Call) -> Answer:
+    """Search the new rows, and end the runs whose windows have ended. Raises RunFailure."""
+    arrays = prepare_input(task, call.partitions, merge_runs=True)
+    live, found, last_live = search_rows(task, arrays, state, call)
     numbers = all_numbers(state, call)
-    settled, bars, held = -1, state.bars, no_matches()
-    numbering = Numbering()
-    numbering.partition, numbering.last = 0, state.numbered
     if task.stages is None or task.stages.skip is None:
-        out = joined([in_order(one) for one in found])
+        matches = concatenate([sort_matches(one) for one in found])
+        release = Release(matches, no_matches(), state.start_bounds, -1)
     else:
-        shift = state.done - len(state.numbers)
-        moment = Moment(
-            call.stop, alive.first_rows, last_alive, positions_of(state.bars, numbers, shift)
+        release = release_found(
+            task, state, (found, numbers), (live.first_rows, last_live, call.stop)
         )
-        waiting = replace(state.held, completed=moved_by(state.held.completed, -shift))
-        decided = released(task, task.stages.skip, joined([waiting, *found]), moment)
-        out, held, settled = decided.matches, decided.held, decided.settled
-        bars = numbers_of(decided.bars, numbers, shift)
-        held = replace(held, completed=moved_by(held.completed, shift))
-    after = alive.some(alive.starts >= settled)
-    if len(after.runs) < len(alive.runs):
-        after = compacted(task, rows, after, call)
-    numbered = numbering.numbered(out)
-    last = max(state.numbered, int(numbered.number.max(initial=-1)))
-    needed = after.rows(row_registers(rows.compiled)), held.start, held.rows
-    kept = kept_rows(needed, call, contiguous=bool(task.absent))
+    after = live.keep(live.starts >= release.settled)
+    if len(after.runs) < len(live.runs):
+        after = compact(task, arrays, after, call)
+    numbering = Numbering()
+    numbering.partition, numbering.found = 0, state.numbered
+    numbered = numbering.number_matches(release.matches)
+    registers, held = row_registers(arrays.compiled), release.held
+    needed = after.needed_rows(registers), held.start, held.rows
+    kept = find_kept_rows(needed, call, contiguous=bool(task.absent))
     places = np.full(len(numbers), -1, np.int64)
     places[kept] = np.arange(len(kept))
     assert held.rows is not None
-    moved = replace(held, start=places[held.start], rows=places[held.rows])
-    done = state.done + call.stop - len(state.numbers)
-    alive = after.moved(places, row_registers(rows.compiled))
-    return Answer(numbered, SearchState(done, last, numbers[kept], alive, bars, moved), kept)
+    then = SearchState(
+        done=state.done + call.stop - len(state.numbers),
+        numbered=max(state.numbered, int(numbered.number.max(initial=-1))),
+        numbers=numbers[kept],
+        live_runs=after.move(places, registers),
+        start_bounds=release.start_bounds,
+        held=replace(held, start=places[held.start], rows=places[held.rows]),
+    )
+    return Answer(numbered, then, kept)
 
 
-def searched(
-    task: Task, rows: Given, alive: Alive, call: Call, start: int
-) -> tuple[Alive, list[Matches], IntArray]:
-    """The runs that are alive behind the new rows, what was found, when runs were last alive."""
+def release_found(
+    task: Task,
+    state: SearchState,
+    matches: tuple[list[Matches], IntArray],
+    position: tuple[IntArray, IntArray, int],
+) -> Release:
+    """Release what a skip strategy has decided on, with bounds and completing rows as numbers.
+
+    matches: that have been found, and the numbers of all rows. position: the first rows of the live
+    runs, when runs were last live, and the row to stop at. Raises RunFailure.
+    """
+    assert task.stages is not None
+    assert task.stages.skip is not None
+    (found, numbers), (first_rows, last_live, stop) = matches, position
+    shift = state.done - len(state.numbers)
+    bounds = positions_of(state.start_bounds, numbers, shift)
+    waiting = replace(state.held, completed=shift_rows(state.held.completed, -shift))
+    release = release_matches(
+        task,
+        task.stages.skip,
+        concatenate([waiting, *found]),
+        SearchPosition(stop, first_rows, last_live, bounds),
+    )
+    held = replace(release.held, completed=shift_rows(release.held.completed, shift))
+    bounds = numbers_of(release.start_bounds, numbers, shift)
+    return replace(release, held=held, start_bounds=bounds)
+
+
+def search_rows(
+    task: Task, arrays: SearchInput, state: SearchState, call: Call
+) -> tuple[LiveRuns, list[Matches], IntArray]:
+    """The runs that are live after the new rows, what was found, and when runs were last live."""
+    live, start = state.live_runs, len(state.numbers)
     found: list[Matches] = [no_matches()]
-    last_alive = np.zeros(0, np.int64)
+    last_live = np.zeros(0, np.int64)
     if call.stop > start:
-        search = resumed(task, rows, alive, start, call.stop)
-        found += search.found()
-        alive, last_alive = search.alive(), search.work.alive
-    over = call.ended[alive.starts] & (rows.rows.window_end[alive.starts] <= call.stop)
+        search = resume(task, arrays, live, (start, call.stop))
+        found += search.find_matches()
+        live, last_live = search.live_runs(), search.work.last_live
+    ended = call.ended[live.starts] & (arrays.rows.window_end[live.starts] <= call.stop)
     if call.near is not None:
-        over |= ended_near(rows.compiled, alive, call.near)
-    if not over.any():
-        return alive, found, last_alive
-    if rows.rules.flushes:
-        search = resumed(task, rows, alive.some(over), call.stop, -1)
-        found += search.found()
-        both = search.work.alive
-        last_alive = np.maximum(both, last_alive) if len(last_alive) else both
-    return compacted(task, rows, alive.some(~over), call), found, last_alive
+        ended |= find_ended_near(arrays.compiled, live, call.near)
+    if not ended.any():
+        return live, found, last_live
+    if arrays.rules.flushes:
+        search = resume(task, arrays, live.keep(ended), (call.stop, TO_THE_END))
+        found += search.find_matches()
+        later = search.work.last_live
+        last_live = np.maximum(later, last_live) if len(last_live) else later
+    return compact(task, arrays, live.keep(~ended), call), found, last_live
 
 
-def ended_near(compiled: CompiledTask, alive: Alive, ended: BoolArray) -> BoolArray:
+def find_ended_near(compiled: CompiledTask, live: LiveRuns, ended: BoolArray) -> BoolArray:
     """bool[r], whether a window between neighbours has ended that a run waits in."""
-    over = np.zeros(len(alive.runs), np.bool_)
-    waiting, window = windows_between(compiled, alive)
-    over[waiting] = ended[window, alive.last_rows[waiting]]
-    return over
+    found = np.zeros(len(live.runs), np.bool_)
+    waiting, window = windows_between(compiled, live)
+    found[waiting] = ended[window, live.last_rows[waiting]]
+    return found
 
 
-def windows_between(compiled: CompiledTask, alive: Alive) -> tuple[IntArray, IntArray]:
+def windows_between(compiled: CompiledTask, live: LiveRuns) -> tuple[IntArray, IntArray]:
     """The runs that wait in a window between neighbours, and which one it is."""
-    near = np.array(compiled.folding.near, np.int64)[alive.runs[:, layout.RUN_STATE]]
+    near = np.array(compiled.folding.near, np.int64)[live.runs[:, layout.RUN_STATE]]
     waiting = np.flatnonzero(near != NOT_NEAR)
     return waiting, near[waiting]
 
 
-def compacted(task: Task, rows: Given, alive: Alive, call: Call) -> Alive:
-    """The same runs without the nodes that none of them leads to."""
-    search = resumed(task, rows, alive, call.stop, call.stop)
-    for _ in search.found():
+def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: Call) -> LiveRuns:
+    """The same runs without the nodes to which none of them leads."""
+    search = resume(task, arrays, live, (call.stop, call.stop))
+    for _ in search.find_matches():
         pass  # nothing is searched
-    return search.alive()
+    return search.live_runs()
 
 
-def resumed(
-    task: Task, rows: Given, alive: Alive, start: int, stop: int
+def resume(
+    task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int]
 ) -> selection_breadth_first.Search:
-    """A search that goes on with some runs; stop -1: at the end of the partition."""
-    search = selection_breadth_first.Search(task, rows, ROOM, None)
-    count, nodes = len(alive.runs), len(alive.nodes)
+    """A search that goes on with live runs. rows: where it goes on, and where it stops."""
+    search = selection_breadth_first.Search(task, arrays, ROOM, None)
+    count, nodes = len(live.runs), len(live.nodes)
     while search.work.runs.shape[1] < 2 * count:
         search.grow(layout.RUNS_FULL)
     while len(search.work.nodes) < 4 * nodes:
         search.grow(layout.NODES_FULL)
-    search.work.nodes[:nodes] = alive.nodes
+    search.work.nodes[:nodes] = live.nodes
     search.work.progress[layout.NODES] = nodes
-    search.give_alive(alive)
-    search.work.progress[[layout.START, own.STOP]] = start, stop
+    search.restore(live)
+    search.work.progress[[layout.START, own.STOP]] = rows
     return search
 
 
@@ -168,7 +199,7 @@ def row_registers(compiled: CompiledTask) -> IntArray:
     return np.array(held, np.int64)
 
 
-def kept_rows(needed: Iterable[IntArray | None], call: Call, *, contiguous: bool) -> IntArray:
+def find_kept_rows(needed: Iterable[IntArray | None], call: Call, *, contiguous: bool) -> IntArray:
     """The rows before the one to stop at that are needed further on, ascending.
 
     contiguous: those between them as well.
@@ -187,23 +218,23 @@ def all_numbers(state: SearchState, call: Call) -> IntArray:
     return np.concatenate([state.numbers, np.arange(state.done, state.done + new)])
 
 
-def moved_by(rows: IntArray | None, distance: int) -> IntArray:
-    """The rows some places on."""
+def shift_rows(rows: IntArray | None, distance: int) -> IntArray:
+    """The rows so many places further on."""
     assert rows is not None
     return rows + distance
 
 
-def numbers_of(bars: IntArray, numbers: IntArray, shift: int) -> IntArray:
-    """Bars as numbers of rows: of new ones, which are not moved; the one behind all has one too."""
-    behind = np.append(numbers, numbers[-1] + 1 if len(numbers) else shift)
-    first = np.where(bars[:, 1] >= 0, behind[bars[:, 1]], -1)
-    return np.stack([bars[:, 0] + shift, first], axis=1)
+def numbers_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:
+    """Start bounds as numbers of rows; the row after all others has a number too."""
+    following = np.append(numbers, numbers[-1] + 1 if len(numbers) else shift)
+    first = np.where(bounds[:, 1] >= 0, following[bounds[:, 1]], -1)
+    return np.stack([bounds[:, 0] + shift, first], axis=1)
 
 
-def positions_of(bars: IntArray, numbers: IntArray, shift: int) -> IntArray:
-    """Bars as positions, the inverse."""
-    first = np.where(bars[:, 1] >= 0, np.searchsorted(numbers, bars[:, 1]), -1)
-    return np.stack([bars[:, 0] - shift, first], axis=1)
+def positions_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:
+    """Start bounds as positions of rows, the inverse of `numbers_of`."""
+    first = np.where(bounds[:, 1] >= 0, np.searchsorted(numbers, bounds[:, 1]), -1)
+    return np.stack([bounds[:, 0] - shift, first], axis=1)
 
 
 def registers_of(task: Task, integers: int) -> int:

@@ -1,6 +1,6 @@
 """The shared buffer: rows of all runs as nodes that point back to the row before.
 
-Runs that part share the nodes before they part. A node stands behind its predecessor, so sliding
+Runs that part share the nodes before they part. A node comes after its predecessor, so sliding
 the living nodes together keeps that order.
 
 Source: SASE+, "The shared versioned match buffer"; one predecessor for each node, as there is one

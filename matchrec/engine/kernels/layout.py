@@ -1,4 +1,4 @@
-"""What kernels are given and work in, and which column or index of an array means what.
+"""The records that kernels read, work in and write; the columns and indices of their arrays.
 
 The arrays travel in four records, so that a function says what it needs in one word. What only
 conditions on the run need is None where there are none, which is compiled as a kernel of its own
@@ -18,18 +18,28 @@ ChoiceArray = npt.NDArray[np.int32]
 RunArray = Any  # an array, or None where no condition depends on the run
 
 
+class SkipRule(NamedTuple):
+    """AFTER MATCH SKIP, see `kernels.next_start`.
+
+    backwards: whether the last target counts. past: how many rows beyond it the search goes on.
+    """
+
+    backwards: bool
+    past: int
+
+
 class Rules(NamedTuple):
     """The query.
 
     first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
-    program: int64[c, 13], columns as below. skip_to: AFTER MATCH SKIP. merge_runs: whether runs
-    with the same future are searched once.
+    program: int64[c, 13], columns as below. merge_runs: whether runs with the same future are
+    searched once.
     instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`; may be None.
     """
 
     first: IntArray
     program: IntArray
-    skip_to: int
+    skip: SkipRule
     merge_runs: bool
     instructions: RunArray
     live_first: RunArray
@@ -51,6 +61,19 @@ class Rows(NamedTuple):
     window_end: IntArray
     columns: RunArray
     valid: RunArray
+
+
+class Partition(NamedTuple):
+    """The partition that is searched: its first row, and the row after its last one.
+
+    edge: the row from which on no search may look, NO_EDGE where all rows are here. until: the row
+    before which matches begin.
+    """
+
+    lower: int
+    upper: int
+    edge: int
+    until: int
 
 
 class PathWork(NamedTuple):
@@ -105,6 +128,7 @@ class ChainWork(NamedTuple):
 
 
 Work = PathWork | RunsWork
+AnyWork = Work | WindowWork | ChainWork
 
 
 class Found(NamedTuple):
@@ -126,7 +150,7 @@ GUARD = 3
 MEMO = 4
 WORD = 5
 MASK = 6
-SKIP_HERE = 7  # whether AFTER MATCH SKIP TO means rows of this choice
+IS_TARGET = 7  # whether AFTER MATCH SKIP goes to rows mapped by this choice
 STEPS = 8  # instructions: what mapping the row does to the registers
 STEPS_END = 9
 CODE = 10  # and the condition that then must hold
@@ -134,7 +158,7 @@ CODE_END = 11
 BLOCKS = 12  # whether a row that can be taken by it may not be skipped
 CHOICE_SIZE = 13
 
-NO_EDGE = 2**62  # behind every row: the partition is whole
+NO_EDGE = 2**62  # after every row: the partition is whole
 NO_LIMIT = 2**62
 
 ACCEPT = -1  # the target of a choice that accepts
@@ -159,7 +183,7 @@ CONDITION_FAILED = 6  # added to what `evaluate.kernels.holds` answers, which gi
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 MORE_ROWS = 10  # the search from progress[START] has come to the edge of the rows that are here
-TOO_MANY_STEPS = 11  # conditions on the run were asked more often than may be; as MORE_ROWS
+TOO_MANY_STEPS = 11  # conditions on the run were evaluated more often than allowed; as MORE_ROWS
 
 # What a kernel keeps between calls, indices of `progress`.
 PARTITION = 0  # the partition being searched
@@ -181,8 +205,8 @@ STAMP = 15  # a number of its own for each row of each search
 HORIZON = 16  # up to which row it is known where acceptances are
 MEMO_WINDOW = 17  # the end of the window for which failures are remembered
 EDGE = 18  # no search may look at the last partition's rows from here on
-ASKED = 19  # how often conditions on the run were asked in the partition
-MOST_ASKED = 20  # and how often at most
+STEP_COUNT = 19  # how often conditions on the run were evaluated in the partition
+STEP_LIMIT = 20  # and how often at most
 FAILED_START = 21  # the starting row of the run whose condition failed
 PROGRESS_SIZE = 22
 
@@ -202,9 +226,3 @@ SEEN_SIZE = 2
 NODE_CHOICE = 0
 NODE_PREDECESSOR = 1
 NODE_SIZE = 2
-
-# AFTER MATCH SKIP.
-TO_NEXT_ROW = 0
-PAST_LAST_ROW = 1
-TO_FIRST = 2
-TO_LAST = 3

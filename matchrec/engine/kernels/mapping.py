@@ -1,52 +1,82 @@
 """A row is mapped where the condition depends on the run: registers first, then the condition."""
 
+from typing import NamedTuple
+
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Partition
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.evaluate.kernels import Input, holds, update_registers
-from matchrec.jit.decorators import inlined
+from matchrec.jit.decorators import inlined, spliced
 
 Rules = layout.Rules | own.Rules
 Rows = layout.Rows | own.Rows
 Work = layout.Work | own.Work
 
 
+class Places(NamedTuple):
+    """Where the registers of a run stand before and after a row."""
+
+    before: int
+    after: int
+
+
 @inlined
-def is_asked_too_often(progress: IntArray) -> bool:
-    """Counts one more condition that depends on the run, against the limit of steps."""
-    progress[layout.ASKED] += 1
-    return bool(progress[layout.ASKED] > progress[layout.MOST_ASKED])
+def takes_too_many_steps(progress: IntArray) -> bool:
+    """Count one more evaluation of a condition on the run; whether that is more than allowed."""
+    progress[layout.STEP_COUNT] += 1
+    return bool(progress[layout.STEP_COUNT] > progress[layout.STEP_LIMIT])
 
 
 @inlined
 def map_row(
     choice: int,
-    before: int,
-    after: int,
+    places: Places,
     row: int,
-    lower: int,
-    upper: int,
+    partition: Partition,
     rules: Rules,
     rows: Rows,
     work: Work,
 ) -> int:
-    """Map `row` by `choice` in a copy of the registers, from place `before` to place `after`.
+    """Map `row` by `choice` in a copy of the registers; evaluate the choice's condition on it.
 
-    HOLDS, HOLDS_NOT or an error, of the choice's condition with the row mapped already.
+    HOLDS, HOLDS_NOT or an error.
     """
-    given = Input(rows.columns, rows.valid, lower, upper)
-    update(choice, before, after, row, given, rules, work)
+    update_copy(choice, places, row, partition, rules, rows, work)
+    return holds_after(choice, places.after, row, partition, rules, rows, work)
+
+
+@spliced
+def holds_after(
+    choice: int, after: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
+) -> int:
+    """The answer of the choice's condition on the registers after the row: HOLDS or another one."""
     begin, end = rules.program[choice, layout.CODE], rules.program[choice, layout.CODE_END]
-    return holds(rules.instructions, begin, end, work.registers, after, row, given, work.stack)
+    source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
+    return holds(rules.instructions, begin, end, work.registers, after, row, source, work.stack)
 
 
-@inlined
-def update(
-    choice: int, before: int, after: int, row: int, given: Input, rules: Rules, work: Work
-) -> None:
-    """Copy the registers from place `before` to place `after`, and bring them up to date there."""
+@spliced
+def copy_registers(before: int, after: int, work: Work) -> None:
+    """Copy the registers of a run from one place to another."""
     registers = work.registers
     for register in range(registers.shape[1]):
         registers[after, register] = registers[before, register]
+
+
+@spliced
+def update_copy(
+    choice: int,
+    places: Places,
+    row: int,
+    partition: Partition,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+) -> None:
+    """Copy the registers of a run, and update the copy by the row that `choice` maps."""
+    copy_registers(places.before, places.after, work)
+    registers = work.registers
     begin, end = rules.program[choice, layout.STEPS], rules.program[choice, layout.STEPS_END]
-    update_registers(rules.instructions, begin, end, registers, after, row, given)
+    source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
+    update_registers(rules.instructions, begin, end, registers, places.after, row, source)

@@ -10,56 +10,44 @@ from matchrec.engine.contiguous.search import Room, larger, raise_failure
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import backtracking as kernel
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.records import (
+    SearchInput,
     add_counters,
-    chunks,
-    first_work,
-    given,
+    initial_work,
     larger_output,
     matches_of,
-    matters_when,
+    needs_release_times,
     new_output,
 )
-
-
-def search(
-    task: Task, partitions: Partitions, room: Room, counters: IntArray | None = None
-) -> Iterator[Matches]:
-    """All matches, in the order in which they are complete. Raises RunFailure.
-
-    Matches are found by their starting rows, so those of all partitions are held to be put in
-    order. counters: see `Engine.search`; most alive is then the most rows of a run.
-    """
-    search = Search(task, partitions, room)
-    return chunks(task, search.found(counters), search.given, search.work)
 
 
 class Search:
     """The path of the one run, its computation state at each depth, the failures remembered."""
 
-    def __init__(self, task: Task, partitions: Partitions, room: Room) -> None:
+    def __init__(self, task: Task, arrays: SearchInput, room: Room) -> None:
         self.task = task
         self.room = room
-        self.given = given(task, partitions)
-        compiled = self.given.compiled
-        self.rules = self.given.rules
-        if task.absent or matters_when(task):  # a way that ends in no match is not in vain
+        self.arrays = arrays
+        compiled = self.arrays.compiled
+        self.rules = self.arrays.rules
+        if task.absent or needs_release_times(task):
+            # a way that leads to no match may still matter
             program = compiled.program.copy()
             program[:, layout.MEMO] = layout.NOT_REMEMBERED
             self.rules = self.rules._replace(program=program)
         memo = np.zeros((room.memory, compiled.memo_bytes), np.uint8)
-        self.work = first_work(task, self.given, room.memory)._replace(memo=memo)
-        self.give_path(room.memory)
+        self.work = initial_work(task, self.arrays, room.memory)._replace(memo=memo)
+        self.enlarge_path(room.memory)
 
-    def found(self, counters: IntArray | None) -> Iterator[Matches]:
-        """The one chunk that the kernel gives. Raises RunFailure."""
+    def find_matches(self, counters: IntArray | None) -> Iterator[Matches]:
+        """All matches, in one chunk. Raises RunFailure."""
         output = new_output(self.room.matches, self.room.rows)
-        progress, compiled = self.work.progress, self.given.compiled
+        progress, compiled = self.work.progress, self.arrays.compiled
         while True:
-            status = int(kernel.search(self.rules, self.given.rows, self.work, output))
+            status = int(kernel.search(self.rules, self.arrays.rows, self.work, output))
             if status == layout.DONE:
                 break
             raise_failure(status, progress, compiled.tables, self.task)
@@ -71,15 +59,15 @@ class Search:
                 progress[layout.MEMO_TO] = progress[layout.START]
             else:
                 assert status == layout.PATH_FULL, status
-                self.give_path(2 * self.work.path.shape[1])
+                self.enlarge_path(2 * self.work.path.shape[1])
         add_counters(counters, self.work)
-        yield matches_of(output, progress, self.given)
+        yield matches_of(output, progress, self.arrays)
 
-    def give_path(self, size: int) -> None:
-        """Room for so many rows of a match, each with its registers."""
+    def enlarge_path(self, size: int) -> None:
+        """Make room for so many rows of a match, each with its registers."""
         path = np.empty((own.PATH_SIZE, size), np.int64)
         path[:, : self.work.path.shape[1]] = self.work.path
         registers = np.empty((size + 1, self.work.registers.shape[1]), np.int64)
-        if self.given.compiled.linked is not None:
-            registers[0] = self.given.compiled.linked.initial
+        if self.arrays.compiled.linked is not None:
+            registers[0] = self.arrays.compiled.linked.initial
         self.work = self.work._replace(path=path, registers=registers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,73 +15,52 @@ from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.graph import versioned
 from matchrec.engine.selection.kernels import breadth_first, preferred
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.live_runs import Alive
-from matchrec.engine.selection.ordering import numbered_chunks
+from matchrec.engine.selection.live_runs import LiveRuns
 from matchrec.engine.selection.records import (
-    Given,
+    SearchInput,
     add_counters,
-    chunks,
-    first_work,
+    initial_work,
     larger_output,
     matches_of,
     new_output,
 )
-from matchrec.engine.selection.skip import joined, selected, some
-from matchrec.engine.selection.skip_release import Moment, released
+from matchrec.engine.selection.skip import concatenate, filter_matches, keep_matches
+from matchrec.engine.selection.skip_release import NO_BOUNDS, SearchPosition, release_matches
 from matchrec.plan.clauses import MatchOutput
 
 _NODES_OF_A_RUN = 16
-ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what comes out
-NO_BARS = np.zeros((0, 2), np.int64)
-
-
-def search(
-    task: Task, given: Given, room: Room, counters: IntArray | None = None
-) -> Iterator[Matches]:
-    """All matches in chunks, in the order in which they are complete. Raises RunFailure.
-
-    counters: see `Engine.search`.
-    """
-    skips = task.stages is not None and task.stages.skip is not None
-    if skips:
-        room = replace(
-            room, rows=min(room.rows, ROOM.rows), matches=min(room.matches, ROOM.matches)
-        )
-    search = Search(task, given, room, counters)
-    if task.output is MatchOutput.GRAPH:
-        return search.graph()
-    if skips:
-        return numbered_chunks(Skipping(search).coming_out())
-    return chunks(task, search.found(), given, search.work)
+ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what is released
 
 
 class Search:
     """The runs and the shared buffer of their rows."""
 
-    def __init__(self, task: Task, given: Given, room: Room, counters: IntArray | None) -> None:
+    def __init__(
+        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+    ) -> None:
         self.task = task
         self.room = room
-        self.given = given
+        self.arrays = arrays
         self.counters = counters
         one_match = task.output is MatchOutput.PREFERRED
         self.kernel = preferred.search if one_match else breadth_first.search
-        self.work = first_work(task, self.given, room.memory)
-        self.give_runs(room.memory)
-        self.give_nodes(_NODES_OF_A_RUN * room.memory)
+        self.work = initial_work(task, self.arrays, room.memory)
+        self.enlarge_runs(room.memory)
+        self.enlarge_nodes(_NODES_OF_A_RUN * room.memory)
 
-    def found(self) -> Iterator[Matches]:
-        """Chunks as the kernel gives them. Raises RunFailure."""
+    def find_matches(self) -> Iterator[Matches]:
+        """The matches in chunks, as the kernel finds them. Raises RunFailure."""
         output = new_output(self.room.matches, self.room.rows)
-        progress, tables = self.work.progress, self.given.compiled.tables
+        progress, tables = self.work.progress, self.arrays.compiled.tables
         while True:
-            status = int(self.kernel(self.given.rules, self.given.rows, self.work, output))
+            status = int(self.kernel(self.arrays.rules, self.arrays.rows, self.work, output))
             raise_failure(status, progress, tables, self.task)
             if status == layout.OUTPUT_FULL and progress[layout.MATCHES] == 0:
                 output = larger_output(output, progress)
             elif status in (layout.DONE, layout.OUTPUT_FULL):
                 if status == layout.DONE:
                     add_counters(self.counters, self.work)
-                yield matches_of(output, progress, self.given)
+                yield matches_of(output, progress, self.arrays)
                 if status == layout.DONE:
                     return
                 renewed = new_output(self.room.matches, self.room.rows)
@@ -91,43 +70,43 @@ class Search:
                 self.grow(status)
 
     def prune(self) -> None:
-        """Let nodes go that no run leads to; called between two rows."""
+        """Drop the nodes to which no run leads; called between two rows."""
         progress = self.work.progress
         progress[own.STOP] = progress[layout.START]
-        self.kernel(self.given.rules, self.given.rows, self.work, new_output(1, 1))
+        self.kernel(self.arrays.rules, self.arrays.rows, self.work, new_output(1, 1))
         progress[own.STOP] = -1
 
-    def alive(self) -> Alive:
-        """The runs, and the nodes in the buffer."""
+    def live_runs(self) -> LiveRuns:
+        """A copy of the live runs, and of the nodes in the buffer."""
         work, progress = self.work, self.work.progress
         bank, count = progress[own.BANK], progress[own.COUNT]
         first = bank * work.runs.shape[1]
-        return Alive(
+        return LiveRuns(
             work.runs[bank, :count].copy(),
             work.registers[first : first + count].copy(),
             work.nodes[: progress[layout.NODES]].copy(),
         )
 
-    def give_alive(self, alive: Alive) -> None:
-        """The runs to go on with; all their nodes are in the buffer."""
-        work, count = self.work, len(alive.runs)
+    def restore(self, live: LiveRuns) -> None:
+        """Go on with these runs; all their nodes are in the buffer."""
+        work, count = self.work, len(live.runs)
         bank = work.progress[own.BANK]
         first = bank * work.runs.shape[1]
-        work.runs[bank, :count] = alive.runs
-        work.registers[first : first + count] = alive.registers
+        work.runs[bank, :count] = live.runs
+        work.registers[first : first + count] = live.registers
         work.progress[own.COUNT] = count
 
-    def graph(self) -> Iterator[Matches]:
-        """The pointers of all matches, each as a match of one row. Raises RunFailure."""
-        for _ in self.found():
+    def find_graph(self) -> Iterator[Matches]:
+        """The pointers of all matches, each one as a match of one row. Raises RunFailure."""
+        for _ in self.find_matches():
             pass  # no match is written out
         nodes = self.work.nodes[: self.work.progress[layout.NODES]]
         row, choice = nodes[:, own.NODE_ROW].copy(), nodes[:, own.NODE_CHOICE]
-        partition = np.searchsorted(self.given.rows.starts, row, side="right") - 1
-        variable = self.given.compiled.tables.variable[choice]
+        partition = np.searchsorted(self.arrays.rows.starts, row, side="right") - 1
+        variable = self.arrays.compiled.tables.variable[choice]
         completes = nodes[:, own.NODE_OTHER] == own.COMPLETES
         before = nodes[:, own.NODE_BEFORE].copy()
-        tables = self.given.compiled.tables
+        tables = self.arrays.compiled.tables
         loops = np.isin(np.arange(len(self.task.variables)), tables.variable[tables.again])
         state = variable.astype(np.int64)
         pointers = versioned(partition, row, state, (before, completes), loops)
@@ -136,25 +115,25 @@ class Search:
         yield Matches(partition, one_each[1:], row, one_each, variable, excluded, row, pointers)
 
     def grow(self, status: int) -> None:
-        """Twice the room in what is full; what it holds stays."""
+        """Double what is full; what it holds stays."""
         if status == layout.RUNS_FULL:
-            self.give_runs(2 * self.work.runs.shape[1])
+            self.enlarge_runs(2 * self.work.runs.shape[1])
         elif status == layout.NODES_FULL:
-            self.give_nodes(2 * len(self.work.nodes))
+            self.enlarge_nodes(2 * len(self.work.nodes))
         else:
             assert status == layout.PATH_FULL, status
             size = 2 * self.work.path.shape[1]
             path, ways = np.empty((own.PATH_SIZE, size), np.int64), np.empty((size, 2), np.int64)
             self.work = self.work._replace(path=path, ways=ways)
 
-    def give_nodes(self, size: int) -> None:
-        """Room for so many nodes."""
+    def enlarge_nodes(self, size: int) -> None:
+        """Make room for so many nodes."""
         nodes = np.empty((size, own.NODE_SIZE), np.int64)
         nodes[: len(self.work.nodes)] = self.work.nodes
         self.work = self.work._replace(nodes=nodes, moved=np.empty(size, np.int64))
 
-    def give_runs(self, size: int) -> None:
-        """Room for so many runs in each bank; behind the banks' registers stand initial ones."""
+    def enlarge_runs(self, size: int) -> None:
+        """Make room for so many runs in each bank; the initial registers come after both banks."""
         before = self.work.runs.shape[1]
         runs = np.empty((2, size, layout.RUN_SIZE), np.int64)
         runs[:, :before] = self.work.runs
@@ -162,60 +141,63 @@ class Search:
         for bank in range(2 if len(self.work.registers) > 1 else 0):
             old = self.work.registers[bank * before : (bank + 1) * before]
             registers[bank * size : bank * size + before] = old
-        if self.given.compiled.linked is not None:
-            registers[-1] = self.given.compiled.linked.initial
+        if self.arrays.compiled.linked is not None:
+            registers[-1] = self.arrays.compiled.linked.initial
         table = np.zeros((2 * size, 2), np.int64)
         self.work = self.work._replace(runs=runs, registers=registers, table=table)
 
 
 @dataclass(slots=True)
-class Skipping:
-    """A search with a skip strategy: matches are held no longer than until it is decided, and runs
-    that can no longer come out are let go.
+class ReleasingSearch:
+    """A search with a skip strategy: it holds no match for longer than until that is decided, and
+    drops runs that can no longer be released.
 
-    partition: in which the search is. held: its matches that wait. bars: see `Moment`.
+    partition: in which the search is. held: its matches that wait. start_bounds: see
+    `SearchPosition`.
     """
 
     search: Search
     partition: int = -1
     held: list[Matches] = field(default_factory=list)
-    bars: IntArray = field(default_factory=lambda: NO_BARS)
+    start_bounds: IntArray = field(default_factory=lambda: NO_BOUNDS)
 
-    def coming_out(self) -> Iterator[Matches]:
-        """What comes out, partition by partition, in the order of first rows. Raises RunFailure."""
-        task, starts = self.search.task, self.search.given.rows.starts
+    def find_matches(self) -> Iterator[Matches]:
+        """What is released, partition by partition, by first rows. Raises RunFailure."""
+        task, work, starts = self.search.task, self.search.work, self.search.arrays.rows.starts
         assert task.stages is not None
         skip = task.stages.skip
         assert skip is not None
-        for found in self.search.found():
-            at = int(self.search.work.progress[layout.PARTITION])
-            matches = joined([*self.held, found])
+        for found in self.search.find_matches():
+            work = self.search.work
+            at = int(work.progress[layout.PARTITION])
+            matches = concatenate([*self.held, found])
             if 0 <= self.partition < at:
-                yield released(
-                    task, skip, some(matches, matches.partition == self.partition), self.ended()
-                ).matches
-                matches = some(matches, matches.partition > self.partition)
-                self.bars = NO_BARS
-            if (over := matches.partition < at).any():
-                yield selected(task, skip, some(matches, over), (starts, self.search.work.alive))
+                here = filter_matches(matches, matches.partition == self.partition)
+                yield release_matches(task, skip, here, self.end_of_partition()).matches
+                matches = filter_matches(matches, matches.partition > self.partition)
+                self.start_bounds = NO_BOUNDS
+            if (done := matches.partition < at).any():
+                whole = filter_matches(matches, done)
+                yield keep_matches(task, skip, whole, (starts, work.last_live))
             self.partition = at
             if at + 1 < len(starts):
-                decided = released(task, skip, some(matches, matches.partition == at), self.now())
-                self.held, self.bars = [decided.held], decided.bars
-                alive = self.search.alive()
-                self.search.give_alive(alive.some(alive.starts >= decided.settled))
-                yield decided.matches
+                here = filter_matches(matches, matches.partition == at)
+                release = release_matches(task, skip, here, self.position())
+                self.held, self.start_bounds = [release.held], release.start_bounds
+                live = self.search.live_runs()
+                self.search.restore(live.keep(live.starts >= release.settled))
+                yield release.matches
 
-    def ended(self) -> Moment:
-        """That the partition is at its end."""
-        lower, upper = self.search.given.rows.starts[self.partition : self.partition + 2].tolist()
-        nothing = np.zeros(0, np.int64)
-        return Moment(upper + 1, nothing, self.search.work.alive, self.bars, lower)
+    def end_of_partition(self) -> SearchPosition:
+        """The position after all rows of the partition, where no run is live."""
+        lower, upper = self.search.arrays.rows.starts[self.partition : self.partition + 2].tolist()
+        no_runs, last_live = np.zeros(0, np.int64), self.search.work.last_live
+        return SearchPosition(upper + 1, no_runs, last_live, self.start_bounds, lower)
 
-    def now(self) -> Moment:
-        """Where the search is."""
+    def position(self) -> SearchPosition:
+        """Where the search has stopped."""
         self.search.prune()
         work = self.search.work
-        lower = int(self.search.given.rows.starts[self.partition])
-        stop = int(work.progress[layout.START])
-        return Moment(stop, self.search.alive().first_rows, work.alive, self.bars, lower)
+        lower = int(self.search.arrays.rows.starts[self.partition])
+        stop, first_rows = int(work.progress[layout.START]), self.search.live_runs().first_rows
+        return SearchPosition(stop, first_rows, work.last_live, self.start_bounds, lower)

@@ -6,7 +6,7 @@ as told along the tree of pointers, in which the ways on from a pointer are in t
 rows, a row that leaves a loop before the same row taken by it:
 
     the k-th start is k
-    behind a pointer, the run waits: in the same state if that is a loop, else in the next one,
+    after a pointer, the run waits: in the same state if that is a loop, else in the next one,
     where its version has a further digit 0
     each way on has the version in which the run waits then; if the run goes on waiting beside it,
     what waits counts its last digit up

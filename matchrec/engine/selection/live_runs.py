@@ -1,4 +1,4 @@
-"""Runs of event selection that a search leaves alive at its end."""
+"""The live runs of event selection: those that may still go on where a search stops."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from matchrec.engine.selection.kernels import layout as own
 
 
 @dataclass(frozen=True, slots=True)
-class Alive:
-    """Runs that may go on, each with its registers, and the nodes that they lead to.
+class LiveRuns:
+    """Live runs, each with its registers, and the nodes of the buffer that they lead to.
 
     runs: int64[r, RUN_SIZE]. registers: int64[r, q]. nodes: int64[n, NODE_SIZE]: see `Work`.
     """
@@ -22,9 +22,9 @@ class Alive:
     registers: IntArray
     nodes: IntArray
 
-    def some(self, kept: BoolArray) -> Alive:
-        """Some of the runs; all nodes stay."""
-        return Alive(self.runs[kept], self.registers[kept], self.nodes)
+    def keep(self, kept: BoolArray) -> LiveRuns:
+        """The runs that are marked; all nodes stay."""
+        return LiveRuns(self.runs[kept], self.registers[kept], self.nodes)
 
     @property
     def starts(self) -> IntArray:
@@ -50,8 +50,8 @@ class Alive:
         first = (self.nodes[:, own.NODE_BEFORE] < 0) & ~self.joins
         return np.asarray(self.nodes[first, own.NODE_ROW], np.int64)
 
-    def rows(self, positions: IntArray) -> IntArray:
-        """Every row that is needed. positions: the registers that hold some, negative for none."""
+    def needed_rows(self, positions: IntArray) -> IntArray:
+        """Every row that the runs need. positions: of registers that hold a row or less than 0."""
         held = self.registers[:, positions].ravel()
         return np.concatenate(
             [
@@ -62,12 +62,12 @@ class Alive:
             ]
         )
 
-    def moved(self, places: IntArray, positions: IntArray) -> Alive:
-        """The same over other rows: row i has become row places[i]."""
+    def move(self, places: IntArray, positions: IntArray) -> LiveRuns:
+        """The same runs over other rows: row i has become row places[i]."""
         runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
         runs[:, layout.RUN_START] = places[runs[:, layout.RUN_START]]
         nodes[~self.joins, own.NODE_ROW] = places[nodes[~self.joins, own.NODE_ROW]]
         nodes[:, own.NODE_START] = places[nodes[:, own.NODE_START]]
         held = registers[:, positions]
         registers[:, positions] = np.where(held >= 0, places[np.maximum(held, 0)], held)
-        return Alive(runs, registers, nodes)
+        return LiveRuns(runs, registers, nodes)

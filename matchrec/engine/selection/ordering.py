@@ -12,8 +12,8 @@ from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels.order import settle_ties
 
 
-def in_order(matches: Matches, *, by_start: bool = False) -> Matches:
-    """Matches by partition, kind, completing row, first row, positions and variables, once each.
+def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
+    """Sort matches by partition, kind, completing row, first row, positions, variables; once each.
 
     by_start: first row before completing row.
     """
@@ -32,11 +32,11 @@ def in_order(matches: Matches, *, by_start: bool = False) -> Matches:
         spare, again = np.empty_like(order), np.zeros(matches.count, np.bool_)
         settle_ties(groups, order, spare, again, matches.offsets, matches.rows, matches.classifiers)
         order = order[~again]
-    return picked(matches, order)
+    return take_matches(matches, order)
 
 
-def picked(matches: Matches, order: IntArray) -> Matches:
-    """Some of the matches in a given order; chains keep the rows of all."""
+def take_matches(matches: Matches, order: IntArray) -> Matches:
+    """The matches at some places, in their order; chains keep the rows of all."""
     if len(order) == matches.count and bool(np.all(order[1:] > order[:-1])):
         return matches
     lengths = np.diff(matches.offsets)[order]
@@ -64,8 +64,8 @@ def picked(matches: Matches, order: IntArray) -> Matches:
     )
 
 
-def numbered_chunks(ordered: Iterator[Matches]) -> Iterator[Matches]:
-    """Chunks of ordered matches with their numbers."""
+def number_chunks(ordered: Iterator[Matches]) -> Iterator[Matches]:
+    """Number the matches of sorted chunks."""
     numbering = Numbering()
     for matches in ordered:
-        yield numbering.numbered(matches)
+        yield numbering.number_matches(matches)

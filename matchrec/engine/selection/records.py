@@ -1,4 +1,4 @@
-"""What both engines share where rows may be skipped or all matches are asked for.
+"""The input and the output of both algorithms of event selection.
 
 Matches are handed on in the order in which they are complete: by partition, last row, first row,
 then row positions, then variables; equal ones once.
@@ -25,8 +25,8 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.matches import look_up
-from matchrec.engine.selection.ordering import in_order, numbered_chunks
-from matchrec.engine.selection.skip import coming_out
+from matchrec.engine.selection.ordering import number_chunks, sort_matches
+from matchrec.engine.selection.skip import keep_by_partition
 from matchrec.nfa.closure import GUARD_END
 from matchrec.nfa.places import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.nfa.tables import ProgramTables
@@ -41,8 +41,8 @@ OUTPUTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A task over some partitions, as its kernels read them."""
+class SearchInput:
+    """A task over some partitions, as the kernels read them. ends: see `Partitions`."""
 
     compiled: CompiledTask
     rules: own.Rules
@@ -50,11 +50,11 @@ class Given:
     ends: IntArray | None
 
 
-def given(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> Given:
+def prepare_input(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> SearchInput:
     """The arrays of a task and its partitions."""
     compiled = compile_task(task, len(partitions.integers))
     rules, rows = rules_of(task, compiled, merge_runs), rows_of(task, partitions)
-    return Given(compiled, rules, rows, partitions.ends)
+    return SearchInput(compiled, rules, rows, partitions.ends)
 
 
 def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
@@ -67,10 +67,10 @@ def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
         first=tables.first,
         program=compiled.program,
         output=OUTPUTS[task.output],
-        skip_to=compiled.skip_to,
+        skip=compiled.skip,
         merge_runs=merge_runs and task.optimisations.merge_runs and not flushes,
         starts=compiled.folding.starts,
-        asks_first=task.stages is not None,
+        tests_before_mapping=task.stages is not None,
         accepts=accepting_guards(compiled),
         goes_on=is_waited_in(tables, states),
         waits=compiled.waits,
@@ -110,12 +110,13 @@ def is_waited_in(tables: ProgramTables, states: int) -> IntArray:
     return np.isin(np.arange(states), looking).astype(np.int64)
 
 
-def first_work(task: Task, given: Given, memory: int) -> own.Work:
+def initial_work(task: Task, arrays: SearchInput, memory: int) -> own.Work:
     """What a search works in, each part as small as it can be."""
-    linked = given.compiled.linked
+    linked = arrays.compiled.linked
     registers = np.empty((1, len(linked.initial) if linked else 0), np.int64)
+    rows = arrays.rows.starts[-1] if needs_release_times(task) else 0
     return own.Work(
-        progress=new_progress(given.rows.starts),
+        progress=new_progress(arrays.rows.starts),
         counters=np.zeros((2, own.COUNTERS), np.int64),
         registers=registers,
         stack=np.zeros((2, linked.depth if linked else 1), np.int64),
@@ -126,12 +127,12 @@ def first_work(task: Task, given: Given, memory: int) -> own.Work:
         nodes=np.empty((1, own.NODE_SIZE), np.int64),
         moved=np.empty(1, np.int64),
         ways=np.empty((memory, 2), np.int64),
-        alive=np.full(given.rows.starts[-1] if matters_when(task) else 0, -1, np.int64),
+        last_live=np.full(rows, -1, np.int64),
     )
 
 
-def matters_when(task: Task) -> bool:
-    """Whether it matters when a match comes out: runs that end before it come out too."""
+def needs_release_times(task: Task) -> bool:
+    """Whether it matters when a match is released: runs that time out before it come out too."""
     return task.stages is not None and task.stages.timeouts and task.stages.skip is not None
 
 
@@ -160,7 +161,7 @@ def code_of(variable: int, compiled: CompiledTask) -> tuple[int, int]:
 
 
 def membership(task: Task) -> BoolArray:
-    """bool[a, 2, v]: which variables stand in front of an absence, and which behind it."""
+    """bool[a, 2, v]: which variables stand before an absence, and which after it."""
     members = np.zeros((len(task.absent), 2, len(task.variables)), np.bool_)
     for place, absent in enumerate(task.absent):
         for side, ids in enumerate((absent.after, absent.before)):
@@ -197,9 +198,9 @@ def larger_output(output: own.Found, progress: IntArray) -> own.Found:
     return grown
 
 
-def matches_of(output: own.Found, progress: IntArray, given: Given) -> Matches:
-    """What has been found, as it was found; numbers are still to be given."""
-    compiled = given.compiled
+def matches_of(output: own.Found, progress: IntArray, arrays: SearchInput) -> Matches:
+    """The matches in the order in which they were found, without numbers."""
+    compiled = arrays.compiled
     count, mapped = progress[[layout.MATCHES, layout.MAPPED]]
     choices = output.taken[:mapped]
     classifiers, excluded = np.empty(mapped, np.int16), np.zeros(mapped, np.bool_)
@@ -217,7 +218,7 @@ def matches_of(output: own.Found, progress: IntArray, given: Given) -> Matches:
         completed=output.found[own.FOUND_COMPLETED, :count],
         kind=output.found[own.FOUND_KIND, :count],
     )
-    return found if given.ends is None else by_first_end(found, given.ends)
+    return found if arrays.ends is None else by_first_end(found, arrays.ends)
 
 
 def by_first_end(matches: Matches, ends: IntArray) -> Matches:
@@ -259,17 +260,19 @@ def accepting_guards(compiled: CompiledTask) -> IntArray:
 
 
 def add_counters(counters: IntArray | None, work: own.Work) -> None:
-    """Add what a search has counted to `counters`, if anyone asks; of most alive the maximum."""
+    """Add what a search has counted to `counters`, if anyone asks; of live runs keep the most."""
     if counters is not None:
-        most = max(counters[own.MOST_ALIVE], work.counters[0, own.MOST_ALIVE])
+        most = max(counters[own.MOST_LIVE], work.counters[0, own.MOST_LIVE])
         counters += work.counters[0]
-        counters[own.MOST_ALIVE] = most
+        counters[own.MOST_LIVE] = most
 
 
-def chunks(task: Task, found: Iterator[Matches], given: Given, work: own.Work) -> Iterator[Matches]:
-    """Numbered chunks of matches, each in order. Raises RunFailure."""
+def arrange_chunks(
+    task: Task, found: Iterator[Matches], arrays: SearchInput, work: own.Work
+) -> Iterator[Matches]:
+    """Sort each chunk of matches, keep those that the skip strategy keeps, and number them."""
     if task.output is MatchOutput.PREFERRED:
-        return numbered_chunks(found)
+        return number_chunks(found)
     if task.stages is not None and task.stages.skip is not None:
-        return numbered_chunks(coming_out(task, found, given.rows.starts, work.alive))
-    return numbered_chunks(in_order(matches) for matches in found)
+        return number_chunks(keep_by_partition(task, found, arrays.rows.starts, work.last_live))
+    return number_chunks(sort_matches(matches) for matches in found)

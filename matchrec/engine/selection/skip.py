@@ -1,4 +1,4 @@
-"""After-match skip strategies: which of the matches of stages come out, and in which order."""
+"""Which matches of stages an after-match skip strategy keeps, of all matches of a partition."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from typing import Any
 import numpy as np
 
 from matchrec.engine.interface import Task
+from matchrec.engine.kernels.next_start import NO_ROW
 from matchrec.engine.matches import FailureKind, Matches, RunFailure
-from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels.skipping import NO_ROW, Ranked, come_out
-from matchrec.engine.selection.ordering import in_order, picked
+from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.engine.selection.kernels.skipping import Ranked, mark_kept
+from matchrec.engine.selection.ordering import sort_matches, take_matches
+from matchrec.engine.skipping import next_starts
 from matchrec.nfa.places import A_MATCH
-from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Skip
 
 
-def coming_out(
-    task: Task, found: Iterator[Matches], starts: IntArray, alive: IntArray
+def keep_by_partition(
+    task: Task, found: Iterator[Matches], starts: IntArray, last_live: IntArray
 ) -> Iterator[Matches]:
-    """The matches that come out, partition by partition, in the order of their first rows.
+    """The matches that are kept, partition by partition, in the order of their first rows.
 
-    starts: of the partitions. alive: see `kernels.selection.skipping`. Matches of a partition are
-    held until all of them are found, which a search by starting rows needs. Raises RunFailure.
+    starts: of the partitions. last_live: see `kernels.skipping`. Matches of a partition are held
+    until all of them are found, which a search by starting rows needs. Raises RunFailure.
     """
     assert task.stages is not None
     skip = task.stages.skip
@@ -34,72 +35,76 @@ def coming_out(
         held.append(matches)
         newest = matches.partition[-1] if matches.count else -1
         if held[0].count and held[0].partition[0] < newest:
-            together = joined(held)
+            together = concatenate(held)
             is_newest = together.partition == newest
-            yield selected(task, skip, some(together, ~is_newest), (starts, alive))
-            held = [some(together, is_newest)]
+            done = filter_matches(together, ~is_newest)
+            yield keep_matches(task, skip, done, (starts, last_live))
+            held = [filter_matches(together, is_newest)]
     if held:
-        yield selected(task, skip, joined(held), (starts, alive))
+        yield keep_matches(task, skip, concatenate(held), (starts, last_live))
 
 
-def selected(task: Task, skip: Skip, matches: Matches, times: tuple[IntArray, IntArray]) -> Matches:
-    """What comes out of all matches of some partitions. times: partition starts, and `alive`."""
+def keep_matches(
+    task: Task, skip: Skip, matches: Matches, times: tuple[IntArray, IntArray]
+) -> Matches:
+    """The matches that are kept of all those of some partitions, and the runs that timed out.
+
+    times: partition starts, and `last_live`. Raises RunFailure.
+    """
     assert matches.kind is not None
-    starts, alive = times
-    ranked = in_order(some(matches, matches.kind == A_MATCH), by_start=True)
-    assert ranked.completed is not None
+    starts, last_live = times
+    ranked = sort_matches(filter_matches(matches, matches.kind == A_MATCH), by_start=True)
     first = np.flatnonzero(np.diff(ranked.partition, prepend=-1))
     groups = np.append(first, ranked.count).astype(np.int64)
-    kept = np.zeros(ranked.count, np.bool_)
-    bars, when = np.empty(ranked.count, np.int64), np.empty(ranked.count, np.int64)
-    target = targets(skip, ranked, task)
-    in_groups = Ranked(
-        groups,
-        starts[ranked.partition[first]],
-        np.ascontiguousarray(ranked.start),
-        np.ascontiguousarray(ranked.completed),
-        target,
-    )
-    missed = come_out(in_groups, skip.throws, kept, bars, when, alive)
+    lowers = starts[ranked.partition[first]]
+    kept, bounds = mark_matches(task, skip, ranked, (groups, lowers), last_live)
+    partial = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
+    in_time = partial.start >= bounds_before(bounds, partial.completed)
+    return concatenate([filter_matches(ranked, kept), filter_matches(partial, in_time)])
+
+
+def mark_matches(
+    task: Task, skip: Skip, ranked: Matches, groups: tuple[IntArray, IntArray], last_live: IntArray
+) -> tuple[BoolArray, IntArray]:
+    """bool[m], which matches are kept, and int64[m, 2], the start bound after each one.
+
+    ranked: in the order of their first rows. groups: where the matches of each partition begin, and
+    its first row. A bound is the row at which it is set, then the row before which no match may
+    begin. Raises RunFailure.
+    """
+    assert ranked.completed is not None
+    target = next_starts(skip, task.members, ranked)
+    kept, bounds = np.zeros(ranked.count, np.bool_), np.empty((ranked.count, 2), np.int64)
+    start, completed = map(np.ascontiguousarray, (ranked.start, ranked.completed))
+    in_groups = Ranked(*groups, start, completed, target)
+    missed = mark_kept(in_groups, skip.fails_on_miss, kept, bounds, last_live)
     if missed >= 0:
-        raise missing(skip, ranked, missed, int(target[missed]))
-    partial = in_order(some(matches, matches.kind != A_MATCH))
-    assert partial.completed is not None
-    before = np.searchsorted(when, partial.completed, side="left") - 1
-    bar = np.where(before >= 0, bars[before], -1) if len(bars) else np.full(partial.count, -1)
-    return joined([some(ranked, kept), some(partial, partial.start >= bar)])
+        raise target_failure(skip, ranked, missed, int(target[missed]))
+    return kept, bounds
 
 
-def targets(skip: Skip, matches: Matches, task: Task) -> IntArray:
-    """int64[m], the first row that each match leaves to others, NO_ROW where there is none."""
-    assert matches.rows is not None
-    ends = matches.offsets[1:] - 1
-    if skip.to is SkipTo.NEXT_ROW:
-        return matches.start + 1
-    if skip.to is SkipTo.PAST_LAST_ROW:
-        return matches.rows[ends] + 1
-    places = np.flatnonzero(matches.classifiers == task.variables.index(skip.variable or ""))
-    begin, end = (np.searchsorted(places, at) for at in (matches.offsets[:-1], ends + 1))
-    chosen = begin if skip.to is SkipTo.FIRST else end - 1
-    found = np.full(matches.count, NO_ROW, np.int64)
-    has = end > begin
-    found[has] = matches.rows[places[chosen[has]]]
-    return found
+def bounds_before(bounds: IntArray, rows: IntArray | None) -> IntArray:
+    """The start bound that was set before each of the rows, -1 where there was none."""
+    assert rows is not None
+    if not len(bounds):
+        return np.full(len(rows), -1, np.int64)
+    place = np.searchsorted(bounds[:, 0], rows, side="left") - 1
+    return np.where(place >= 0, bounds[place, 1], -1)
 
 
-def missing(skip: Skip, matches: Matches, match: int, target: int) -> RunFailure:
+def target_failure(skip: Skip, matches: Matches, match: int, target: int) -> RunFailure:
     """The failure of a match that skips to no row, or to its own first one."""
     kind = FailureKind.STAGE_MISSED if target == NO_ROW else FailureKind.STAGE_IS_FIRST
     row = int(matches.start[match])
     return RunFailure(kind, int(matches.partition[match]), row, skip.variable or "")
 
 
-def some(matches: Matches, kept: np.typing.NDArray[np.bool_]) -> Matches:
+def filter_matches(matches: Matches, kept: BoolArray) -> Matches:
     """The matches that are marked."""
-    return picked(matches, np.flatnonzero(kept))
+    return take_matches(matches, np.flatnonzero(kept))
 
 
-def joined(parts: Sequence[Matches]) -> Matches:
+def concatenate(parts: Sequence[Matches]) -> Matches:
     """Matches one after the other."""
     first, *others = parts
     if not others:

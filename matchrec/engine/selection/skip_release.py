@@ -1,8 +1,8 @@
-"""After-match skip strategies while a search goes on: matches come out as soon as it is decided.
+"""An after-match skip strategy while a search goes on: release each match as soon as possible.
 
-That is when no live run began earlier and may still become a match. `engine.selection.skip` decides
-for all matches of a partition at once; here it is decided for those that are ready, and what was
-decided before counts as bars with the rows at which they were put.
+That is when no live run began before it and may still become a match. `selection.skip` decides for
+all matches of a partition at once; here it is decided for those that are ready, and what was
+decided before counts as start bounds with the rows at which they were set.
 """
 
 from __future__ import annotations
@@ -14,101 +14,83 @@ import numpy as np
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
-from matchrec.engine.selection.kernels.skipping import Ranked, come_out
-from matchrec.engine.selection.ordering import in_order
-from matchrec.engine.selection.skip import joined, missing, some, targets
+from matchrec.engine.selection.ordering import sort_matches
+from matchrec.engine.selection.skip import bounds_before, concatenate, filter_matches, mark_matches
 from matchrec.nfa.places import A_MATCH
 from matchrec.plan.stages import Skip
 
+NO_BOUNDS = np.zeros((0, 2), np.int64)
+
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class SearchPosition:
     """Where a search has stopped. All rows are positions.
 
-    stop: the row that comes next. first_rows: of the runs that are alive. alive: int64[n or 0], the
-    last row at which a run was alive since the search went on. bars: int64[b, 2], when and where.
-    lower: the first row of the partition.
+    stop: the row that comes next. first_rows: of the live runs. last_live: int64[n or 0], the last
+    row at which a run was live since the search went on. start_bounds: int64[b, 2], at which rows
+    bounds were set, and the bounds. lower: the first row of the partition.
     """
 
     stop: int
     first_rows: IntArray
-    alive: IntArray
-    bars: IntArray
+    last_live: IntArray
+    start_bounds: IntArray
     lower: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
-    """What comes out, in order; what is still held; the bars that still matter.
+class Release:
+    """The matches that are released, in order; those that are held; the bounds still needed.
 
-    settled: runs that began before this row can no longer come out.
+    settled: runs that began before this row can no longer be released.
     """
 
     matches: Matches
     held: Matches
-    bars: IntArray
+    start_bounds: IntArray
     settled: int
 
 
-def released(task: Task, skip: Skip, found: Matches, moment: Moment) -> Released:
-    """What comes out of the matches that were held or have been found. Raises RunFailure."""
+def release_matches(task: Task, skip: Skip, found: Matches, position: SearchPosition) -> Release:
+    """Decide on the matches that were held or have been found. Raises RunFailure."""
     assert found.kind is not None
-    waiting = in_order(some(found, found.kind == A_MATCH), by_start=True)
-    out, bars = [some(waiting, np.zeros(waiting.count, np.bool_))], moment.bars
+    waiting = sort_matches(filter_matches(found, found.kind == A_MATCH), by_start=True)
+    released = [filter_matches(waiting, np.zeros(waiting.count, np.bool_))]
+    bounds = position.start_bounds
     while True:
-        bar = last_bar(bars)
-        waiting = some(waiting, waiting.start >= bar)
-        before = moment.first_rows[moment.first_rows >= bar]
-        ready = waiting.start <= (before.min() if len(before) else moment.stop)
+        bound = current_bound(bounds)
+        waiting = filter_matches(waiting, waiting.start >= bound)
+        earlier = position.first_rows[position.first_rows >= bound]
+        ready = waiting.start <= (earlier.min() if len(earlier) else position.stop)
         if not ready.any():
             break
-        kept, put = next_matches(task, skip, some(waiting, ready), bars, moment)
-        out.append(kept)
-        bars = np.concatenate([bars, put])
-        waiting = some(waiting, ~ready)
-    partial = in_order(some(found, found.kind != A_MATCH))
-    out.append(some(partial, partial.start >= bars_before(bars, partial.completed)))
-    settled = int(bars_before(bars, np.array([moment.stop]))[0])
-    return Released(joined(out), waiting, still_mattering(bars, moment.stop), settled)
+        kept, new = keep_ready(task, skip, filter_matches(waiting, ready), bounds, position)
+        released.append(kept)
+        bounds = np.concatenate([bounds, new])
+        waiting = filter_matches(waiting, ~ready)
+    partial = sort_matches(filter_matches(found, found.kind != A_MATCH))
+    in_time = partial.start >= bounds_before(bounds, partial.completed)
+    released.append(filter_matches(partial, in_time))
+    settled = int(bounds_before(bounds, np.array([position.stop]))[0])
+    return Release(concatenate(released), waiting, drop_old(bounds, position.stop), settled)
 
 
-def next_matches(
-    task: Task, skip: Skip, ready: Matches, bars: IntArray, moment: Moment
+def keep_ready(
+    task: Task, skip: Skip, ready: Matches, bounds: IntArray, position: SearchPosition
 ) -> tuple[Matches, IntArray]:
-    """Those of the ready matches that come out, and the bars that they put."""
-    assert ready.completed is not None
-    target = targets(skip, ready, task)
-    kept = np.zeros(ready.count, np.bool_)
-    where, when = np.empty(ready.count, np.int64), np.empty(ready.count, np.int64)
-    together = Ranked(
-        np.array([0, ready.count]),
-        np.array([max(moment.lower, last_bar(bars))]),
-        np.ascontiguousarray(ready.start),
-        np.ascontiguousarray(ready.completed),
-        target,
-    )
-    missed = come_out(together, skip.throws, kept, where, when, moment.alive)
-    if missed >= 0:
-        raise missing(skip, ready, missed, int(target[missed]))
-    latest = bars[-1, 0] if len(bars) else when.min()
-    put = np.stack([np.maximum(when, latest), np.maximum(where, last_bar(bars))], axis=1)
-    return some(ready, kept), put[kept]
+    """Those of the ready matches that are kept, and the start bounds that they set."""
+    lower = max(position.lower, current_bound(bounds))
+    one_group = np.array([0, ready.count]), np.array([lower])
+    kept, new = mark_matches(task, skip, ready, one_group, position.last_live)
+    least = bounds[-1] if len(bounds) else np.array([new[:, 0].min(), -1])
+    return filter_matches(ready, kept), np.maximum(new, least)[kept]
 
 
-def last_bar(bars: IntArray) -> int:
+def current_bound(bounds: IntArray) -> int:
     """The row before which no further match may begin."""
-    return int(bars[-1, 1]) if len(bars) else -1
+    return int(bounds[-1, 1]) if len(bounds) else -1
 
 
-def bars_before(bars: IntArray, rows: IntArray | None) -> IntArray:
-    """The bar that was there before each of the rows."""
-    assert rows is not None
-    if not len(bars):
-        return np.full(len(rows), -1, np.int64)
-    place = np.searchsorted(bars[:, 0], rows, side="left") - 1
-    return np.where(place >= 0, bars[place, 1], -1)
-
-
-def still_mattering(bars: IntArray, stop: int) -> IntArray:
-    """The last bar from before a row, and those that were put at it."""
-    return bars[max(0, int(np.searchsorted(bars[:, 0], stop, side="left")) - 1) :]
+def drop_old(bounds: IntArray, stop: int) -> IntArray:
+    """The last bound that was set before a row, and those that were set at it."""
+    return bounds[max(0, int(np.searchsorted(bounds[:, 0], stop, side="left")) - 1) :]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
+from matchrec.errors.language import part
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments
 from matchrec.source import Span
 
@@ -37,13 +38,13 @@ def unknown_column(
     if name.upper() in _CALLS:
         hint = f"write {name}()"
     elif name.upper() in known.variables:
-        notes = (f"`{name}` is a variable of PATTERN, which stands for rows",)
+        notes = (f"`{name}` is a variable of {part('PATTERN')}, which stands for rows",)
         hint = f"write a column of its row: {name}.{next(iter(known.columns), 'x')}"
     elif name in known.measures:
         notes = (f"`{name}` is a measure; measures cannot read one another",)
         hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
     return MatchRecognizePlanError(
-        f"unknown column `{name}` in {clause}",
+        f"unknown column `{name}` in {part(clause)}",
         span,
         notes=(*notes, f"the input has: {listed(known.columns)}"),
         hint=hint,
@@ -65,9 +66,9 @@ def _variable_before_the_match(
     qualifier: str, column: str, clause: str, span: Span | None
 ) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
-        f"pattern variable `{qualifier}` cannot stand in {clause}",
+        f"pattern variable `{qualifier}` cannot stand in {part(clause)}",
         span,
-        notes=(f"{clause} is evaluated before the match, on each row by itself",),
+        notes=(f"{part(clause)} is evaluated before the match, on each row by itself",),
         hint=f"write {column}",
     ).under(qualifier)
 
@@ -77,17 +78,19 @@ def _unknown_qualifier(
 ) -> MatchRecognizePlanError:
     near = nearest(qualifier, known.variables)
     return MatchRecognizePlanError(
-        f"unknown pattern variable `{qualifier}` in {clause}",
+        f"unknown pattern variable `{qualifier}` in {part(clause)}",
         span,
-        notes=(f"PATTERN has: {listed(known.variables)}",),
-        hint=f"write {near}.{column}" if near else f"write {column}, or add {qualifier} to PATTERN",
+        notes=(f"{part('PATTERN')} has: {listed(known.variables)}",),
+        hint=f"write {near}.{column}"
+        if near
+        else f"write {column}, or add {qualifier} to {part('PATTERN')}",
     ).under(qualifier)
 
 
 def ambiguous_column(name: str, clause: str, span: Span | None) -> MatchRecognizePlanError:
     """A name that several columns of the input have."""
     return MatchRecognizePlanError(
-        f"column `{name}` in {clause} is ambiguous",
+        f"column `{name}` in {part(clause)} is ambiguous",
         span,
         notes=("several columns of the input have this name",),
         hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
@@ -101,7 +104,7 @@ def unknown_function(
     near = nearest(name, (one for one in known if _similar(name, one)))
     own = f"if {name} is a function of your own, register it with spark.udf.register"
     return MatchRecognizePlanError(
-        f"unknown function `{name}` in {clause}",
+        f"unknown function `{name}` in {part(clause)}",
         span,
         hint=cure_of(name) or (f"write {near}" if near else own),
     ).under(name)
@@ -118,9 +121,9 @@ def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecogni
     """A key of a type that has no order."""
     sortable = "CAST(x AS STRING)" if type_name == "interval" else "to_json(x)"
     return MatchRecognizePlanError(
-        f"{clause} has a key of type {type_name}, which Spark cannot sort",
+        f"{part(clause)} has a key of type {type_name}, which Spark cannot sort",
         span,
-        notes=("rows are sorted by both, PARTITION BY and ORDER BY",),
+        notes=(f"rows are sorted by both, {part('PARTITION BY')} and {part('ORDER BY')}",),
         hint=f"write an expression of another type, such as {sortable}",
     )
 
@@ -133,7 +136,7 @@ def refused_by_spark(
     function: what it says it about, where that is the call of a function.
     """
     return MatchRecognizePlanError(
-        f"Spark refuses an expression in {clause}: {sentence}",
+        f"Spark refuses an expression in {part(clause)}: {sentence}",
         span,
         hint=cure_of_arguments(function),
     )

@@ -7,7 +7,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     shortened,
 )
-from matchrec.errors.sql.syntax import AFTER_PATTERN, unexpected_token
+from matchrec.errors.sql.syntax import meant_by
 from matchrec.source import Span
 
 _ORDER = (
@@ -18,9 +18,12 @@ _ORDER = (
 
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     """The clause begins with none of its parts."""
-    error = unexpected_token(text, "MATCH_RECOGNIZE", span)
-    hint = None if error.hint == AFTER_PATTERN else error.hint
-    return MatchRecognizeParseError(error.message, span, notes=(_ORDER,), hint=hint)
+    return MatchRecognizeParseError(
+        f"unexpected `{text}` in MATCH_RECOGNIZE",
+        span,
+        notes=(_ORDER,),
+        hint=meant_by(text, "MATCH_RECOGNIZE"),
+    )
 
 
 def empty_clause(span: Span) -> MatchRecognizeParseError:
@@ -45,12 +48,12 @@ def misspelt_pattern(text: str, span: Span) -> MatchRecognizeParseError:
 
 
 def malformed_selection(span: Span) -> MatchRecognizeParseError:
-    """Words behind PATTERN that are no event selection."""
+    """Words after PATTERN that are no event selection."""
     return MatchRecognizeParseError(
         "event selection in MATCH_RECOGNIZE is not understood",
         span,
         notes=(
-            "behind PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
+            "after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
             "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES",
         ),
         hint="for partition contiguity write PARTITION BY: rows of other partitions are not seen",
@@ -74,10 +77,10 @@ def pattern_without_parentheses(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def pattern_not_closed(span: Span) -> MatchRecognizeParseError:
-    """PATTERN ( without its closing parenthesis."""
+def parenthesis_not_closed(part: str, span: Span) -> MatchRecognizeParseError:
+    """PATTERN ( or MATCH_RECOGNIZE ( without its closing parenthesis."""
     return MatchRecognizeParseError(
-        "parenthesis of PATTERN is not closed",
+        f"parenthesis of {part} is not closed",
         span,
         hint="add `)`; mind that `--` starts a comment, also in `{--` and `--}`",
     )

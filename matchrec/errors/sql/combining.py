@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from matchrec.errors.language import written_in
+
 _PLAIN = "compare plain values computed from it, such as size(x) or x.field"
 _ONE_TYPE = "compute values of one type as columns of the input, and combine these"
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
@@ -11,6 +13,10 @@ _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 
 def cure(operator: str, left: str, right: str) -> str:
     """What to write instead of an operator between values of two types."""
+    return written_in(_template(operator, left, right))
+
+
+def _template(operator: str, left: str, right: str) -> str:
     kinds = {kind(left), kind(right)}
     for both, found in _CURES.items():
         if kinds == both:
@@ -21,7 +27,8 @@ def cure(operator: str, left: str, right: str) -> str:
         return _cast("STRING")
     if "string" in kinds and not kinds & {"other", "collated"}:
         (other,) = (name for name in (left, right) if kind(name) != "string")
-        return _cast("DOUBLE" if kind(other) == "number" else other.upper(), " for the string")
+        type_name = "DOUBLE" if kind(other) == "number" else other.upper()
+        return _cast(type_name, " for the string")
     return _PLAIN if "other" in kinds else _ONE_TYPE
 
 
@@ -54,23 +61,26 @@ def kind(type_name: str) -> str:
 
 
 def _cast(type_name: str, of: str = "") -> str:
-    return f"write a CAST around one navigation, such as CAST(LAST(A.x) AS {type_name}){of}"
+    return f"write a CAST around {{word.one_value}}, such as CAST({{word.one}} AS {type_name}){of}"
 
 
 _DATE_AS_TIMESTAMP = _cast("TIMESTAMP", " for the date")
-_DIFFERENCE = "write the difference of two times: x - LAST(A.x) > INTERVAL '30' DAY"
-_SECONDS = "write seconds: unix_timestamp(LAST(A.x)) - unix_timestamp(FIRST(A.x))"
+_DIFFERENCE = (
+    "write the difference of two times: {word.current} - {word.before} > INTERVAL '30' DAY"
+)
+_SECONDS = "write seconds: unix_timestamp({word.later}) - unix_timestamp({word.earlier})"
 _CURES = {
     frozenset({"interval", "number"}): (
-        "write INTERVAL '30' DAY for a number of days, or compare datediff(LAST(A.x), FIRST(A.x))"
+        "write INTERVAL '30' DAY for a number of days, "
+        "or compare datediff({word.later}, {word.earlier})"
     ),
     frozenset({"months", "number"}): "write INTERVAL '3' MONTH for a number of months",
-    frozenset({"date", "number"}): "write a date for the number, or unix_date(LAST(A.x)) for days",
+    frozenset({"date", "number"}): "write a date for the number, or unix_date({word.one}) for days",
     frozenset({"timestamp", "number"}): (
-        "write a timestamp for the number, or unix_timestamp(LAST(A.x)) for seconds"
+        "write a timestamp for the number, or unix_timestamp({word.one}) for seconds"
     ),
     frozenset({"timestamp_ntz", "number"}): (
-        "write a timestamp for the number, or unix_timestamp(LAST(A.x)) for seconds"
+        "write a timestamp for the number, or unix_timestamp({word.one}) for seconds"
     ),
     frozenset({"date", "timestamp"}): _DATE_AS_TIMESTAMP,
     frozenset({"date", "timestamp_ntz"}): _cast("TIMESTAMP_NTZ", " for the date"),
@@ -80,7 +90,7 @@ _CURES = {
     frozenset({"timestamp_ntz", "interval"}): _DIFFERENCE,
     frozenset({"boolean", "number"}): _cast("INT", " for the boolean"),
     frozenset({"binary", "string"}): _cast("STRING", " for the binary"),
-    frozenset({"date"}): "write the days between them: datediff(LAST(A.x), FIRST(A.x))",
+    frozenset({"date"}): "write the days between them: datediff({word.later}, {word.earlier})",
     frozenset({"timestamp"}): _DIFFERENCE,
     frozenset({"timestamp_ntz"}): _DIFFERENCE,
     frozenset({"interval"}): _SECONDS,
@@ -89,6 +99,6 @@ _COMPUTED = {
     frozenset({"interval", "number"}): _SECONDS,
     frozenset({"timestamp", "number"}): "write INTERVAL '30' DAY for a number of days",
     frozenset({"timestamp_ntz", "number"}): "write INTERVAL '30' DAY for a number of days",
-    frozenset({"date", "number"}): "write unix_date(LAST(A.x)) for days as a number",
+    frozenset({"date", "number"}): "write unix_date({word.one}) for days as a number",
     frozenset({"date", "interval"}): _DATE_AS_TIMESTAMP,
 }

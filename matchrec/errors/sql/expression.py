@@ -14,7 +14,8 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
-from matchrec.errors.sql.syntax import IN_DOUBLE_QUOTES
+from matchrec.errors.language import part
+from matchrec.errors.sql.syntax import IN_DOUBLE_QUOTES, in_backticks, name_in_double_quotes
 from matchrec.source import Span
 
 
@@ -29,11 +30,12 @@ def unknown_variable(
     primary, unions = list(primary), list(unions)
     meant = nearest(name, primary + unions)
     subset = (f"SUBSET has: {listed(unions)}",) if unions else ()
+    added = f"add {name} to {part('PATTERN')}"
     return MatchRecognizePlanError(
         f"unknown pattern variable `{name}` in {clause}",
         span,
-        notes=(f"PATTERN has: {listed(primary)}", *subset),
-        hint=f"write {meant}, or add {name} to PATTERN" if meant else f"add {name} to PATTERN",
+        notes=(f"{part('PATTERN')} has: {listed(primary)}", *subset),
+        hint=f"write {meant}, or {added}" if meant else added,
     )
 
 
@@ -47,27 +49,6 @@ def two_variables(
         *spans,
         notes=("every column in it must belong to one variable; x alone belongs to all of them",),
         hint=f"write the variable before each column, or one {function} for each variable",
-    )
-
-
-def no_column(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
-    """A navigation that reads nothing from the row it finds."""
-    return MatchRecognizePlanError(
-        f"{function} in {clause} reads no column",
-        span,
-        hint=f"write {function}(A.x) or {function}(CLASSIFIER())",
-    )
-
-
-def wrong_nesting(
-    outer: str, inner: str, clause: str, spans: tuple[Span, Span]
-) -> MatchRecognizePlanError:
-    """Navigation in navigation, other than FIRST or LAST directly in PREV or NEXT."""
-    return MatchRecognizePlanError(
-        f"{inner} cannot stand in {outer} in {clause}",
-        *spans,
-        notes=("only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else",),
-        hint="write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one",
     )
 
 
@@ -94,60 +75,6 @@ def navigation_in_aggregate(
     )
 
 
-def bad_offset(
-    function: str, written: str, clause: str, default: int, span: Span
-) -> MatchRecognizePlanError:
-    """An offset that is no whole number, or not known before the match."""
-    return MatchRecognizePlanError(
-        f"offset of {function} in {clause} is `{written}`, not a constant whole number of rows",
-        span,
-        hint=f"write a number from 0 on; left out, it is {default}",
-    )
-
-
-def offset_too_large(
-    function: str, clause: str, limit: int, span: Span
-) -> MatchRecognizeUnsupportedError:
-    """PREV(x, 9223372036854775807)."""
-    return MatchRecognizeUnsupportedError(
-        f"offset of {function} in {clause} is over {limit:,}",
-        span,
-        hint="write a number of rows that a partition can have",
-    )
-
-
-def negative_offset(
-    function: str, written: str, clause: str, span: Span
-) -> MatchRecognizePlanError:
-    """An offset below 0."""
-    opposite = {"PREV": "NEXT", "NEXT": "PREV", "FIRST": "LAST", "LAST": "FIRST"}[function]
-    return MatchRecognizePlanError(
-        f"offset of {function} in {clause} is `{written}`; the least offset is 0",
-        span,
-        hint=f"write {opposite}(x, {written.lstrip('- ')}) to go the other way",
-    )
-
-
-def wrong_number_of_arguments(
-    function: str, expected: str, given: int, clause: str, span: Span
-) -> MatchRecognizePlanError:
-    """Too many arguments, or too few."""
-    return MatchRecognizePlanError(
-        f"{function} in {clause} takes {expected}, {given} given", span, hint=_USAGE.get(function)
-    )
-
-
-_USAGE = {
-    "PREV": "write PREV(A.x) or PREV(A.x, 2)",
-    "NEXT": "write NEXT(A.x) or NEXT(A.x, 2)",
-    "FIRST": "write FIRST(A.x) or FIRST(A.x, 2)",
-    "LAST": "write LAST(A.x) or LAST(A.x, 2)",
-    "CLASSIFIER": "write CLASSIFIER() or CLASSIFIER(A)",
-    "MATCH_NUMBER": "write MATCH_NUMBER()",
-    "count": "write count(*) for all rows, count(A.*) for the rows of A",
-}
-
-
 def classifier_of_expression(clause: str, span: Span) -> MatchRecognizePlanError:
     """CLASSIFIER(A.x)."""
     return MatchRecognizePlanError(
@@ -162,8 +89,7 @@ def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
     notes: tuple[str, ...] = ()
     hint = f"name a column, or leave {clause} out"
     if text.startswith('"'):
-        name = text[1:-1].replace("`", "``")
-        notes, hint = IN_DOUBLE_QUOTES, f"write `{name}` in backticks"
+        notes, hint = IN_DOUBLE_QUOTES, in_backticks(text)
     elif text.isdigit():
         notes = ("a number is no position of a column there",)
     return MatchRecognizePlanError(
@@ -173,13 +99,7 @@ def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
 
 def column_in_double_quotes(text: str, clause: str, span: Span) -> MatchRecognizeParseError:
     """A."x", where Spark reads a string."""
-    name = text[1:-1].replace("`", "``")
-    return MatchRecognizeParseError(
-        f"column in double quotes in {clause}",
-        span,
-        notes=IN_DOUBLE_QUOTES,
-        hint=f"write `{name}` in backticks",
-    )
+    return name_in_double_quotes(f"column in double quotes in {clause}", text, span)
 
 
 def semantics_before(
@@ -198,17 +118,17 @@ def semantics_before(
 def final_in_define(function: str, span: Span) -> MatchRecognizePlanError:
     """FINAL in a condition, when the rest of the match is not known yet."""
     return MatchRecognizePlanError(
-        f"FINAL cannot stand before {function} in DEFINE",
+        f"FINAL cannot stand before {function} in {part('DEFINE')}",
         span,
         notes=("while rows are being matched only the rows so far are known",),
-        hint="leave FINAL out: everything in DEFINE is RUNNING",
+        hint=f"leave FINAL out: everything in {part('DEFINE')} is RUNNING",
     )
 
 
 def match_number_in_define(span: Span) -> MatchRecognizePlanError:
     """MATCH_NUMBER() in a condition."""
     return MatchRecognizePlanError(
-        "MATCH_NUMBER() cannot stand in DEFINE",
+        f"MATCH_NUMBER() cannot stand in {part('DEFINE')}",
         span,
         notes=("matches are numbered after they are found",),
         hint="use MATCH_NUMBER() in MEASURES, and filter the result by it",
@@ -218,7 +138,7 @@ def match_number_in_define(span: Span) -> MatchRecognizePlanError:
 def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
     """rand() and its like in a condition."""
     return MatchRecognizePlanError(
-        f"{function}() in DEFINE gives another value at every evaluation",
+        f"{function}() in {part('DEFINE')} gives another value at every evaluation",
         span,
         notes=("a condition may be evaluated for a row never, once or several times",),
         hint="compute it as a column of the input, in a subquery before the clause",
@@ -294,24 +214,3 @@ def bare_star(clause: str, span: Span) -> MatchRecognizeUnsupportedError:
         span,
         hint="write LAST(struct(A.*)), or name the columns",
     )
-
-
-def modifier_of_navigation(
-    function: str, modifier: str, clause: str, span: Span
-) -> MatchRecognizeParseError:
-    """DISTINCT, FILTER, IGNORE NULLS with a navigation."""
-    modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
-    return MatchRecognizeParseError(
-        f"{modifier} with {function} in {clause}",
-        span,
-        notes=(f"{function} reads one row of the match and takes an offset only",),
-        hint=_MODIFIED.get((function, modifier), f"remove {modifier}"),
-    )
-
-
-_MODIFIED = {
-    ("FIRST", "FILTER"): "test the row in DEFINE, or write min_by(A.x, order) FILTER (WHERE ...)",
-    ("LAST", "FILTER"): "test the row in DEFINE, or write max_by(A.x, order) FILTER (WHERE ...)",
-    ("FIRST", "IGNORE NULLS"): "write min_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
-    ("LAST", "IGNORE NULLS"): "write max_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",
-}

@@ -5,6 +5,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
+from matchrec.errors.language import current
 from matchrec.source import Span
 
 
@@ -232,7 +233,7 @@ def nested_too_deep(limit: int, span: Span) -> MatchRecognizeUnsupportedError:
 def pattern_too_large(what: str, limit: int, span: Span | None) -> MatchRecognizePlanError:
     """A row pattern whose automaton would outgrow a limit; `what` is what there are too many of."""
     return MatchRecognizePlanError(
-        f"the row pattern in PATTERN is too large: its automaton has over {limit:,} {what}",
+        f"{current().pattern} is too large: its automaton has over {limit:,} {what}",
         span,
         hint="lower the bounds of nested {n,m}, or the number of parts of PERMUTE",
     )

@@ -10,17 +10,8 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
     listed,
 )
-from matchrec.errors.sql.syntax import IN_DOUBLE_QUOTES
+from matchrec.errors.sql.syntax import name_in_double_quotes
 from matchrec.source import Span
-
-
-def clause_not_closed(span: Span) -> MatchRecognizeParseError:
-    """`MATCH_RECOGNIZE (` without its closing parenthesis."""
-    return MatchRecognizeParseError(
-        "parenthesis of MATCH_RECOGNIZE is not closed",
-        span,
-        hint="add `)`; mind that `--` starts a comment, also in `{--` and `--}`",
-    )
 
 
 def misspelt_clause(text: str, span: Span) -> MatchRecognizeParseError:
@@ -143,10 +134,4 @@ def unknown_frame(name: str, frames: Iterable[str], span: Span) -> MatchRecogniz
 
 def alias_in_double_quotes(text: str, span: Span) -> MatchRecognizeParseError:
     """`MATCH_RECOGNIZE (...) AS "m"`, where Spark reads a string."""
-    name = text[1:-1].replace("`", "``")
-    return MatchRecognizeParseError(
-        "alias of MATCH_RECOGNIZE in double quotes",
-        span,
-        notes=IN_DOUBLE_QUOTES,
-        hint=f"write `{name}` in backticks",
-    )
+    return name_in_double_quotes("alias of MATCH_RECOGNIZE in double quotes", text, span)

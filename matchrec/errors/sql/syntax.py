@@ -13,6 +13,17 @@ IN_DOUBLE_QUOTES = (
 )
 
 
+def name_in_double_quotes(message: str, text: str, span: Span) -> MatchRecognizeParseError:
+    """A name in double quotes where they are for strings; the constructors of its kinds call it."""
+    return MatchRecognizeParseError(message, span, notes=IN_DOUBLE_QUOTES, hint=in_backticks(text))
+
+
+def in_backticks(text: str) -> str:
+    """The cure of a name in double quotes."""
+    name = text[1:-1].replace("`", "``")
+    return f"write `{name}` in backticks"
+
+
 def unreadable_text(span: Span) -> MatchRecognizeParseError:
     """A string, quoted name or comment without end."""
     return MatchRecognizeParseError(
@@ -25,23 +36,29 @@ def unreadable_text(span: Span) -> MatchRecognizeParseError:
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     """A token that cannot stand where it does."""
     return MatchRecognizeParseError(
-        f"unexpected `{text}` in {where}", span, hint=_instead(text, where)
+        f"unexpected `{text}` in {where}",
+        span,
+        hint=meant_by(text, where) or _separated(text, where),
     )
 
 
-def _instead(text: str, where: str) -> str | None:
-    """What was probably meant by a token: a keyword spelled otherwise, or a missing comma."""
+def meant_by(text: str, where: str) -> str | None:
+    """What was probably meant by a token, such as a keyword spelled otherwise."""
     if where == "MATCH_RECOGNIZE" and text.upper() in ("LIMIT", "INTERVAL", "DURATION"):
-        return "limit the time of a match behind PATTERN (...): WITHIN INTERVAL 1 HOUR"
+        return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
     keyword = meant_keyword(text)
     if keyword or text.upper() in _OF_OTHERS:
         return _OF_OTHERS.get(text.upper()) or f"write {keyword}"
     if text in ")]}":
         return f"remove the `{text}`, or add the bracket that it closes"
+    return None
+
+
+def _separated(text: str, where: str) -> str | None:
+    """What to write before a token that starts a value."""
     return _SEPARATED.get(where) if text[0].isalnum() or text[0] in "'\"`_" else None
 
 
-AFTER_PATTERN = "after PATTERN come WITHIN, SUBSET and DEFINE"
 _OF_OTHERS = {
     "RETURN": "write ONE ROW PER MATCH or ALL ROWS PER MATCH",
     "SHOW": "write ALL ROWS PER MATCH SHOW EMPTY MATCHES",
@@ -65,7 +82,7 @@ _SEPARATED = {
     "MEASURES": "write an operator before it, or a comma: MEASURES FIRST(x) AS a, LAST(x) AS b",
     "DEFINE": "write an operator before it, or a comma: DEFINE A AS x > 1, B AS x > 2",
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
-    "MATCH_RECOGNIZE": AFTER_PATTERN,
+    "MATCH_RECOGNIZE": "after PATTERN come WITHIN, SUBSET and DEFINE",
 }
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
 from matchrec.frontends.expressions.row_argument import Operand, one_variable, read_row_argument
 from matchrec.frontends.expressions.row_term import call_arguments, row_term
-from matchrec.plan.expression import (
-    Aggregate,
-    Semantics,
-    Term,
-)
+from matchrec.plan.expression import Aggregate, Semantics, Term
 
 
 def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Aggregate, int]:
@@ -25,7 +22,7 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
     if analysis.key(index + 2) in ("DISTINCT", "ALL") and arguments:
         arguments = ((arguments[0][0] + 1, arguments[0][1]), *arguments[1:])
     if not arguments and function == "count":
-        raise errors.wrong_number_of_arguments(
+        raise navigation_errors.wrong_number_of_arguments(
             "count", "an argument", 0, analysis.clause, analysis.span(index, closing + 1)
         )
     suffix = _read_suffix(analysis, index, closing + 1)

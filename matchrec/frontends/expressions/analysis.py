@@ -9,13 +9,14 @@ from enum import Enum
 from functools import cached_property
 
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors.language import part
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.lexing.function_names import AGGREGATES, OF_THE_MATCH, words
-from matchrec.frontends.lexing.sqlglot_columns import ColumnPlace, find_columns
+from matchrec.frontends.lexing.sqlglot_columns import WrittenColumn, find_columns
 from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
-from matchrec.frontends.lexing.tokens import CLOSING, OPENING, Kind, Token
+from matchrec.frontends.lexing.tokens import CLOSING, OPENING, Token, TokenKind
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.sql_text import quoted, run_together
 from matchrec.source import Span
@@ -54,12 +55,12 @@ class Analysis(TokenSequence):
     """One expression: its tokens and, by the index of their first token, its columns."""
 
     scope: Scope
-    columns: dict[int, ColumnPlace]
+    columns: dict[int, WrittenColumn]
 
     @property
     def clause(self) -> str:
         """The name of the clause, for messages."""
-        return self.scope.clause.value
+        return part(self.scope.clause.value)
 
     @cached_property
     def respelt(self) -> tuple[tuple[Span, str], ...]:
@@ -72,13 +73,13 @@ class Analysis(TokenSequence):
             index += 1
         return index
 
-    def variable(self, column: ColumnPlace) -> str | None:
+    def variable(self, column: WrittenColumn) -> str | None:
         """The pattern variable of a column; None is the universal one."""
         name = self.tokens[self.index_at[column.parts[0].start]].variable
         qualified = len(column.parts) > 1
         return name if qualified and name in self.scope.variables else None
 
-    def columns_in(self, start: int, end: int) -> tuple[ColumnPlace, ...]:
+    def columns_in(self, start: int, end: int) -> tuple[WrittenColumn, ...]:
         """The columns of the row, so not those of subqueries, among tokens `start .. end`."""
         found = (self.columns[i] for i in range(start, end) if i in self.columns)
         return tuple(place for place in found if not place.in_query)
@@ -147,11 +148,11 @@ def unknown_variable(analysis: Analysis, name: Token) -> MatchRecognizeError:
 
 def analyse(text: str, offset: int, scope: Scope) -> Analysis:
     """Tokens and columns of the expression `text`, which starts at `offset` of the query."""
-    where = scope.clause.value
+    where = part(scope.clause.value)
     tokens = read_tokens(text, scope.dialect, offset)
     if not tokens.tokens:
         raise syntax_errors.missing_expression(where, Span(offset, offset + max(1, len(text))))
-    columns: dict[int, ColumnPlace] = {}
+    columns: dict[int, WrittenColumn] = {}
     analysis = Analysis(
         text,
         tokens.tokens,
@@ -175,7 +176,7 @@ def _respelt(text: TokenSequence) -> Iterator[tuple[Span, str]]:
     for token in text.tokens:
         if token.key == "?":
             yield token.span, f":{parameter_name(token.span)}"
-        elif token.kind is Kind.QUOTED and text.text[token.span.start - text.offset] == '"':
+        elif token.kind is TokenKind.QUOTED and text.text[token.span.start - text.offset] == '"':
             yield token.span, quoted(token.text)
 
 

@@ -6,7 +6,7 @@ from matchrec.frontends.expressions.analysis import Analysis
 from matchrec.frontends.expressions.pieces import with_holes
 from matchrec.frontends.expressions.references import Hole
 from matchrec.frontends.lexing.cursor import Cursor
-from matchrec.frontends.lexing.tokens import Kind, Token, closings
+from matchrec.frontends.lexing.tokens import Token, TokenKind, pair_brackets
 from matchrec.plan.expression import Operation, Piece, Scalar, Term
 
 
@@ -17,7 +17,7 @@ class ExpressionCursor(Cursor):
         self.analysis = analysis
         self.holes: dict[int, Hole] = {}
         super().__init__(self._tokens(holes))
-        self.pairs = closings(self.tokens)
+        self.pairs = pair_brackets(self.tokens)
 
     def _tokens(self, holes: tuple[Hole, ...]) -> list[Token]:
         """The tokens, with one for each hole."""
@@ -32,7 +32,7 @@ class ExpressionCursor(Cursor):
             else:
                 self.holes[len(tokens)] = hole
                 span = self.analysis.span(hole.start, hole.end)
-                tokens.append(Token(Kind.REFERENCE, "", span))
+                tokens.append(Token(TokenKind.REFERENCE, "", span))
                 index = hole.end
         return tokens
 

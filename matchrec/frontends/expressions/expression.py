@@ -8,11 +8,12 @@ Three steps: `analysis` finds tokens and columns, `references` takes out what re
 
 from __future__ import annotations
 
+from matchrec.errors.language import part
 from matchrec.errors.sql import syntax as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.frontends.expressions.analysis import Analysis, Clause, Scope, analyse
-from matchrec.frontends.expressions.operations import scalar
-from matchrec.frontends.expressions.references import holes, refuse_references
+from matchrec.frontends.expressions.operations import read_operations
+from matchrec.frontends.expressions.references import find_holes, refuse_references
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.function_names import CONSTANT_CALLS, NONDETERMINISTIC
 from matchrec.plan.clauses import RowExpression
@@ -31,10 +32,10 @@ def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
     """
     try:
         analysis = analyse(text, offset, scope)
-        return scalar(analysis, holes(analysis))
+        return read_operations(analysis, find_holes(analysis))
     except RecursionError as error:
         span = Span(offset, offset + len(text))
-        raise errors.expression_nested_too_deep(scope.clause.value, span) from error
+        raise errors.expression_nested_too_deep(part(scope.clause.value), span) from error
 
 
 def parse_row_expression(
@@ -45,7 +46,7 @@ def parse_row_expression(
     refuse_references(analysis)
     span = analysis.span(0, len(analysis.tokens))
     if clause is not Clause.WITHIN and _is_constant(analysis):
-        raise constant_key(analysis.text_at(span), clause.value, span)
+        raise constant_key(analysis.text_at(span), analysis.clause, span)
     return RowExpression(analysis.written(span), span)
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import navigation as errors
+from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import Analysis, is_semantics
 from matchrec.frontends.expressions.row_argument import Operand, read_row_argument
 from matchrec.frontends.expressions.row_term import (
@@ -21,7 +22,7 @@ from matchrec.frontends.expressions.row_term import (
 )
 from matchrec.frontends.lexing.function_names import LOGICAL, NAVIGATION, PHYSICAL
 from matchrec.frontends.lexing.numbers import MOST, whole_number
-from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
@@ -109,7 +110,7 @@ def _operand(
     if not read.has_column:
         only = analysis.tokens[start]
         if end == start + 1 and only.in_double_quotes:
-            raise errors.column_in_double_quotes(only.text, analysis.clause, only.span)
+            raise column_in_double_quotes(only.text, analysis.clause, only.span)
         call = analysis.span(index, analysis.pairs[index + 1] + 1)
         raise errors.no_column(analysis.key(index), analysis.clause, call)
     return Term((ColumnReference(Navigation(read.variable, semantics=semantics), read.text),), span)
@@ -132,9 +133,10 @@ def _offset(analysis: Analysis, name: str, argument: tuple[int, int], default: i
     span = analysis.span(start, end)
     written = analysis.written(span)
     token = analysis.tokens[start]
-    if token.key == "-" and end == start + 2 and analysis.tokens[start + 1].text.isdigit():
-        raise errors.negative_offset(name, written, analysis.clause, span)
-    if not (end == start + 1 and token.kind is Kind.NUMBER and token.text.isdigit()):
+    rows = analysis[end - 1].text
+    if token.key == "-" and end == start + 2 and rows.isdigit():
+        raise errors.negative_offset(name, written, rows, analysis.clause, span)
+    if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
         raise errors.bad_offset(name, written, analysis.clause, default, span)
     offset = whole_number(token.text)
     if offset is None:

@@ -13,59 +13,24 @@ Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import pairwise
-
 from matchrec.frontends.expressions.analysis import Analysis
-from matchrec.frontends.expressions.cursor import ExpressionCursor
-from matchrec.frontends.expressions.operators import (
-    AFTER_INTERVAL,
-    BINARY,
-    CONSTANTS,
-    NOT_PLAIN,
-    operation_of_call,
-)
+from matchrec.frontends.expressions.operands import NotModelled, OperandReader
+from matchrec.frontends.expressions.operators import BINARY
 from matchrec.frontends.expressions.references import Hole
-from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, Term
 
 _LOOSEST = (-1, "")
 
 
-class _NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
-    """The part being read is opaque."""
-
-
-def scalar(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
+def read_operations(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
     """The expression as a tree of operations, with its references as holes."""
-    reader = _Reader(analysis, holes)
+    reader = OperationReader(analysis, holes)
     return reader.read(0, reader.end)
 
 
-class _Reader(ExpressionCursor):
-    """One method per rule; each returns its tree or raises _NotModelled."""
-
-    def read(self, start: int, end: int) -> Scalar:
-        """The tree of tokens `start .. end`, opaque as a whole if it cannot be read to its end."""
-        return self.readable(start, end) or self.term(start, end)
-
-    def readable(self, start: int, end: int) -> Scalar | None:
-        """The tree of tokens `start .. end`, or None when something in it is not modelled."""
-        outside = self.position, self.end
-        self.position, self.end = start, end
-        try:
-            tree = self.disjunction()
-            return tree if self.position == end else None
-        except _NotModelled:
-            return None
-        finally:
-            self.position, self.end = outside
-
-    def skip(self, count: int) -> None:
-        """Goes past so many tokens, if they are there."""
-        self.position += count
-        if self.position > self.end:
-            raise _NotModelled
+class OperationReader(OperandReader):
+    """One method per rule; each returns its tree or raises NotModelled."""
 
     def disjunction(self) -> Scalar:
         start = self.position
@@ -96,14 +61,14 @@ class _Reader(ExpressionCursor):
         if self.accept("BETWEEN"):
             low = self.binary(0)
             if not self.accept("AND"):
-                raise _NotModelled
+                raise NotModelled
             return self.operation(f"{negated}BETWEEN", start, left, low, self.binary(0))
         if self.accept("IN"):
             return self.membership(start, left, f"{negated}IN")
         if self.key in ("LIKE", "ILIKE", "RLIKE", "REGEXP"):
             return self.likeness(start, left, negated)
         if negated:
-            raise _NotModelled
+            raise NotModelled
         return left
 
     def membership(self, start: int, left: Scalar, operator: str) -> Scalar:
@@ -111,7 +76,7 @@ class _Reader(ExpressionCursor):
         opening = self.position
         closing = self.pairs.get(opening)
         if self.key != "(" or closing is None:
-            raise _NotModelled
+            raise NotModelled
         self.position = closing + 1
         if self.is_subquery(opening):
             return self.term(start, self.position)
@@ -139,33 +104,7 @@ class _Reader(ExpressionCursor):
                 return self.operation(f"IS {negated}{word}", start, left)
         if self.accept("DISTINCT", "FROM"):
             return self.operation(f"IS {negated}DISTINCT FROM", start, left, self.binary(0))
-        raise _NotModelled
-
-    def separated(self, start: int, end: int) -> tuple[Scalar, ...]:
-        """The expressions between the commas of tokens `start .. end`."""
-        parts = []
-        first = index = start
-        while index <= end:
-            if index == end or self.key_at(index) == ",":
-                parts.append(self.argument(first, index))
-                first = index + 1
-            index = self.pairs.get(index, index) + 1
-        return tuple(parts)
-
-    def argument(self, start: int, end: int) -> Scalar:
-        """One expression; what only some function understands is not modelled."""
-        index = start
-        while index < end:
-            if self.key_at(index) in NOT_PLAIN:
-                raise _NotModelled
-            index = self.pairs.get(index, index) + 1
-        unit = self.kind_at(start) is Kind.WORD and self.key_at(start) not in CONSTANTS
-        if start >= end or (unit and end == start + 1):
-            raise _NotModelled
-        tree = self.readable(start, end)
-        if tree is None:
-            raise _NotModelled
-        return tree
+        raise NotModelled
 
     def binary(self, level: int) -> Scalar:
         """Operands and operators that bind at least as tight as `level`."""
@@ -199,128 +138,6 @@ class _Reader(ExpressionCursor):
         sign = self.key_at(start)
         operand = self.unary()
         number = isinstance(operand, Term) and self.position == start + 2
-        if sign == "-" and not (number and self.kind_at(start + 1) is Kind.NUMBER):
+        if sign == "-" and not (number and self.kind_at(start + 1) is TokenKind.NUMBER):
             return self.operation("NEG", start, operand)
         return self.term(start, self.position)
-
-    def primary(self) -> Scalar:
-        start = self.position
-        tree = self.operand()
-        while self.postfix():
-            tree = self.term(start, self.position)
-        return tree
-
-    def operand(self) -> Scalar:
-        """A reference, a literal, a call, a CASE or a group."""
-        start = self.position
-        if start >= self.end:
-            raise _NotModelled
-        kind = self.kind_at(start)
-        if self.key == "(":
-            return self.group()
-        if self.key == "CASE":
-            return self.case()
-        if kind is Kind.WORD and self.key_at(start + 1) == "(" and self.key != "INTERVAL":
-            return self.call()
-        if self.key == "INTERVAL" and self.kind_at(start + 1) not in (Kind.REFERENCE, Kind.END):
-            return self.interval()
-        self.position += 1
-        if kind is Kind.SYMBOL:
-            self.parameter()
-        if kind in (Kind.STRING, Kind.WORD):
-            while self.kind_at(self.position) is Kind.STRING:
-                self.position += 1
-        return self.term(start, self.position)
-
-    def parameter(self) -> None:
-        """The rest of `?` or `:name`, whose first token was just read."""
-        symbol = self.key_at(self.position - 1)
-        if symbol == ":" and self.kind_at(self.position) is Kind.WORD:
-            self.position += 1
-        elif symbol != "?":
-            raise _NotModelled
-
-    def postfix(self) -> bool:
-        """Whether a subscript, a field, a cast or a collation was read."""
-        start = self.position
-        if self.key == "[":
-            self.position = self.pairs[start] + 1
-        elif self.key == "." and self.position + 1 < self.end:
-            self.position += 2
-        elif self.key == "::":
-            self.skip(2)
-            if self.key == "(":
-                self.position = self.pairs[self.position] + 1
-        elif self.key == "COLLATE":
-            self.skip(2)
-        return self.position > start
-
-    def interval(self) -> Term:
-        """`INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
-        start = self.position
-        self.position += 1
-        while self.kind_at(self.position + (self.key in ("-", "+"))) in (Kind.NUMBER, Kind.STRING):
-            self.skip(2 if self.key in ("-", "+") else 1)
-            if self.kind_at(self.position) is not Kind.WORD or self.key in AFTER_INTERVAL:
-                continue
-            self.position += 1
-            if self.accept("TO"):
-                self.skip(1)
-        return self.term(start, self.position)
-
-    def case(self) -> Scalar:
-        """CASE with its conditions and values in a row, ELSE last; `CASE OF` starts with x."""
-        start = self.position
-        parts = self.case_parts(start)
-        self.position = end = parts.pop() + 1
-        ranges = ((first + 1, last) for first, last in pairwise((*parts, end - 1)))
-        values = [self.readable(*one) for one in ranges if one[0] < one[1]]
-        if None in values:
-            return self.term(start, end)
-        operator = "CASE" if self.key_at(start + 1) == "WHEN" else "CASE OF"
-        return self.operation(operator, start, *(value for value in values if value is not None))
-
-    def case_parts(self, start: int) -> list[int]:
-        """The places of CASE, and of the WHEN, THEN, ELSE and END that belong to it."""
-        found = []
-        depth = 0
-        index = start
-        while index < self.end:
-            key = self.key_at(index)
-            depth += {"CASE": 1, "END": -1}.get(key, 0)
-            if (depth == 1 and key in ("WHEN", "THEN", "ELSE")) or index == start or depth == 0:
-                found.append(index)
-            if depth == 0:
-                return found
-            index = self.pairs.get(index, index) + 1
-        raise _NotModelled
-
-    def group(self) -> Scalar:
-        """An expression in parentheses: itself, with the parentheses in its text; else opaque."""
-        start = self.position
-        closing = self.pairs.get(start)
-        if closing is None:
-            raise _NotModelled
-        self.position = closing + 1
-        pieces, span = self.pieces(start, closing + 1), self.span(start, closing + 1)
-        inner = None if self.is_subquery(start) else self.readable(start + 1, closing)
-        return replace(inner or Term(pieces, span), pieces=pieces, span=span)
-
-    def call(self) -> Scalar:
-        """A function; an operation when its arguments are plain expressions."""
-        start = self.position
-        name = self.key
-        closing = self.pairs.get(start + 1)
-        if closing is None:
-            raise _NotModelled
-        self.position = closing + 1
-        if closing == start + 2 or self.is_subquery(start + 1):
-            return self.term(start, self.position)
-        try:
-            arguments = self.separated(start + 2, closing)
-        except _NotModelled:
-            return self.term(start, closing + 1)
-        operation = operation_of_call(name, len(arguments))
-        if operation is None:
-            return self.term(start, closing + 1)
-        return self.operation(operation, start, *arguments)

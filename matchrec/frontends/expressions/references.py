@@ -23,13 +23,7 @@ from matchrec.frontends.lexing.function_names import (
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.plan.expression import (
-    ColumnReference,
-    Navigation,
-    Reference,
-    Semantics,
-    Term,
-)
+from matchrec.plan.expression import ColumnReference, Navigation, Reference, Semantics, Term
 from matchrec.source import Span
 
 
@@ -42,7 +36,7 @@ class Hole:
     read: Term
 
 
-def holes(analysis: Analysis) -> tuple[Hole, ...]:
+def find_holes(analysis: Analysis) -> tuple[Hole, ...]:
     """What an expression reads of a match, left to right; holes do not overlap."""
     _refuse_everywhere(analysis)
     return tuple(_holes(analysis))

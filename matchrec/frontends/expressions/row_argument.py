@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.frontends.expressions.analysis import Analysis, Clause
 from matchrec.frontends.lexing.function_names import AGGREGATES, NAVIGATION
 from matchrec.source import Span
@@ -101,6 +102,6 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
         case key if key in NAVIGATION and aggregate:
             raise errors.navigation_in_aggregate(name, key, clause, spans)
         case key if key in NAVIGATION:
-            raise errors.wrong_nesting(name, key, clause, spans)
+            raise navigation_errors.wrong_nesting(name, key, clause, spans)
         case key if key in AGGREGATES and analysis.key(index - 1) not in ("LIKE", "ILIKE"):
             raise errors.aggregate_in(name, inner.text, clause, spans)

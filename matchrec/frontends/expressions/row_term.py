@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable
 from matchrec.frontends.expressions.pieces import with_holes
@@ -52,7 +53,7 @@ def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> tup
     span = analysis.span(index, closing + 1)
     arguments = call_arguments(analysis, index)
     if len(arguments) > 1:
-        raise errors.wrong_number_of_arguments(
+        raise navigation_errors.wrong_number_of_arguments(
             "CLASSIFIER", "at most one variable", len(arguments), analysis.clause, span
         )
     variable = _variable(analysis, arguments[0]) if arguments else None
@@ -77,7 +78,7 @@ def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]
     if analysis.scope.clause is Clause.DEFINE:
         raise errors.match_number_in_define(span)
     if arguments := call_arguments(analysis, index):
-        raise errors.wrong_number_of_arguments(
+        raise navigation_errors.wrong_number_of_arguments(
             "MATCH_NUMBER", "no argument", len(arguments), analysis.clause, span
         )
     return MatchNumber(span), closing + 1
@@ -102,6 +103,6 @@ def refuse_suffix(analysis: Analysis, index: int, closing: int) -> None:
     for modifier in (index + 2, closing + 1):
         key = analysis.key(modifier)
         if (key == "DISTINCT" and modifier < closing) or (key in SUFFIXES and modifier > closing):
-            raise errors.modifier_of_navigation(
+            raise navigation_errors.modifier_of_navigation(
                 analysis.key(index), key, analysis.clause, analysis.tokens[modifier].span
             )

@@ -1,4 +1,5 @@
 """What sqlglot says of a text in a dialect: its tokens, and where the columns stand.
 
-sqlglot is asked, never extended; only kinds of tokens and positions are taken from it.
+sqlglot is called, never extended; only kinds of tokens and positions are taken from it. Every
+parser of ours reads `Token`s, most by a `Cursor`; SQL text is a `TokenSequence`.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matchrec.frontends.lexing.tokens import Kind, Token
+from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.source import Span
 
 
@@ -24,8 +24,8 @@ class Cursor:
     def key_at(self, index: int) -> str:
         return self.tokens[index].key if index < self.end else ""
 
-    def kind_at(self, index: int) -> Kind:
-        return self.tokens[index].kind if index < self.end else Kind.END
+    def kind_at(self, index: int) -> TokenKind:
+        return self.tokens[index].kind if index < self.end else TokenKind.END
 
     def accept(self, *keys: str) -> bool:
         """Whether these keys stood next; if so, they are read."""

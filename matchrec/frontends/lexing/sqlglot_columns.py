@@ -1,8 +1,8 @@
 """What the sqlglot parser says of an expression: that it is SQL, where its columns are.
 
-sqlglot is asked, never extended: the functions of a match get names that it does not know (it drops
-the offset of `LAST(x, 1)`), RUNNING and FINAL are left out, `{frame}` is a name. Only positions are
-taken from its tree; all text is the user's.
+sqlglot is called, never extended: the functions of a match get names that it does not know (it
+drops the offset of `LAST(x, 1)`), RUNNING and FINAL are left out, `{frame}` is a name. Only
+positions are taken from its tree; all text is the user's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from matchrec.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnPlace:
+class WrittenColumn:
     """A column in an expression's text. parts: where each of its names stands.
 
     in_query: it stands in a subquery but is of none of its relations. star: its last part is `*`.
@@ -47,7 +47,7 @@ class ColumnPlace:
 
 def find_columns(
     text: TokenSequence, left_out: frozenset[int], where: str
-) -> tuple[ColumnPlace, ...]:
+) -> tuple[WrittenColumn, ...]:
     """The columns of an expression, in order.
 
     left_out: where RUNNING and FINAL stand that are no columns. where: the clause, for messages.
@@ -108,7 +108,7 @@ def _is_all(tokens: Sequence[SqlglotToken], index: int) -> bool:
     return opened and tokens[index].token_type is TokenType.ALL
 
 
-def _places(tree: exp.Expr, offset: int) -> Iterator[ColumnPlace]:
+def _places(tree: exp.Expr, offset: int) -> Iterator[WrittenColumn]:
     relations = _relations_around(tree)
     for column in tree.find_all(exp.Column):
         parts = tuple(
@@ -118,7 +118,7 @@ def _places(tree: exp.Expr, offset: int) -> Iterator[ColumnPlace]:
         )
         names = relations.get(id(column))
         if parts and (names is None or not _is_of_its_query(column, names)):
-            yield ColumnPlace(parts, names is not None, isinstance(column.this, exp.Star))
+            yield WrittenColumn(parts, names is not None, isinstance(column.this, exp.Star))
 
 
 def _relations_around(tree: exp.Expr) -> dict[int, frozenset[str]]:

@@ -12,19 +12,21 @@ from sqlglot.errors import TokenError
 
 from matchrec.errors.sql import syntax as errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
-from matchrec.frontends.lexing.tokens import Kind, Token
+from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.source import Span
 
 _WORDS = re.compile(r"\w+(\s+\w+)*")
-_STRINGS = (
-    TokenType.STRING,
-    TokenType.RAW_STRING,
-    TokenType.HEX_STRING,
-    TokenType.BIT_STRING,
-    TokenType.BYTE_STRING,
-    TokenType.NATIONAL_STRING,
-    TokenType.UNICODE_STRING,
-    TokenType.HEREDOC_STRING,
+_STRINGS = frozenset(
+    {
+        TokenType.STRING,
+        TokenType.RAW_STRING,
+        TokenType.HEX_STRING,
+        TokenType.BIT_STRING,
+        TokenType.BYTE_STRING,
+        TokenType.NATIONAL_STRING,
+        TokenType.UNICODE_STRING,
+        TokenType.HEREDOC_STRING,
+    }
 )
 
 
@@ -131,16 +133,18 @@ def _own(token: SqlglotToken, text: str, offset: int) -> Iterator[Token]:
     written = text[token.start : token.end + 1]
     span = Span(token.start + offset, token.end + 1 + offset)
     if token.token_type is TokenType.IDENTIFIER:
-        yield Token(Kind.QUOTED, token.text, span)
+        yield Token(TokenKind.QUOTED, token.text, span)
     elif token.token_type in _STRINGS:
-        yield Token(Kind.STRING, written, span)
+        yield Token(TokenKind.STRING, written, span)
     elif token.token_type is TokenType.NUMBER:
-        yield Token(Kind.NUMBER, written, span)
+        yield Token(TokenKind.NUMBER, written, span)
+    elif written.isascii() and written.isidentifier():
+        yield Token(TokenKind.WORD, written, span)
     elif _WORDS.fullmatch(written):
         for word in re.finditer(r"\w+", written):
-            yield Token(Kind.WORD, word.group(), Span(*word.span()).shifted(span.start))
+            yield Token(TokenKind.WORD, word.group(), Span(*word.span()).shifted(span.start))
     else:
-        yield Token(Kind.SYMBOL, written, span)
+        yield Token(TokenKind.SYMBOL, written, span)
 
 
 _QUOTE_OR_COMMENT = re.compile(

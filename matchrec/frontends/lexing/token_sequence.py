@@ -10,7 +10,7 @@ from sqlglot import Token as SqlglotToken
 
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.sqlglot_tokens import sqlglot_tokens, tokens_of
-from matchrec.frontends.lexing.tokens import Kind, Token, closings, innermost
+from matchrec.frontends.lexing.tokens import Token, TokenKind, find_enclosing, pair_brackets
 from matchrec.source import Span
 
 Range = tuple[int, int]
@@ -42,7 +42,7 @@ class TokenSequence:
     @cached_property
     def around(self) -> tuple[int, ...]:
         """For each token the bracket that opens the innermost pair around it, -1 for none."""
-        return innermost(self.pairs, len(self.tokens))
+        return find_enclosing(self.pairs, len(self.tokens))
 
     @cached_property
     def index_at(self) -> dict[int, int]:
@@ -80,7 +80,7 @@ class TokenSequence:
         """Whether an unqualified function's name and its parenthesis stand at `index`."""
         return (
             0 <= index < len(self.tokens)
-            and self.tokens[index].kind is Kind.WORD
+            and self.tokens[index].kind is TokenKind.WORD
             and self.key(index + 1) == "("
             and self.key(index - 1) != "."
         )
@@ -105,9 +105,13 @@ class TokenSequence:
 
     def separated(self, start: int, end: int) -> tuple[Range, ...]:
         """The ranges between the commas of `start .. end` that stand in no bracket."""
-        commas = [index for index in self.level(start, end) if self.key(index) == ","]
-        starts = [start, *(comma + 1 for comma in commas)]
-        return tuple(zip(starts, [*commas, end], strict=True))
+        parts = []
+        first = start
+        for index in self.level(start, end):
+            if self.tokens[index].key == ",":
+                parts.append((first, index))
+                first = index + 1
+        return (*parts, (first, end))
 
 
 def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSequence:
@@ -118,4 +122,4 @@ def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSe
     """
     found = tuple(sqlglot_tokens(text, offset, dialect))
     tokens = tokens_of(found, text, offset)
-    return TokenSequence(text, tokens, closings(tokens), found, offset, dialect)
+    return TokenSequence(text, tokens, pair_brackets(tokens), found, offset, dialect)

@@ -13,7 +13,7 @@ from enum import Enum
 from matchrec.source import Span
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is, apart from its text."""
 
     WORD = "word"
@@ -32,29 +32,34 @@ class Token:
     key: an upper-case word, a symbol, or nothing: what grammars compare.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     span: Span
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        key = self.text.upper() if self.kind in (Kind.WORD, Kind.SYMBOL) else ""
+        key = self.text.upper() if self.kind in (TokenKind.WORD, TokenKind.SYMBOL) else ""
         object.__setattr__(self, "key", key)
 
     @property
     def is_name(self) -> bool:
         """Whether it can name something."""
-        return self.kind in (Kind.WORD, Kind.QUOTED)
+        return self.kind in (TokenKind.WORD, TokenKind.QUOTED)
 
     @property
     def is_string(self) -> bool:
         """Whether it is a string, in either kind of quotes."""
-        return self.kind is Kind.STRING
+        return self.kind is TokenKind.STRING
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a number or a string."""
+        return self.kind in (TokenKind.NUMBER, TokenKind.STRING)
 
     @property
     def in_double_quotes(self) -> bool:
         """Whether it is a string in double quotes, which would be a name in another dialect."""
-        return self.kind is Kind.STRING and self.text.startswith('"')
+        return self.kind is TokenKind.STRING and self.text.startswith('"')
 
     @property
     def can_name(self) -> bool:
@@ -64,19 +69,19 @@ class Token:
     @property
     def name(self) -> str:
         """The name as it was written, without quotes."""
-        return self.text[1:-1].replace('""', '"') if self.kind is Kind.STRING else self.text
+        return self.text[1:-1].replace('""', '"') if self.kind is TokenKind.STRING else self.text
 
     @property
     def variable(self) -> str:
         """The pattern variable that it names, normalized: upper case unless quoted."""
-        return self.name.upper() if self.kind is Kind.WORD else self.name
+        return self.name.upper() if self.kind is TokenKind.WORD else self.name
 
 
 OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = frozenset(OPENING.values())
 
 
-def closings(found: Sequence[Token]) -> dict[int, int]:
+def pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
     """For the index of each bracket that opens, the index of the one that closes it.
 
     A `]` or `}` that does not close the innermost bracket closes nothing; a `)` closes what is open
@@ -84,27 +89,27 @@ def closings(found: Sequence[Token]) -> dict[int, int]:
     """
     pairs: dict[int, int] = {}
     waiting: list[int] = []
-    for index, token in enumerate(found):
+    for index, token in enumerate(tokens):
         if token.key in OPENING:
             waiting.append(index)
-        elif token.key == ")" and any(found[opening].key == "(" for opening in waiting):
-            while found[waiting[-1]].key != "(":
+        elif token.key == ")" and any(tokens[opening].key == "(" for opening in waiting):
+            while tokens[waiting[-1]].key != "(":
                 waiting.pop()
             pairs[waiting.pop()] = index
-        elif token.key in CLOSING and waiting and OPENING[found[waiting[-1]].key] == token.key:
+        elif token.key in CLOSING and waiting and OPENING[tokens[waiting[-1]].key] == token.key:
             pairs[waiting.pop()] = index
     return pairs
 
 
-def innermost(pairs: dict[int, int], count: int) -> tuple[int, ...]:
+def find_enclosing(pairs: dict[int, int], count: int) -> tuple[int, ...]:
     """For each of `count` tokens, the innermost bracket around it, by its opening; -1 for none."""
-    found = []
+    around = []
     waiting = [-1]
     ends = set(pairs.values())
     for index in range(count):
         if index in ends:
             waiting.pop()
-        found.append(waiting[-1])
+        around.append(waiting[-1])
         if index in pairs:
             waiting.append(index)
-    return tuple(found)
+    return tuple(around)

@@ -8,26 +8,17 @@ is two stages, of which the second is looped; a group is a stage of stages. `bui
 
 from matchrec.frontends.pattern.after_match import AfterMatch
 from matchrec.frontends.pattern.builder import Pattern
-from matchrec.frontends.pattern.lower import WORDS, Asked, lower_pattern
-from matchrec.frontends.pattern.tree import (
-    All,
-    Condition,
-    Contiguity,
-    Either,
-    Stage,
-    Test,
-    textual,
-)
+from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
+from matchrec.frontends.pattern.tree import All, Condition, Contiguity, Either, Stage, Test, textual
 
 __all__ = [
-    "WORDS",
     "AfterMatch",
     "All",
-    "Asked",
     "Condition",
     "Contiguity",
     "Either",
     "Pattern",
+    "PatternQuery",
     "Stage",
     "Test",
     "lower_pattern",

@@ -1,4 +1,4 @@
-"""What a match that comes out makes of the others."""
+"""After-match skip strategies: which matches a match leaves out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from matchrec.plan.clauses import SkipTo
 
 TO = Kind(
     "what to skip to",
-    lambda given: given is None or isinstance(given, SkipTo),
+    lambda value: value is None or isinstance(value, SkipTo),
     'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
 )
 
-NO_STAGE = Kind("None", lambda given: given is None, 'write AfterMatch.skip_to_first("stage")')
+NO_STAGE = Kind("None", lambda value: value is None, 'write AfterMatch.skip_to_first("stage")')
 
 
 @dataclass(frozen=True, slots=True)

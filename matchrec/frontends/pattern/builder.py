@@ -12,33 +12,26 @@ from matchrec.arguments import Kind, OneOf, all_of, checked, instance_of, is_col
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.durations import DURATION, Duration, duration
 from matchrec.frontends.pattern.show import shown
-from matchrec.frontends.pattern.tree import (
-    Condition,
-    Contiguity,
-    Stage,
-    Test,
-    both_of,
-    either_of,
-)
+from matchrec.frontends.pattern.tree import All, Condition, Contiguity, Either, Stage, with_test
 
 CONTENT = Kind(
     "the name of a stage, or a Pattern as a group",
-    lambda given: isinstance(given, str | Pattern),
+    lambda value: isinstance(value, str | Pattern),
     'write "name", or for a group Pattern.begin(...)...',
 )
 CONDITION = Kind(
     "SQL text, or a Column",
-    lambda given: isinstance(given, str) or is_column(given),
+    lambda value: isinstance(value, str) or is_column(value),
     'write "price > 10", or col("price") > 10',
 )
 TIMES = Kind(
     "a whole number, smaller than 2 to the power of 31",
-    lambda given: is_whole(given) and given < 2**31,
+    lambda value: is_whole(value) and value < 2**31,
     "write times(2), times(2, 4) or times_or_more(2)",
 )
 STAGES = Kind(
     "the stages that calls have built",
-    lambda given: isinstance(given, tuple) and all_of(instance_of(Stage), given),
+    lambda value: isinstance(value, tuple) and all_of(instance_of(Stage), value),
     'write Pattern.begin("name")',
 )
 
@@ -83,7 +76,7 @@ class Pattern:
 
     @checked(name=CONTENT)
     def not_next(self, name: str) -> Pattern:
-        """The event directly behind must not satisfy this stage."""
+        """The event directly after must not satisfy this stage."""
         return self._forbidding(name, Contiguity.STRICT, "not_next")
 
     @checked(name=CONTENT)
@@ -97,19 +90,19 @@ class Pattern:
     def where(self, condition: Any) -> Pattern:
         """The stage's events satisfy this condition too."""
         test = checks.condition(condition, self._last, "where")
-        return self._with_last(condition=both_of(self._last.condition, test))
+        return self._with_last(condition=with_test(All, self._last.condition, test))
 
     @checked(condition=CONDITION)
     def or_where(self, condition: Any) -> Pattern:
         """The stage's events satisfy this condition, or all that was said before."""
         test = checks.condition(condition, self._last, "or_where")
-        return self._with_last(condition=either_of(self._last.condition, test))
+        return self._with_last(condition=with_test(Either, self._last.condition, test))
 
     @checked(condition=CONDITION)
     def until(self, condition: Any) -> Pattern:
         """An event that satisfies this condition ends the stage's loop and is not part of it."""
         checks.may_have_until(self._last)
-        return self._with_last(until=Test(checks.given(condition, self._last, "until")))
+        return self._with_last(until=checks.test(condition, self._last, "until"))
 
     @checked(gap=DURATION.or_none())
     def one_or_more(self, gap: object = None) -> Pattern:
@@ -157,33 +150,33 @@ class Pattern:
         """
         length = duration(window, "within")
         if kind == "first_to_last":
-            found = self._with_last(within=smaller(self._last.within, length))
+            pattern = self._with_last(within=smaller(self._last.within, length))
         else:
             checks.may_be_near(self._last)
-            found = self._with_last(near=smaller(self._last.near, length))
-        checks.windows(found.stages)
-        return found
+            pattern = self._with_last(near=smaller(self._last.near, length))
+        checks.windows(pattern.stages)
+        return pattern
 
     def _appended(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
         """The pattern with one more stage."""
-        given = content.stages if isinstance(content, Pattern) else content
-        checks.new_content(self.stages, given, call)
-        found = Pattern((*self.stages, Stage(given, contiguity)))
-        checks.windows(found.stages)
-        return found
+        added = content.stages if isinstance(content, Pattern) else content
+        checks.new_content(self.stages, added, call)
+        longer = Pattern((*self.stages, Stage(added, contiguity)))
+        checks.windows(longer.stages)
+        return longer
 
     def _forbidding(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
-        """The pattern with a NOT behind it."""
+        """The pattern with a NOT after it."""
         checks.may_be_forbidden(self.stages, name, call)
         return Pattern((*self.stages, Stage(name, contiguity, negated=True)))
 
     def _repeated(self, call: str, least: int, most: int | None, gap: object) -> Pattern:
         """The pattern with the last stage repeated; from none on, it is optional."""
         checks.may_be_quantified(self.stages, call, optional=least == 0)
-        found = self._with_last(quantified=True, least=max(least, 1), most=most)
+        pattern = self._with_last(quantified=True, least=max(least, 1), most=most)
         if gap is not None:
-            found = found._with_last(gap=duration(gap, call))
-        return found._with_last(optional=True) if least == 0 else found
+            pattern = pattern._with_last(gap=duration(gap, call))
+        return pattern._with_last(optional=True) if least == 0 else pattern
 
     @property
     def _about(self) -> str:

@@ -1,4 +1,4 @@
-"""What a pattern must not be asked for, one function for each call.
+"""What calls of a pattern are refused, one function for each call.
 
 Source: Flink CEP, "The Pattern API", and what its builder and compiler refuse.
 """
@@ -55,18 +55,18 @@ def may_be_forbidden(stages: tuple[Stage, ...], name: object, call: str) -> None
         raise errors.not_after_optional(stages[-1].label, name, call)
 
 
-def condition(given_condition: Any, stage: Stage, call: str) -> Test:
+def condition(expression: Any, stage: Stage, call: str) -> Test:
     """A condition of a single stage."""
     if stage.is_group:
         raise errors.condition_of_group(stage.label, call)
-    return Test(given(given_condition, stage, call))
+    return test(expression, stage, call)
 
 
-def given(condition_given: Any, stage: Stage, call: str) -> Any:
-    """SQL text or a Column."""
-    if isinstance(condition_given, str) and not condition_given.strip():
+def test(expression: Any, stage: Stage, call: str) -> Test:
+    """A condition as SQL text or a Column; a text is not empty."""
+    if isinstance(expression, str) and not expression.strip():
         raise errors.empty_condition(stage.label, call)
-    return condition_given
+    return Test(expression)
 
 
 def may_have_until(stage: Stage) -> None:
@@ -101,7 +101,7 @@ def may_be_quantified(stages: tuple[Stage, ...], call: str, *, optional: bool) -
 
 
 def may_be_optional(stages: tuple[Stage, ...]) -> None:
-    """A stage is made optional once, is no NOT, and stands behind no greedy one."""
+    """A stage is made optional once, is no NOT, and follows no greedy one."""
     has_stages(stages)
     stage = stages[-1]
     if stage.negated:
@@ -146,10 +146,12 @@ def may_be_near(stage: Stage) -> None:
 def windows(stages: tuple[Stage, ...]) -> None:
     """A window between neighbours fits into that of the whole match."""
     whole = whole_window(stages)
+    if whole is None:
+        return
     for stage in all_stages(stages):
         comparable(whole, stage.near)
         comparable(whole, stage.gap)
-        if whole is not None and stage.near is not None and stage.near > whole:
+        if stage.near is not None and stage.near > whole:
             raise durations_errors.near_exceeds_whole(stage.label, str(stage.near), str(whole))
 
 

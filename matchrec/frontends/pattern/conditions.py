@@ -1,6 +1,6 @@
 """Conditions of stages as expressions: what reads the candidate, and what reads events before it.
 
-The candidate is not mapped yet when its condition is asked: a plain column is read through the
+The candidate is not mapped yet when its condition is evaluated: a plain column is read through the
 test's own name, and a stage is the events accepted for it so far.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
+from matchrec.frontends.expressions.combined import comparison
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -104,11 +105,11 @@ def _text(term: Term) -> str:
     return piece.argument if isinstance(piece, ColumnReference) and len(term.pieces) == 1 else ""
 
 
-def asked(scalar: Scalar, test: str) -> Scalar:
+def with_candidate(scalar: Scalar, test: str) -> Scalar:
     """The condition of a test, which reads the candidate by its name."""
     pieces = tuple(one if isinstance(one, str) else _named(one, test) for one in scalar.pieces)
     if isinstance(scalar, Operation):
-        operands = tuple(asked(operand, test) for operand in scalar.operands)
+        operands = tuple(with_candidate(operand, test) for operand in scalar.operands)
         return replace(scalar, operands=operands, pieces=pieces)
     return replace(scalar, pieces=pieces)
 
@@ -119,36 +120,18 @@ def _named(reference: Reference, test: str) -> Reference:
     return replace(reference, navigation=replace(reference.navigation, variable=test))
 
 
-def every(*parts: Scalar) -> Operation:
-    """The parts with AND between them."""
-    return _joined("AND", parts)
-
-
-def some(*parts: Scalar) -> Operation:
-    """The parts with OR between them."""
-    return _joined("OR", parts)
-
-
-def _joined(operator: str, parts: tuple[Scalar, ...]) -> Operation:
-    pieces: list[Piece] = []
-    for part in parts:
-        pieces += [f" {operator} (" if pieces else "(", *part.pieces, ")"]
-    return Operation(operator, parts, tuple(pieces), parts[0].span)
-
-
 def complement(scalar: Scalar) -> Operation:
     """That the condition does not hold: it is false, or unknown."""
     return Operation("IS NOT TRUE", (scalar,), ("(", *scalar.pieces, ") IS NOT TRUE"), scalar.span)
 
 
 def too_far(order: str, window: str) -> Operation:
-    """That the candidate does not lie less than `window` behind the event accepted last."""
+    """That the candidate does not lie less than `window` after the event accepted last."""
     here = Term((ColumnReference(Navigation(_CANDIDATE), order),), NOWHERE)
     end = Term((ColumnReference(Navigation(), later(order, window)),), NOWHERE)
-    near = Operation("<", (here, end), (*here.pieces, " < ", *end.pieces), NOWHERE)
-    return complement(near)
+    return complement(comparison("<", here, end))
 
 
 def later(order: str, window: str) -> str:
-    """The time `window` behind that of a row; a number does not overflow an int."""
+    """The time `window` after that of a row; a number does not overflow an int."""
     return f"({order}) + ({window}L)" if window.isdigit() else f"({order}) + ({window})"

@@ -27,7 +27,7 @@ MOST = 2**63  # of microseconds, or of the column's own unit
 AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")
 DURATION = Kind(
     "a length of time, or a finite number in the unit of the order column",
-    lambda given: isinstance(given, str | timedelta) or is_number(given),
+    lambda value: isinstance(value, str | timedelta) or is_number(value),
     'write e.g. "10 minutes", timedelta(minutes=10), or 500',
 )
 ALONE = re.compile(rf"\s*({NUMBER})\s*")
@@ -57,34 +57,34 @@ class Duration:
         return self.sql.removeprefix("INTERVAL ").lower()
 
 
-def duration(given: object, call: str) -> Duration:
-    """The distance that a call was given. Raises MatchRecognizePlanError for what is none.
+def duration(value: object, call: str) -> Duration:
+    """The distance that an argument says. Raises MatchRecognizePlanError for what is none.
 
     >>> duration("1 hour 30 minutes", "within").sql, duration(500, "within").sql
     ('INTERVAL 90 MINUTE', '500')
     """
-    found = read(given, call)
-    if found is None:
-        raise errors.not_a_duration(given, call)
-    if found.amount <= 0:
-        raise errors.not_a_positive_duration(given, call)
-    if found.amount >= MOST:
-        raise errors.too_long_duration(given, call)
-    return found
+    length = read(value, call)
+    if length is None:
+        raise errors.not_a_duration(value, call)
+    if length.amount <= 0:
+        raise errors.not_a_positive_duration(value, call)
+    if length.amount >= MOST:
+        raise errors.too_long_duration(value, call)
+    return length
 
 
-def read(given: object, call: str) -> Duration | None:
+def read(value: object, call: str) -> Duration | None:
     """The distance, or None where there is none to be read."""
-    if isinstance(given, timedelta):
-        return Duration(True, Fraction(given // timedelta(microseconds=1)))
-    if isinstance(given, int):
-        return Duration(False, Fraction(given))
-    if isinstance(given, float):
-        return Duration(False, Fraction(str(given)))
-    assert isinstance(given, str), given
-    if alone := ALONE.fullmatch(given):
+    if isinstance(value, timedelta):
+        return Duration(True, Fraction(value // timedelta(microseconds=1)))
+    if isinstance(value, int):
+        return Duration(False, Fraction(value))
+    if isinstance(value, float):
+        return Duration(False, Fraction(str(value)))
+    assert isinstance(value, str), value
+    if alone := ALONE.fullmatch(value):
         return Duration(False, Fraction(alone[1]))
-    text = re.sub(r"^\s*INTERVAL\b", "", given, flags=re.IGNORECASE)
+    text = re.sub(r"^\s*INTERVAL\b", "", value, flags=re.IGNORECASE)
     amounts = list(AMOUNT.finditer(text))
     if not amounts or "".join(one[0] for one in amounts) != text:
         return None

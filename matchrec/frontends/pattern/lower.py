@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import PATTERN_CALLS
 from matchrec.frontends.expressions.analysis import Clause, Scope
+from matchrec.frontends.expressions.combined import joined
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.after_match import AfterMatch
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.conditions import (
-    asked,
     complement,
-    every,
     later,
     refuse_other_rows,
-    some,
     too_far,
+    with_candidate,
 )
 from matchrec.frontends.pattern.durations import Duration
 from matchrec.frontends.pattern.measures import end_of, event_measures, match_measures
@@ -55,18 +55,12 @@ from matchrec.plan.stages import (
 )
 from matchrec.source import Source, Span
 
-WORDS = {
-    "DEFINE": "a condition",
-    "PATTERN": "the pattern",
-    "ORDER BY": "order_by",
-    "PARTITION BY": "partition_by",
-}
 EVERYWHERE = "TRUE"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked of a pattern.
+class PatternQuery:
+    """A pattern, and what is to be done with its matches.
 
     order_by, partition_by, columns: SQL over one row; columns are those of an event. rows: a row
     for each match, or for each of its events. timeouts: whether partial matches come out as well.
@@ -83,25 +77,25 @@ class Asked:
     dialect: Dialect = SPARK
 
 
-def lower_pattern(asked_for: Asked) -> tuple[MatchPlan, Source]:
+def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     """The plan of a pattern, and the text of its conditions."""
-    stages = asked_for.pattern.stages
+    stages = query.pattern.stages
     checks.complete(stages)
-    if asked_for.skip.stage is not None:
-        call = "skip_to_first" if asked_for.skip.to is SkipTo.FIRST else "skip_to_last"
-        checks.skip_target(stages, asked_for.skip.stage, call)
+    if query.skip.stage is not None:
+        call = "skip_to_first" if query.skip.to is SkipTo.FIRST else "skip_to_last"
+        checks.skip_target(stages, query.skip.stage, call)
     written = Written.of(stages)
-    with shown_in(written.source, WORDS):
-        tests = Tests(asked_for, written)
+    with shown_in(written.source, PATTERN_CALLS):
+        tests = Tests(query, written)
         steps = tests.steps(stages)
-        whole = checks.whole_window(stages)
+        window = checks.whole_window(stages)
         plan = MatchPlan(
             pattern=words(steps),
-            partition_by=tuple(RowExpression(text) for text in asked_for.partition_by),
-            order_by=tuple(SortItem(RowExpression(text)) for text in asked_for.order_by),
-            measures=measures(asked_for),
-            rows_per_match=asked_for.rows,
-            within=None if whole is None else Within(RowExpression(whole.sql)),
+            partition_by=tuple(RowExpression(text) for text in query.partition_by),
+            order_by=tuple(SortItem(RowExpression(text)) for text in query.order_by),
+            measures=measures(query),
+            rows_per_match=query.rows,
+            within=None if window is None else Within(RowExpression(window.sql)),
             definitions=tuple(tests.definitions.values()),
             output=MatchOutput.ALL,
             staging=Staging(
@@ -109,8 +103,8 @@ def lower_pattern(asked_for: Asked) -> tuple[MatchPlan, Source]:
                 tuple(tests.definitions),
                 tests.windows,
                 tests.ends,
-                skip_of(asked_for.skip),
-                tests.timeouts(whole) if asked_for.timeouts else None,
+                skip_of(query.skip),
+                tests.timeouts(window) if query.timeouts else None,
             ),
         )
         check(plan)
@@ -122,13 +116,13 @@ def skip_of(skip: AfterMatch) -> Skip | None:
     return None if skip.to is None else Skip(skip.to, skip.stage, skip.throws)
 
 
-def measures(asked_for: Asked) -> tuple[Measure, ...]:
-    """The columns of the result beside those of the partition."""
-    order = asked_for.order_by[0]
-    if asked_for.rows is not RowsPerMatch.ONE_ROW:
+def measures(query: PatternQuery) -> tuple[Measure, ...]:
+    """The columns of the result, but for those of the partition."""
+    order = query.order_by[0]
+    if query.rows is not RowsPerMatch.ONE_ROW:
         return tuple(event_measures())
-    names = [str(one.content) for one in named_stages(asked_for.pattern.stages) if not one.negated]
-    return tuple(match_measures(order, names, asked_for.columns))
+    names = [str(one.content) for one in named_stages(query.pattern.stages) if not one.negated]
+    return tuple(match_measures(order, names, query.columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,25 +135,25 @@ class Written:
     @staticmethod
     def of(stages: tuple[Stage, ...]) -> Written:
         pieces, places, length = [], {}, 0
-        for label, condition in all_given(stages):
+        for label, condition in written_conditions(stages):
             places[id(condition)] = length + len(label) + 2
             pieces.append(f"{label}: {condition.expression}\n")
             length += len(pieces[-1])
         return Written(Source("".join(pieces)), places)
 
 
-def all_given(stages: tuple[Stage, ...]) -> Iterator[tuple[str, Test]]:
-    """Every condition that was given, with what to call it."""
+def written_conditions(stages: tuple[Stage, ...]) -> Iterator[tuple[str, Test]]:
+    """Every condition of a pattern, with what to call it."""
     for stage in stages:
         if isinstance(stage.content, tuple):
-            yield from all_given(stage.content)
+            yield from written_conditions(stage.content)
         name = stage.content if isinstance(stage.content, str) else "group"
         yield from ((f"{name}, where", one) for one in tests_of(stage.condition))
         yield from ((f"{name}, until", one) for one in tests_of(stage.until))
 
 
 def tests_of(condition: Condition | None) -> Iterator[Test]:
-    """The conditions as they were given, from left to right."""
+    """The conditions of one call after the other."""
     match condition:
         case Test():
             yield condition
@@ -172,7 +166,7 @@ def tests_of(condition: Condition | None) -> Iterator[Test]:
 class Tests:
     """The definitions of all tests so far, by name; near: windows between neighbours, by test."""
 
-    asked_for: Asked
+    query: PatternQuery
     written: Written
     definitions: dict[str, Definition] = field(default_factory=dict)
     near: dict[str, Duration] = field(default_factory=dict)
@@ -218,15 +212,15 @@ class Tests:
         goes_on = self.define(f"{label} not until", complement(ends))
         if stage.is_group:
             return Until(test, goes_on)
-        take = every(self.scalar(stage.condition), complement(ends))
+        take = joined("AND", (self.scalar(stage.condition), complement(ends)))
         return Until(test, goes_on, self.define(f"{label} where, not until", take))
 
     def distance(self, label: str, window: Duration | None) -> str | None:
-        """The test that a row lies too far behind the one mapped before."""
-        whole = checks.whole_window(self.asked_for.pattern.stages)
+        """The test that a row lies too far after the one mapped before."""
+        whole = checks.whole_window(self.query.pattern.stages)
         if window is None or (whole is not None and window >= whole):  # then it says nothing new
             return None
-        test = self.define(label, too_far(self.asked_for.order_by[0], window.sql))
+        test = self.define(label, too_far(self.query.order_by[0], window.sql))
         self.near[test] = window
         return test
 
@@ -238,12 +232,12 @@ class Tests:
     @property
     def ends(self) -> tuple[str, ...]:
         """When each of them ends that begins with a row."""
-        order = self.asked_for.order_by[0]
+        order = self.query.order_by[0]
         return tuple(later(order, self.near[test].sql) for test in self.windows)
 
     def timeouts(self, whole: Duration | None) -> Timeouts:
         """When windows end."""
-        order = self.asked_for.order_by[0]
+        order = self.query.order_by[0]
         ends = tuple(end_of(End.LAST, order, self.near[test].sql) for test in self.windows)
         return Timeouts(None if whole is None else end_of(End.FIRST, order, whole.sql), ends)
 
@@ -252,7 +246,7 @@ class Tests:
         name = f":{label}"
         while name in self.definitions:
             name += "'"
-        self.definitions[name] = Definition(name, asked(scalar, name))
+        self.definitions[name] = Definition(name, with_candidate(scalar, name))
         return name
 
     def scalar(self, condition: Condition | None) -> Scalar:
@@ -261,9 +255,9 @@ class Tests:
             case None:
                 return Term((EVERYWHERE,), Span(0, 0))
             case All(parts):
-                return every(*map(self.scalar, parts))
+                return joined("AND", tuple(map(self.scalar, parts)))
             case Either(parts):
-                return some(*map(self.scalar, parts))
+                return joined("OR", tuple(map(self.scalar, parts)))
             case Test(text):
                 offset = self.written.places[id(condition)]
                 parsed = parse_scalar(text, offset, self.scope)
@@ -272,13 +266,13 @@ class Tests:
     @cached_property
     def scope(self) -> Scope:
         """What a condition may refer to."""
-        return Scope(Clause.DEFINE, tuple(self.stage_names), dialect=self.asked_for.dialect)
+        return Scope(Clause.DEFINE, tuple(self.stage_names), dialect=self.query.dialect)
 
     @cached_property
     def stage_names(self) -> dict[str, str]:
         """Each way to write a stage in a condition, and its name."""
         found: dict[str, str] = {}
-        for stage in named_stages(self.asked_for.pattern.stages):
+        for stage in named_stages(self.query.pattern.stages):
             if not stage.negated:
                 name = str(stage.content)
                 found |= {name: name, name.upper(): name}

@@ -73,6 +73,6 @@ def conditions(condition: Condition | None) -> Iterator[str]:
 
 
 def value(condition: Condition) -> str:
-    """What a call was given."""
+    """The argument of a call."""
     assert isinstance(condition, Test), condition
     return repr(condition.expression)

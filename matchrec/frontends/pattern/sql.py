@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from matchrec.errors import stages as errors
 from matchrec.frontends.pattern import checks
-from matchrec.frontends.pattern.lower import Asked, lower_pattern
+from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import (
     All,
     Condition,
@@ -36,18 +36,18 @@ SELECTION = {
 }
 
 
-def to_sql(asked: Asked, table: str) -> str:
+def to_sql(query: PatternQuery, table: str) -> str:
     """A query with a row for each match of the pattern, without skipping.
 
     Raises MatchRecognizeUnsupportedError for what the clause cannot say.
     """
-    stages = asked.pattern.stages
+    stages = query.pattern.stages
     selection = strategy_of(stages)
-    plan, _ = lower_pattern(asked)
+    plan, _ = lower_pattern(query)
     refuse_reading(plan)
-    order = ", ".join(asked.order_by)
-    time = asked.order_by[0]
-    lines = [f"PARTITION BY {', '.join(asked.partition_by)}"] * bool(asked.partition_by)
+    order = ", ".join(query.order_by)
+    time = query.order_by[0]
+    lines = [f"PARTITION BY {', '.join(query.partition_by)}"] * bool(query.partition_by)
     lines.append(f"ORDER BY {order}")
     lines.append(f"MEASURES FIRST({time}) AS start_time, LAST({time}) AS end_time")
     lines.append(f"PATTERN ({sequence(stages)}) {selection.value} ALL MATCHES")

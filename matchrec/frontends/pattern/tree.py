@@ -24,7 +24,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One condition as it was given: SQL text, or a Spark Column."""
+    """One condition: SQL text, or a Spark Column."""
 
     __test__ = False  # for pytest: no test
 
@@ -48,26 +48,15 @@ class Either:
 Condition = Test | All | Either
 
 
-def both_of(condition: Condition | None, test: Test) -> Condition:
-    """A test beside what was said before."""
-    match condition:
-        case None:
-            return test
-        case All(parts):
-            return All((*parts, test))
-        case _:
-            return All((condition, test))
-
-
-def either_of(condition: Condition | None, test: Test) -> Condition:
-    """A test instead of what was said before."""
-    match condition:
-        case None:
-            return test
-        case Either(parts):
-            return Either((*parts, test))
-        case _:
-            return Either((condition, test))
+def with_test(
+    combine: type[All] | type[Either], condition: Condition | None, test: Test
+) -> Condition:
+    """The condition together with one test more."""
+    if condition is None:
+        return test
+    if isinstance(condition, All | Either) and isinstance(condition, combine):
+        return combine((*condition.parts, test))
+    return combine((condition, test))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +143,7 @@ def textual(stages: tuple[Stage, ...]) -> tuple[tuple[Stage, ...], dict[str, Any
 
 
 def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tuple[Stage, ...]:
-    """The stages with every condition that was given changed."""
+    """The stages with every test changed."""
 
     def changed(condition: Condition) -> Condition:
         match condition:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from matchrec.errors.sql import pattern as errors
 from matchrec.frontends.lexing.cursor import Cursor
 from matchrec.frontends.lexing.numbers import MOST, whole_number
-from matchrec.frontends.lexing.tokens import Kind, Token
+from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.frontends.row_pattern.lexer import pattern_tokens
 from matchrec.plan.pattern import (
     Empty,
@@ -104,7 +104,7 @@ class _Parser(Cursor):
     def parts(self) -> RowPattern:
         start = self.position
         parts = []
-        while self.token.kind is not Kind.END and self.key not in _ENDS:
+        while self.token.kind is not TokenKind.END and self.key not in _ENDS:
             parts.append(self.quantified())
         if not parts:
             return Empty(Span(self.token.span.start, self.token.span.start))
@@ -149,7 +149,7 @@ class _Parser(Cursor):
         return least or 0, most
 
     def bound(self) -> int | None:
-        if self.token.kind is not Kind.NUMBER:
+        if self.token.kind is not TokenKind.NUMBER:
             return None
         token = self.advance()
         number = whole_number(token.text)
@@ -191,7 +191,7 @@ class _Parser(Cursor):
             raise errors.stray_character(token.text, token.span)
         if token.key == "PERMUTE" and self.key == "(":
             return self.permutation(token)
-        if token.kind is Kind.WORD and is_reserved(token.text):
+        if token.kind is TokenKind.WORD and is_reserved(token.text):
             raise errors.reserved_word(token.key, "PATTERN", token.span)
         return Variable(token.variable, token.span)
 

@@ -6,7 +6,7 @@ import re
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import pattern as errors
-from matchrec.frontends.lexing.tokens import Kind, Token
+from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.source import Span
 
 _TOKEN = re.compile(
@@ -50,7 +50,7 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
                 raise errors.malformed_quantifier(here)
             case kind:
                 tokens.append(_token(kind or "", match.group(), here))
-    return (*tokens, Token(Kind.END, "", Span(span.end, span.end)))
+    return (*tokens, Token(TokenKind.END, "", Span(span.end, span.end)))
 
 
 def _unreadable(character: str, span: Span) -> MatchRecognizeError:
@@ -72,14 +72,14 @@ def _comment_end(text: str, opening: Span, end: int) -> int:
 def _token(kind: str, text: str, span: Span) -> Token:
     match kind:
         case "name":
-            return Token(Kind.WORD, text, span)
+            return Token(TokenKind.WORD, text, span)
         case "number":
-            return Token(Kind.NUMBER, text, span)
+            return Token(TokenKind.NUMBER, text, span)
         case "quoted":
             quote = text[0]
             name = text[1:-1].replace(quote * 2, quote)
             if not name:
                 raise errors.empty_name(span)
-            return Token(Kind.QUOTED, name, span)
+            return Token(TokenKind.QUOTED, name, span)
         case _:
-            return Token(Kind.SYMBOL, text, span)
+            return Token(TokenKind.SYMBOL, text, span)

@@ -14,13 +14,14 @@ Source: Agrawal, Diao, Gyllstrom, Immerman, "Efficient Pattern Matching over Eve
 
 from __future__ import annotations
 
+from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql.syntax import expression_nested_too_deep
 from matchrec.frontends.sase.lower import lower
 from matchrec.frontends.sase.syntax.nodes import SaseQuery
 from matchrec.frontends.sase.syntax.parser import parse
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.source import Span
+from matchrec.source import Source, Span
 
 __all__ = ["SaseQuery", "compile_sase", "lower", "parse"]
 
@@ -33,8 +34,8 @@ def compile_sase(
     output: MatchOutput = MatchOutput.ALL,
 ) -> MatchPlan:
     """The plan of a query's text; errors show their lines of it."""
-    query = parse(text)
-    try:
-        return lower(query, order_by, partition_by, type_column, output)
-    except RecursionError as error:
-        raise expression_nested_too_deep("the query", Span(0, len(text))) from error
+    with shown_in(Source(text)):
+        try:
+            return lower(parse(text), order_by, partition_by, type_column, output)
+        except RecursionError as error:
+            raise expression_nested_too_deep("the query", Span(0, len(text))) from error

@@ -51,6 +51,11 @@ class Components:
         return {variable: number for number, variable in enumerate(self.variables)}
 
     @cached_property
+    def by_variable(self) -> Mapping[str, Component]:
+        """The component of each primary variable."""
+        return {variable: one for one in self.positive for variable in variables_of(one)}
+
+    @cached_property
     def _by_name(self) -> Mapping[str, Component]:
         return {one.name.text: one for one in self.written}
 
@@ -59,7 +64,7 @@ class Components:
         return self._by_name.get(name)
 
     def following(self, name: str) -> str:
-        """The first place behind all rows of a positive component."""
+        """The first place after all rows of a positive component."""
         component = self.named(name)
         assert component is not None
         return self.places[self.order[variables_of(component)[-1]] + 1]
@@ -68,8 +73,8 @@ class Components:
         """The positive components around a negated one; None at the beginning and at the end."""
         place = self.written.index(negated)
         before = [one.name.text for one in self.written[:place] if not one.negated]
-        behind = [one.name.text for one in self.written[place:] if not one.negated]
-        return _first(before[::-1]), _first(behind)
+        after = [one.name.text for one in self.written[place:] if not one.negated]
+        return _first(before[::-1]), _first(after)
 
     def unknown(self, name: Name, clause: str) -> MatchRecognizeError:
         """The error of a name that no component has."""
@@ -135,11 +140,11 @@ def _check_arguments(where: Where, components: Components) -> None:
         if component is None:
             raise components.unknown(argument.name, "WHERE")
         if component.kleene != argument.kleene:
-            raise errors.argument_written_otherwise(component.written, argument.span)
+            raise errors.argument_written_otherwise(name, component.written, argument.span)
         if name in seen:
             raise errors.argument_twice(component.written, (seen[name], argument.span))
         seen[name] = argument.span
     missing = [one.written for one in components.positive if one.name.text not in seen]
     if missing:
-        whole = where.arguments[0].span.to(where.arguments[-1].span)
-        raise errors.arguments_missing(where.strategy.value, missing, whole)
+        span = where.arguments[0].span.to(where.arguments[-1].span)
+        raise errors.arguments_missing(where.strategy.value, missing, span)

@@ -8,11 +8,11 @@ The laws of De Morgan and of distribution hold in three-valued logic. Source: se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from itertools import chain, product
 from math import prod
 
-from matchrec.plan.expression import Operation, Piece, Scalar
+from matchrec.frontends.expressions.combined import joined, negation
+from matchrec.plan.expression import Operation, Scalar
 
 MOST_CLAUSES = 32
 """A disjunction that would be distributed over more conjunctions stays whole."""
@@ -49,19 +49,3 @@ def distributed(condition: Scalar, operands: Sequence[Scalar]) -> tuple[Clause, 
     if number == 1 or number > MOST_CLAUSES:
         return ((condition,),)
     return tuple(tuple(chain.from_iterable(choice)) for choice in product(*parts))
-
-
-def negation(condition: Scalar) -> Scalar:
-    """NOT of a condition."""
-    return Operation("NOT", (condition,), ("NOT (", *condition.pieces, ")"), condition.span)
-
-
-def joined(operator: str, parts: Sequence[Scalar]) -> Scalar:
-    """Several conditions as one, by AND or OR; one condition is itself."""
-    if len(parts) == 1:
-        return parts[0]
-    pieces: list[Piece] = []
-    for part in parts:
-        pieces += [f" {operator} (" if pieces else "(", *part.pieces, ")"]
-    span = reduce(lambda one, other: one.to(other), (part.span for part in parts))
-    return Operation(operator, tuple(parts), tuple(pieces), span)

@@ -43,7 +43,7 @@ ELEMENTS = (Index.CURRENT, Index.PREVIOUS, Index.SO_FAR)
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ExpressionReader:
     """Reads the expressions of one clause, WHERE or RETURN.
 
     inside: the variable over whose events an aggregate runs, while its argument is read.
@@ -105,6 +105,8 @@ class Reader:
         navigation = self.navigation(node)
         if node.attribute is None:
             written = node.index.of(node.name.text)
+            if node.index in RANGES:
+                raise errors.missing_attribute_of_several(written, self.clause, node.span)
             raise errors.missing_attribute(written, self.clause, node.span)
         return term_of(ColumnReference(navigation, node.attribute.sql, node.span), node.span)
 

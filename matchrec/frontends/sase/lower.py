@@ -1,4 +1,4 @@
-"""SaseQuery → MatchPlan. Source: section 3.2, "query compilation".
+"""SaseQuery → MatchPlan: components become variables, predicates their conditions.
 
 Every component becomes variables, every conjunct a part of the condition of one of them, the
 equivalence tests finer partitions, and a negated component an absence.
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from matchrec.errors import sase as errors
 from matchrec.errors import sase_expression as expression_errors
-from matchrec.errors.kinds import shown_in
+from matchrec.frontends.expressions.combined import comparison, joined
 from matchrec.frontends.sase.components import CLOSING, Components, declared, variables_of
-from matchrec.frontends.sase.conjuncts import conjuncts, joined
-from matchrec.frontends.sase.expressions import Reader, term_of
+from matchrec.frontends.sase.conjuncts import conjuncts
+from matchrec.frontends.sase.expressions import ExpressionReader, term_of
 from matchrec.frontends.sase.placement import place
 from matchrec.frontends.sase.syntax import nodes
 from matchrec.frontends.sase.syntax.nodes import EventWindow, SaseQuery, Strategy, TimeWindow
@@ -42,9 +42,8 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
 from matchrec.plan.rules import check
-from matchrec.source import Source, Span
+from matchrec.source import Span
 
-DEFAULT_STRATEGY = Strategy.SKIP_TILL_NEXT_MATCH
 SELECTION = {
     Strategy.STRICT_CONTIGUITY: EventSelection.STRICT_CONTIGUITY,
     Strategy.PARTITION_CONTIGUITY: EventSelection.STRICT_CONTIGUITY,
@@ -70,32 +69,29 @@ def lower(
     >>> plan.variables, plan.selection.value
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
-    with shown_in(Source(query.text)):
-        components = declared(query)
-        strategy = query.where.strategy if query.where else DEFAULT_STRATEGY
-        tests, predicates = separated(query.where.predicates if query.where else ())
-        check_equivalences(query, tests, components)
-        keys = () if strategy is Strategy.STRICT_CONTIGUITY else tests
-        conditions = Conditions(query, components, type_column, tests, strategy)
-        definitions = tuple(conditions.definitions(predicates))
-        closing = any(definition.variable == CLOSING for definition in definitions)
-        plan = MatchPlan(
-            pattern=pattern(components),
-            partition_by=tuple(RowExpression(text) for text in partition_by),
-            equal=tuple(RowExpression(key.sql, key.span) for key in keys),
-            order_by=tuple(SortItem(RowExpression(text)) for text in order_by),
-            measures=tuple(measures(query, components)) or tuple(event_arrays(components)),
-            within=time_window(query),
-            within_rows=query.window.events if isinstance(query.window, EventWindow) else None,
-            subsets=tuple(subsets(components)),
-            definitions=definitions,
-            selection=SELECTION[strategy],
-            output=output,
-            absences=tuple(absences(components)),
-            closing=CLOSING if closing else None,
-        )
-        check(plan)
-        return plan
+    components = declared(query)
+    tests, predicates = separated(query)
+    check_equivalences(query, tests, components)
+    conditions = Conditions(query, components, type_column, tests)
+    definitions = tuple(conditions.definitions(predicates))
+    within = query.window
+    plan = MatchPlan(
+        pattern=pattern(components),
+        partition_by=tuple(RowExpression(text) for text in partition_by),
+        equal=tuple(RowExpression(key.sql, key.span) for key in conditions.keys),
+        order_by=tuple(SortItem(RowExpression(text)) for text in order_by),
+        measures=tuple(measures(query, components)) or tuple(event_arrays(components)),
+        within=time_window(within) if isinstance(within, TimeWindow) else None,
+        within_rows=within.events if isinstance(within, EventWindow) else None,
+        subsets=tuple(subsets(components)),
+        definitions=definitions,
+        selection=SELECTION[query.strategy],
+        output=output,
+        absences=tuple(absences(components)),
+        closing=CLOSING if definitions and definitions[-1].variable == CLOSING else None,
+    )
+    check(plan)
+    return plan
 
 
 def pattern(components: Components) -> RowPattern:
@@ -136,7 +132,7 @@ def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
 
     Names that differ in case are two where they are so for the session.
     """
-    reader = Reader(query.text, components, "RETURN")
+    reader = ExpressionReader(query.text, components, "RETURN")
     seen: dict[str, Span] = {}
     for item in query.items:
         if item.name in seen:
@@ -146,25 +142,19 @@ def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
         yield Measure(item.name, value, item.name_span)
 
 
-def time_window(query: SaseQuery) -> Within | None:
+def time_window(window: TimeWindow) -> Within:
     """WITHIN along the first order column."""
-    if not isinstance(query.window, TimeWindow):
-        return None
-    return Within(RowExpression(query.window.sql, query.window.span))
+    return Within(RowExpression(window.sql, window.span))
 
 
 def separated(
-    predicates: tuple[nodes.Expression, ...],
+    query: SaseQuery,
 ) -> tuple[tuple[nodes.Attribute, ...], tuple[nodes.Expression, ...]]:
     """The attributes of the equivalence tests, and the other predicates."""
-    attributes: list[nodes.Attribute] = []
-    others: list[nodes.Expression] = []
-    for predicate in flattened(predicates):
-        if isinstance(predicate, nodes.Equivalence):
-            attributes += predicate.attributes
-        else:
-            others.append(predicate)
-    return tuple(attributes), tuple(others)
+    predicates = tuple(flattened(query.where.predicates)) if query.where else ()
+    tests = (one for one in predicates if isinstance(one, nodes.Equivalence))
+    others = tuple(one for one in predicates if not isinstance(one, nodes.Equivalence))
+    return tuple(attribute for test in tests for attribute in test.attributes), others
 
 
 def flattened(predicates: tuple[nodes.Expression, ...]) -> Iterator[nodes.Expression]:
@@ -205,7 +195,11 @@ class Conditions:
     components: Components
     type_column: str
     tests: tuple[nodes.Attribute, ...]
-    strategy: Strategy
+
+    @property
+    def keys(self) -> tuple[nodes.Attribute, ...]:
+        """The attributes that make partitions; strict contiguity compares neighbours instead."""
+        return () if self.query.strategy is Strategy.STRICT_CONTIGUITY else self.tests
 
     def definitions(self, predicates: tuple[nodes.Expression, ...]) -> Iterator[Definition]:
         """A definition for each variable that has a condition, in the order of the plan."""
@@ -220,7 +214,7 @@ class Conditions:
 
     def placed(self, predicates: tuple[nodes.Expression, ...]) -> dict[str, list[Scalar]]:
         """The conjuncts of WHERE by the variable at which each is tested."""
-        reader = Reader(self.query.text, self.components, "WHERE")
+        reader = ExpressionReader(self.query.text, self.components, "WHERE")
         found: dict[str, list[Scalar]] = {}
         for predicate in predicates:
             for conjunct in conjuncts(reader.scalar(predicate)):
@@ -233,11 +227,11 @@ class Conditions:
         event_type = component.event_type
         if event_type.literal is not None:
             here = reference(variable, self.type_column, event_type.span)
-            yield comparison(here, Term((event_type.literal,), event_type.span))
+            yield comparison("=", here, Term((event_type.literal,), event_type.span))
         for test in self.tests:
             here = reference(variable, test.sql, test.span)
-            if self.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
-                yield comparison(here, reference(first, test.sql, test.span))
+            if self.query.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
+                yield comparison("=", here, reference(first, test.sql, test.span))
             else:
                 yield Operation("IS NOT NULL", (here,), (*here.pieces, " IS NOT NULL"), test.span)
 
@@ -245,8 +239,3 @@ class Conditions:
 def reference(variable: str, sql: str, span: Span) -> Term:
     """A column of the last row of a variable."""
     return term_of(ColumnReference(Navigation(variable), sql, span), span)
-
-
-def comparison(left: Term, right: Term) -> Operation:
-    """`left = right`."""
-    return Operation("=", (left, right), (*left.pieces, " = ", *right.pieces), left.span)

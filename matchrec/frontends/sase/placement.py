@@ -64,9 +64,10 @@ def reading(reference: Reference, components: Components) -> Reading:
     else:
         name, element = reference.navigation.variable, reference.navigation.logical_offset > 0
     assert name is not None
-    if name in components.order:
-        current = name.endswith("[i]")
-        return Reading(name.partition("[")[0], name, current, reference.span)
+    component = components.by_variable.get(name)
+    if component is not None:
+        written = component.name.text
+        return Reading(written, name, name == Index.CURRENT.of(written), reference.span)
     component = components.named(name)
     assert component is not None
     if component.negated:

@@ -1,6 +1,6 @@
 """Aggregates that only Spark knows: a group by over the rows of each match.
 
-Every output row carries the rows of its match as an array; they are exploded beside it, and grouped
+Every output row carries the rows of its match as an array; Spark explodes the array, and grouped
 again by the output row's number. A basic aggregate costs nothing of this.
 """
 
@@ -27,8 +27,8 @@ VARIABLE = f"{wire.MATCHED_ROW}.{wire.VARIABLE}"
 POSITION = f"{wire.MATCHED_ROW}.{wire.POSITION}"
 
 
-def aggregated(runner: Runner, matched: DataFrame, executable: Executable) -> DataFrame:
-    """The reads of `matched` without the array of rows, and the aggregates."""
+def aggregate_matches(runner: Runner, matched: DataFrame, executable: Executable) -> DataFrame:
+    """Compute the aggregates of each match; the array of its rows goes, the other reads stay."""
     reads = executable.reads
     rows = next(i for i, read in enumerate(reads) if isinstance(read, ReadMatchedRows))
     kept = [wire.read(i) for i in range(len(reads)) if i != rows]

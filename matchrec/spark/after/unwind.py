@@ -1,4 +1,4 @@
-"""From the compressed form back to matches: the pointers of a partition, followed by version.
+"""Turns the compressed form into matches: follows the pointers of a partition by version.
 
 Events do not leave Spark: Python sees the pointers only and answers with the places of each match's
 events in the partition's array of pointers.
@@ -29,13 +29,13 @@ KEYS = "matchrec.keys"
 POINTER = ("state", "row", "version", "previous_state", "previous_row", "completes")
 
 
-def marked(graph: DataFrame, plan: MatchPlan) -> DataFrame:
-    """The graph of a plan, with what `unwound` must know of it."""
+def mark_graph(graph: DataFrame, plan: MatchPlan) -> DataFrame:
+    """Mark the graph of a plan with what `unwind_graph` needs to know of it."""
     metadata = {STATES: states_of_variables(plan), KEYS: len(plan.partition_by)}
     return graph.withMetadata("state", metadata)
 
 
-def unwound(graph: DataFrame) -> DataFrame:
+def unwind_graph(graph: DataFrame) -> DataFrame:
     """The matches that a graph holds. Raises MatchRecognizePlanError for any other DataFrame."""
     if "state" not in graph.columns or STATES not in graph.schema["state"].metadata:
         raise no_match_graph(graph.columns)

@@ -19,13 +19,13 @@ NARROWEST = ((7, "TINYINT"), (15, "SMALLINT"), (31, "INT"), (BITS_A_COLUMN + 1, 
 def bit_columns(first: str, conditions: Iterable[str]) -> list[SelectItem]:
     """The columns of the mark of a partition's first row and of the conditions."""
     chunks = enumerate(chunks_of([first, *conditions]))
-    return [SelectItem(packed(chunk), wire.bits(index)) for index, chunk in chunks]
+    return [SelectItem(pack(chunk), wire.bits(index)) for index, chunk in chunks]
 
 
 def null_columns(marks: Sequence[str]) -> list[SelectItem]:
     """The columns of tests that say which other columns are NULL."""
     chunks = enumerate(chunks_of(marks))
-    return [SelectItem(packed(chunk), wire.nulls(index)) for index, chunk in chunks]
+    return [SelectItem(pack(chunk), wire.nulls(index)) for index, chunk in chunks]
 
 
 def chunks_of(tests: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -34,8 +34,8 @@ def chunks_of(tests: Sequence[str]) -> Iterator[Sequence[str]]:
         yield tests[begin : begin + BITS_A_COLUMN]
 
 
-def packed(tests: Sequence[str]) -> str:
-    """One integer, as narrow as it can be, of up to 62 truth values."""
+def pack(tests: Sequence[str]) -> str:
+    """Pack up to 62 truth values into one integer, as narrow as it can be."""
     width = next(name for bits, name in NARROWEST if len(tests) <= bits)
     bits = [f"CASE WHEN {test} THEN {1 << i}L ELSE 0L END" for i, test in enumerate(tests)]
     return f"CAST({' | '.join(bits)} AS {width})"
@@ -55,5 +55,5 @@ def may_be_matched(neighbours: Iterable[Neighbours]) -> str:
 
 
 def holds(bits: str, conditions: Iterable[int]) -> str:
-    """Whether one of some conditions holds, by a column of bits."""
+    """Whether at least one of the conditions holds, by a column of bits."""
     return f"{bits} & {sum(2 << condition for condition in conditions)}L <> 0"

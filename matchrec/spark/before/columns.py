@@ -41,7 +41,7 @@ FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
 
 @dataclass(frozen=True)
 class Sorting:
-    """Rows that are yet to be sorted. source: their query. window: that sorts them.
+    """Rows before the sort. source: their query. window: the window that sorts them.
 
     marks: columns of theirs that cross beside columns and bits. own: names that only the query
     after the window needs.
@@ -59,33 +59,33 @@ class Preparation:
     """Computes columns and bits for one plan over one relation.
 
     keys: SQL over one row that must hold of it; each decides on whole partitions. order: the type
-    of the first ORDER BY column, if there is one.
+    of the first ORDER BY column, if there is one. slicing: how partitions are cut into slices, if
+    they are.
     """
 
     relation: Relation
     plan: MatchPlan
     keys: tuple[str, ...] = ()
     order: DataType | None = None
+    slicing: Slicing | None = None
 
-    def dataframe(
-        self, columns: tuple[RowColumn, ...], drafted: Draft, slicing: Slicing | None = None
-    ) -> DataFrame:
+    def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
 
         What stays behind is as the draft says: irrelevant rows before the sort; rows that no match
         contains, by their neighbours, after the sort, and then a last column __n has each row's
-        number in its partition. slicing: how partitions are cut into slices, if they are: each
-        slice is a partition then, and a last column __borrowed, before __n, is 0 on its own rows.
+        number in its partition. Where partitions are cut into slices, each slice is a partition,
+        and a last column __borrowed, before __n, is 0 on its own rows.
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
         names = self.names(columns, drafted.row_conditions)
-        sorting = self.sorting(names, drafted, slicing)
-        conditions = map(names.windowed, drafted.row_conditions)
+        sorting = self.sorting(names, drafted)
+        conditions = map(names.over_window, drafted.row_conditions)
         items = names.crossing(columns) + bit_columns(FIRST_ROW, conditions)
         items += [SelectItem(mark, mark) for mark in sorting.marks]
         if not drafted.neighbours:
-            return sorting.relation.over(numbered(sorting, names), map(str, items))
-        return beside(sorting, names, items, drafted.neighbours)
+            return sorting.relation.over(number_rows(sorting, names), map(str, items))
+        return may_match_items(sorting, names, items, drafted.neighbours)
 
     def names(self, columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]) -> Names:
         """The names of all that is computed over one row or read on another one."""
@@ -93,13 +93,15 @@ class Preparation:
         keys += [item.expression.text for item in self.plan.order_by]
         return Names.of(columns, conditions, (*keys, *self.keys))
 
-    def sorting(self, names: Names, drafted: Draft, slicing: Slicing | None) -> Sorting:
+    def sorting(self, names: Names, drafted: Draft) -> Sorting:
         """The rows before the sort, whole partitions or slices."""
         source = self.source(names, drafted)
-        if slicing is None:
-            return Sorting(self.relation, self.presorted(source, names), self.window(names))
+        if self.slicing is None:
+            return Sorting(self.relation, self.presort(source, names), self.window(names))
         rows = self.relation.over(source, ["*"])
-        relation = self.relation.having(match_slices=self.cutting(rows, names, slicing).slices())
+        relation = self.relation.having(
+            match_slices=self.cutting(rows, names, self.slicing).slices()
+        )
         source = template("SELECT * FROM ", View("match_slices"))
         window = self.window_of_slices(names, rows)
         return Sorting(relation, source, window, (wire.BORROWED,), (wire.SLICE,))
@@ -107,18 +109,18 @@ class Preparation:
     def source(self, names: Names, drafted: Draft) -> Template:
         """The query of what Spark computes over one row, without rows that stay behind."""
         query = self.relation.query(map(str, names.rows()))
-        where = self.kept_rows(names, drafted)
+        where = self.kept_rows_filter(names, drafted)
         return template("SELECT * FROM (", query, f") AS __rows {where}") if where else query
 
-    def kept_rows(self, names: Names, drafted: Draft) -> str:
+    def kept_rows_filter(self, names: Names, drafted: Draft) -> str:
         """The WHERE that leaves irrelevant rows and unused partitions out, if any are."""
         tests = [names.inner[test] for test in self.keys]
         if drafted.relevant:
             tests.append(f"({' OR '.join(names.inner[one.text] for one in drafted.relevant)})")
         return f"WHERE {' AND '.join(tests)}" if tests else ""
 
-    def presorted(self, source: Template, names: Names) -> Template:
-        """The rows of `source` in an order in which the window's sort has little to do."""
+    def presort(self, source: Template, names: Names) -> Template:
+        """Sort the rows of `source` first so that the sort of the window has little to do."""
         if self.order is None:
             return source
         order = self.order_names(names)
@@ -129,9 +131,9 @@ class Preparation:
         return template("SELECT * FROM (", source, f") SORT BY {number}")
 
     def cutting(self, rows: DataFrame, names: Names, slicing: Slicing) -> Cutting:
-        """What cuts the rows of `source` into slices."""
+        """The cutting of the rows of `source` into slices."""
         first = self.plan.order_by[0]
-        window = window_columns(self.plan) if slicing.reach.behind is None else ()
+        window = window_columns(self.plan) if slicing.overlap.after is None else ()
         return Cutting(
             self.relation.runner,
             rows,
@@ -172,17 +174,17 @@ def window_over(keys: Sequence[str], order: Sequence[str]) -> str:
     return f"{partition}ORDER BY {', '.join(order) or '1'}"
 
 
-def numbered(sorting: Sorting, names: Names) -> Template:
-    """The query of the sorted rows, with their numbers and what they read on other rows."""
+def number_rows(sorting: Sorting, names: Names) -> Template:
+    """Query the sorted rows with their numbers and the values that they read on other rows."""
     number = SelectItem(f"row_number() OVER ({sorting.window})", wire.ROW_NUMBER)
     items = select_list([number, *names.other_rows(sorting.window)])
     return template(f"SELECT *, {items} FROM (", sorting.source, ")")
 
 
-def beside(
+def may_match_items(
     sorting: Sorting, names: Names, items: list[SelectItem], neighbours: tuple[Neighbours, ...]
 ) -> DataFrame:
-    """The items, and __n, of rows that may be in a match by their bits and their neighbours'."""
+    """Query the items, and __n, of rows that may match by their own and their neighbours' bits."""
     crossing = {item.name for item in items}
     kept = (wire.ROW_NUMBER, *names.inner.values(), *sorting.own)
     stays = [SelectItem(name, name) for name in kept if name not in crossing]
@@ -193,7 +195,7 @@ def beside(
         f"SELECT *, {before}, {after} FROM (SELECT ",
         sorting.relation.runner.written(select_list([*items, *stays])),
         " FROM (",
-        numbered(sorting, names),
+        number_rows(sorting, names),
         "))",
     )
     sent = [*(item.name for item in items), wire.ROW_NUMBER]

@@ -44,16 +44,16 @@ class Names:
     def other_rows(self, window: str) -> list[SelectItem]:
         """What is read on other rows of the sorted partition, NULL where there is none."""
         return [
-            SelectItem(f"{self.shifted(one)} OVER ({window})", name)
+            SelectItem(f"{self.shift(one)} OVER ({window})", name)
             for one, name in self.shifts.items()
         ]
 
-    def shifted(self, one: Shifted) -> str:
+    def shift(self, one: Shifted) -> str:
         """The window function that reads a value some rows further on."""
         function = "lag" if one.offset < 0 else "lead"
         return f"{function}({self.inner[one.argument]}, {abs(one.offset)})"
 
-    def windowed(self, column: RowColumn) -> str:
+    def over_window(self, column: RowColumn) -> str:
         """A column as SQL over the rows and what is read on other rows."""
         if column.looks_at_one_row:
             return self.inner[column.text]
@@ -67,7 +67,7 @@ class Names:
     def crossing(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
         """The columns that cross; one that looks at one row has its name from the start."""
         return [
-            SelectItem(self.windowed(column), wire.column(index))
+            SelectItem(self.over_window(column), wire.column(index))
             for index, column in enumerate(columns)
         ]
 

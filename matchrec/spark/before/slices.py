@@ -7,16 +7,16 @@ rows: a cut is left out where the sampled rows beside it do not make sure of eno
 partition, or where two slices would lie too close. So few rows are not cut at all.
 
     rows     SELECT <SQL over one row> AS __c0, ... FROM <the user's relation> [WHERE ...]
-    points   by a sample, three values for each cut: from where on the slice behind it borrows, the
+    points   by a sample, three values for each cut: from where on the slice after it borrows, the
              cut, and to where the slice before it borrows
     borrowed SELECT <keys>, __cell, count(*) FROM rows GROUP BY ..., what these points would mean
     cuts     the points of the cuts that hold
     slices   SELECT *, inline(...) AS (__borrowed, __slice) FROM rows DISTRIBUTE BY __slice
 
 A row's cell is how many points lie at or before it, so it has its slice and its borrower. Where
-matches decide on which rows others begin, a slice borrows more in front, so that a worker finds out
-from where on to search (`engine.slices`); if windows are all that bounds matches, it is told
-which of these rows may be in the window of a row that it has not.
+matches decide on which rows others begin, a slice borrows more rows before it, so that a worker
+finds out from where on to search (`engine.slices`); if windows are all that bounds matches, it is
+told which of these rows may be in the window of a row that it has not.
 
 All of this is in the plan of the query and runs with it, so the input is read three times, and must
 be the same rows each time; a task that is tried again sees the same cuts. Rows that are equal in
@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
 
-from matchrec.engine.slices.starting_rows import LENT, LENT_EARLY, OWN, Reach
+from matchrec.engine.slices.starting_rows import LENT, LENT_EARLY, OWN, SliceOverlap
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.text.template import View, template
 from matchrec.spark import wire
@@ -60,10 +60,10 @@ SORT_BY_THEMSELVES = (
 
 @dataclass(frozen=True)
 class Slicing:
-    """How partitions are cut. count: into how many slices at most. reach: what they overlap by."""
+    """How partitions are cut. count: into how many slices at most. overlap: by what."""
 
     count: int
-    reach: Reach
+    overlap: SliceOverlap
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Cutting:
     def slices(self) -> DataFrame:
         """The rows with their slice, borrowed ones once more; in tasks by slice, sorted."""
         own, borrower = "(__cell + 1) DIV 3", "(__cell + 1) DIV 3 + IF(__cell % 3 = 1, 1, -1)"
-        mine, lent = f"struct({OWN}, {own})", f"struct({self.lent}, {borrower})"
+        mine, lent = f"struct({OWN}, {own})", f"struct({self.lent_as}, {borrower})"
         return self.sql(
             f"SELECT {', '.join(self.rows.columns)}, inline(IF(__cell % 3 = 0, array({mine}), "
             f"array({mine}, {lent}))) AS ({wire.BORROWED}, {wire.SLICE}) FROM (SELECT *, "
@@ -101,10 +101,11 @@ class Cutting:
     def cuts(self) -> DataFrame:
         """The cuts that hold for every partition: one row, a struct `cuts` of two arrays.
 
-        points: three of each cut. ends: of each cut the last end of a window that begins in front
+        points: three of each cut. ends: of each cut the last end of a window that begins before it
         of its first point, where starting rows depend on that.
         """
-        before, behind = self.slicing.reach.in_front, self.slicing.reach.behind or 0
+        overlap = self.slicing.overlap
+        before, after = overlap.borrowed_before, overlap.after or 0
         cut, until, early = self.first_of("__from"), self.first_of("__until"), "NULL"
         if self.bound is not None:
             until = f"greatest({cut}, max(__bound))"
@@ -112,7 +113,7 @@ class Cutting:
             early = "max(__early)"
         enough = (
             f"bool_and((__lent_before >= {before} OR __before = 0 OR __lent_behind + __behind = 0)"
-            f" AND (__lent_behind >= {behind} OR __behind = 0 OR __lent_before + __before = 0))"
+            f" AND (__lent_behind >= {after} OR __behind = 0 OR __lent_before + __before = 0))"
         )
         return self.sql(
             "SELECT struct(flatten(transform(held, c -> array(c.since, c.cut, c.until))) AS points,"
@@ -126,13 +127,13 @@ class Cutting:
             f"{until} AS until, {early} AS early, {enough} AS enough FROM ",
             View("match_borrowed"),
             " GROUP BY __cut)))",
-            match_borrowed=self.borrowed(),
+            match_borrowed=self.borrowed_rows(),
         )
 
-    def borrowed(self) -> DataFrame:
+    def borrowed_rows(self) -> DataFrame:
         """For each cut and partition the points, and the rows that would be borrowed.
 
-        __since, __from, __until: the first values at or behind the three points; __lent_before,
+        __since, __from, __until: the first values at or after the three points; __lent_before,
         __lent_behind: how many rows lie between them; __before, __behind: how many lie further
         away; __bound, __early: the last ends of windows that begin before the cut, and before the
         first point.
@@ -165,15 +166,15 @@ class Cutting:
     def points(self) -> DataFrame:
         """Where to cut by the sample: one row, an array `points`, three of each cut in order.
 
-        From the first one on the slice behind the cut borrows, to the last one the slice before.
+        From the first one on the slice after the cut borrows, to the last one the slice before.
         """
-        count, reach = self.slicing.count, self.slicing.reach
-        before, behind = sampled_rows(reach.in_front), sampled_rows(reach.behind or 0)
+        count, overlap = self.slicing.count, self.slicing.overlap
+        before, behind = sampled_rows(overlap.borrowed_before), sampled_rows(overlap.after or 0)
         sampled, cut = self.order, "i"
         if self.leaps_in_windows:
             sampled = f"struct({self.order} AS value, {self.bound} AS bound)"
             cut = (
-                f"aggregate(sequence(1, {reach.leaps}), i, (at, leap) -> "
+                f"aggregate(sequence(1, {overlap.leaps}), i, (at, leap) -> "
                 "size(filter(s, row -> row.bound <= get(s, at).value)) - 1)"
             )
         value = ".value" if self.leaps_in_windows else ""
@@ -191,11 +192,11 @@ class Cutting:
     @property
     def leaps_in_windows(self) -> bool:
         """Whether the window of a starting row is the bound of where the next one is."""
-        return self.slicing.reach.leap is None
+        return self.slicing.overlap.leap is None
 
     @property
-    def lent(self) -> str:
-        """What a borrowed row is to its borrower, as SQL."""
+    def lent_as(self) -> str:
+        """The mark that tells the borrower what a borrowed row is for, as SQL."""
         if not self.leaps_in_windows:
             return f"{LENT}"
         end = "get(__cuts.ends, CAST(__cell DIV 3 AS INT))"
@@ -211,7 +212,7 @@ class Cutting:
 
     @property
     def cell(self) -> str:
-        """How many of `__points` a row lies at or behind, as SQL."""
+        """How many of `__points` a row lies at or after, as SQL."""
         tests = (
             f"IF({self.order} {self.at_or_behind} get(__points, {i}), 1, 0)"
             for i in range(3 * (self.slicing.count - 1))
@@ -225,12 +226,12 @@ class Cutting:
 
 
 def sampled_rows(rows: int) -> int:
-    """Among how many sampled rows one may expect so many rows, and more."""
+    """The number of sampled rows among which at least so many rows are expected."""
     return -(-SAFETY * rows // A_SAMPLED_ROW)
 
 
 def tie_breakers(rows: DataFrame, others: Container[str]) -> list[str]:
-    """What orders rows that are equal otherwise: each column, but for others, as Spark sorts it."""
+    """Sort items for rows with equal keys: each column as Spark sorts it, other types as text."""
     return [
         field.name if isinstance(field.dataType, SORT_BY_THEMSELVES) else as_text(field)
         for field in rows.schema.fields

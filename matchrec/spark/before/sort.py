@@ -7,7 +7,7 @@ what is in order already as it is. So the window's input is sorted by a number:
     16 bits of the keys' hash | 48 bits of the first ORDER BY column
 
 This has to be right for most rows only: the sort by keys and order follows in any case. It is a
-plain SORT BY, which needs no shuffle: Spark 3.5 does it before the one for the window, 4.3 behind
+plain SORT BY, which needs no shuffle: Spark 3.5 does it before the one for the window, 4.3 after
 it, where adaptive execution plans anew; without adaptive execution 4.3 leaves it out.
 """
 

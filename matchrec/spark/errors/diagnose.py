@@ -56,17 +56,17 @@ class Written:
     span: Span | None
 
 
-def diagnosed(
+def diagnose(
     error: PySparkException, plan: MatchPlan, relation: Relation, columns: InputColumns
 ) -> MatchRecognizeError:
     """The error that explains Spark's refusal of one of the plan's expressions."""
     refused = first_refused(tuple(dict.fromkeys(everything_written(plan))), relation)
     if refused is not None:
         written, refusal = refused
-        return explained(refusal, written, plan, (relation, columns))
+        return explain_refusal(refusal, written, plan, (relation, columns))
     if is_refused_window(plan, relation):
         return other_window(plan, relation)
-    for condition in whole_conditions(plan):
+    for condition in conditions_over_one_row(plan):
         type_name = relation.select([condition.text]).schema.fields[0].dataType.simpleString()
         if type_name != "boolean":
             return not_boolean(type_name, condition.span)
@@ -107,7 +107,7 @@ def other_window(plan: MatchPlan, relation: Relation) -> MatchRecognizeError:
 def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | None:
     """What Spark says against expressions over one row, or None."""
     try:
-        relation.runner.analysed(relation.select(texts))
+        relation.runner.analyse(relation.select(texts))
     except REFUSALS as refusal:
         return refusal
     return None
@@ -130,7 +130,7 @@ def first_refused(
     return found or first_refused(written[middle:], relation)
 
 
-def explained(
+def explain_refusal(
     refusal: PySparkException,
     written: Written,
     plan: MatchPlan,
@@ -199,11 +199,11 @@ def is_sortable(key: Written, relation: Relation) -> bool:
     return refusal_of([window], relation) is None
 
 
-def whole_conditions(plan: MatchPlan) -> Iterator[Written]:
+def conditions_over_one_row(plan: MatchPlan) -> Iterator[Written]:
     """The conditions that can be written over one row, each part of AND by itself."""
     for definition in plan.definitions:
         for part in conjuncts(definition.condition):
-            yield from whole("DEFINE", part)
+            yield from over_one_row("DEFINE", part)
 
 
 def written_in(clause: str, scalar: Scalar) -> Iterator[Written]:
@@ -214,10 +214,10 @@ def written_in(clause: str, scalar: Scalar) -> Iterator[Written]:
         if isinstance(reference, Aggregate):
             yield Written(clause, over_all_rows(reference), reference.span or scalar.span)
     for part in conjuncts(scalar):
-        yield from whole(clause, part)
+        yield from over_one_row(clause, part)
 
 
-def whole(clause: str, scalar: Scalar) -> Iterator[Written]:
+def over_one_row(clause: str, scalar: Scalar) -> Iterator[Written]:
     """The expression as if every reference read the row itself; nothing where it aggregates."""
     if not any(isinstance(reference, Aggregate) for reference in references(scalar)):
         yield Written(clause, render(scalar, stand_in), scalar.span)
@@ -277,7 +277,7 @@ def first_line(error: PySparkException) -> str:
 
 
 def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
-    """Raises where the plan tests types of events and their column is none of the DataFrame's."""
+    """Raises where the plan tests types of events by a column that the DataFrame does not have."""
     read = (one for definition in plan.definitions for one in references(definition.condition))
     if not any(isinstance(one, ColumnReference) and one.argument == name for one in read):
         return

@@ -15,8 +15,8 @@ from matchrec.errors.environment import no_room_in_worker
 T = TypeVar("T")
 
 
-def told(output: Callable[[], Iterator[T]]) -> Iterator[T]:
-    """What `output` gives; an error of ours leaves with its fields in its text.
+def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """Yield what `output` gives; an error of ours leaves the worker with its fields in its text.
 
     The traceback stays behind: Spark Connect cuts long messages off, and the end is what matters.
     """
@@ -28,8 +28,8 @@ def told(output: Callable[[], Iterator[T]]) -> Iterator[T]:
         raise without_room(error).with_fields() from None
 
 
-def loaded(payload: bytes) -> Any:
-    """What was pickled. Raises MatchRecognizeRunError where its libraries find no room."""
+def unpickle(payload: bytes) -> Any:
+    """Unpickle an object. Raises MatchRecognizeRunError where its libraries find no room."""
     try:
         return pickle.loads(payload)
     except ModuleNotFoundError:

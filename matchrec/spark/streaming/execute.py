@@ -1,6 +1,6 @@
 """A plan and a streaming relation → a streaming DataFrame.
 
-Output rows leave the stateful operator as bytes of Arrow, which `mapInArrow` reads behind it:
+Output rows leave the stateful operator as bytes of Arrow, which `mapInArrow` reads after it:
 pandas would alter them, and Spark's own way to nested columns differs with its version.
 """
 
@@ -64,16 +64,16 @@ def ranks(executable: Executable) -> frozenset[int]:
 
 def check_executable(executable: Executable) -> None:
     """Raises MatchRecognizeError for what needs all rows at once."""
-    if executable.engine.name != "breadth_first":
+    if executable.algorithm.engine != "breadth_first":
         raise cannot_stream(
-            f'engine="{executable.engine.name}"',
+            f'engine="{executable.algorithm.engine}"',
             "it goes back to rows that a stream no longer has",
             'write engine="breadth_first", or leave it out',
         )
     if executable.aggregates:
         raise cannot_stream(
             "an aggregate that only Spark knows",
-            "it needs a GROUP BY behind the matches, which a stream cannot have there",
+            "it needs a GROUP BY after the matches, which a stream cannot have there",
             "use count, sum, avg, min, max or collect_list, or aggregate arrays of events",
         )
     if keeps_values(executable.task, ranks(executable)):
@@ -87,16 +87,16 @@ def check_executable(executable: Executable) -> None:
 def matched_events(
     events: Crossed, executable: Executable, schema: spark_types.StructType
 ) -> DataFrame:
-    """The reads of all output rows, as they are complete."""
+    """The reads of the output rows, each as soon as it is complete."""
     function = over_groups(events, replace(executable, neighbours=(), relevant=()))
     function.__name__ = f"match_recognize[PATTERN ({executable.pattern})]"
     groups = events.frame.groupBy(*events.keys)
     with able_workers(events.frame.sparkSession):
         found = groups.applyInPandasWithState(function, FOUND, STATE, "append", "EventTimeTimeout")
-        return found.mapInArrow(unpacked(), schema)
+        return found.mapInArrow(unpack(), schema)
 
 
-def unpacked() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def unpack() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function that takes output rows out of their bytes; a worker needs no more than Arrow."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -120,14 +120,14 @@ def over_groups(events: Crossed, executable: Executable) -> Callable[..., Iterat
 
     def run(_key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
         try:
-            from matchrec.spark.errors.failing import loaded, told
+            from matchrec.spark.errors.failing import report_errors, unpickle
 
             def output() -> Iterator[pd.DataFrame]:
                 if not workers:
-                    workers.append(loaded(payload))
+                    workers.append(unpickle(payload))
                 return workers[0].run(frames, group)  # type: ignore[no-any-return]
 
-            yield from told(output)
+            yield from report_errors(output)
         except ModuleNotFoundError as missing:
             raise RuntimeError(
                 f"a Spark worker lacks the Python package {missing.name}: install matchrec "

@@ -16,7 +16,13 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.compiled import compile_task
-from matchrec.engine.incremental.search import Answer, Call, go_on, registers_of, windows_between
+from matchrec.engine.incremental.search import (
+    Answer,
+    Call,
+    registers_of,
+    search_further,
+    windows_between,
+)
 from matchrec.engine.incremental.state import new_state
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
@@ -28,7 +34,7 @@ from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.output.rows import output_rows
 from matchrec.spark import wire
-from matchrec.spark.streaming.memory import Memory, restored, stored
+from matchrec.spark.streaming.memory import Memory, dump, load
 from matchrec.spark.worker.encode import (
     as_floats,
     as_integers,
@@ -72,7 +78,7 @@ class Keyed:
 
     def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
         """The output rows of what is complete now; the state is kept in the group."""
-        memory = restored(group.get[0], self.query) if group.exists else self.nothing()
+        memory = load(group.get[0], self.query) if group.exists else self.nothing()
         watermark = group.getCurrentWatermarkMs() * 1000
         rows = Rows.of(self, memory, list(new), watermark)
         answer = self.answer(rows)
@@ -90,7 +96,7 @@ class Keyed:
     def answer(self, rows: Rows) -> Answer:
         """What the search says. Raises MatchRecognizeRunError."""
         try:
-            return go_on(self.executable.task, rows.memory.state, rows.call())
+            return search_further(self.executable.task, rows.memory.state, rows.call())
         except RunFailure as failure:
             place = self.place(failure.row, rows)
             raise WORDING[failure.kind](failure.detail, place) from failure
@@ -117,8 +123,8 @@ class Keyed:
             if group.exists:
                 group.remove()
             return
-        group.update((stored(Memory(rows.passed, answer.state, left), self.query),))
-        starts = answer.kept[answer.state.alive.starts]
+        group.update((dump(Memory(rows.passed, answer.state, left), self.query),))
+        starts = answer.kept[answer.state.live_runs.starts]
         ends = rows.bounds[starts][~rows.ended[starts]].tolist()  # else the row to stop at decides
         ends += rows.bounds[rows.stop : rows.stop + 1].tolist()
         ends += self.near_ends(rows, answer).tolist()
@@ -133,9 +139,9 @@ class Keyed:
         if rows.near is None:
             return np.zeros(0, np.int64)
         compiled = compile_task(self.executable.task, len(self.executable.crossing.integers))
-        alive = answer.state.alive
-        waiting, window = windows_between(compiled, alive)
-        return np.asarray(rows.near[window, answer.kept[alive.last_rows[waiting]]], np.int64)
+        live = answer.state.live_runs
+        waiting, window = windows_between(compiled, live)
+        return np.asarray(rows.near[window, answer.kept[live.last_rows[waiting]]], np.int64)
 
     def place(self, row: int, rows: Rows) -> Place:
         """A row as its partition's keys and its number there."""
@@ -172,7 +178,7 @@ class Rows:
         fresh = in_time(pa.Table.from_batches(new, keyed.schema), memory.passed)
         kept = memory.rows.slice(0, len(state.numbers))
         waiting = pa.concat_tables([memory.rows.slice(len(state.numbers)), fresh]).combine_chunks()
-        waiting = waiting.take(pa.array(ordered(waiting, keyed.orders)))
+        waiting = waiting.take(pa.array(order_events(waiting, keyed.orders)))
         passed = int(np.searchsorted(times(waiting), watermark, side="right"))
         known = pa.concat_tables([kept, waiting.slice(0, passed)]).combine_chunks()
         numbers = np.append(state.numbers, np.arange(state.done, state.done + passed))
@@ -216,9 +222,9 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Which of the known rows are searched, and which are kept behind that.
+    """Which of the known rows are searched, and which are kept afterwards.
 
-    Absences in front of a match and behind it are looked for in all its window: a row is searched
+    Absences before a match and after it are looked for in all its window: a row is searched
     when the window that begins with it has ended, and kept while a match may still lie in it.
     """
 
@@ -261,8 +267,8 @@ def times(rows: pa.Table) -> IntArray:
     return as_integers(column(rows, wire.MICROSECONDS)) if rows.num_rows else np.zeros(0, np.int64)
 
 
-def ordered(rows: pa.Table, orders: tuple[str, ...]) -> IntArray:
-    """The places of the rows in order of time, then of `orders`, NULL first, then as they came."""
+def order_events(rows: pa.Table, orders: tuple[str, ...]) -> IntArray:
+    """Sort the rows by time, then by `orders`, NULL first, then by arrival: their places."""
     keys: list[Any] = [times(rows)]
     for name in orders if rows.num_rows else ():
         values = column(rows, name)

@@ -37,8 +37,8 @@ class Memory:
     rows: pa.Table
 
 
-def stored(memory: Memory, query: str) -> bytes:
-    """The bytes of a memory. query: a digest of what wrote it."""
+def dump(memory: Memory, query: str) -> bytes:
+    """Write a memory as bytes. query: a digest of the query that it belongs to."""
     arrays = {name: np.ascontiguousarray(one) for name, one in arrays_of(memory.state).items()}
     header = {
         "format": FORMAT,
@@ -56,8 +56,8 @@ def stored(memory: Memory, query: str) -> bytes:
     return out.getvalue()
 
 
-def restored(data: bytes, query: str) -> Memory:
-    """The memory of some bytes. Raises MatchRecognizeRunError for those of another query."""
+def load(data: bytes, query: str) -> Memory:
+    """Read a memory from its bytes. Raises MatchRecognizeRunError for those of another query."""
     begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
     header: Mapping[str, Any] = json.loads(data[LENGTH:begin])
     if (header["format"], header["query"]) != (FORMAT, query):

@@ -21,7 +21,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark import wire
 from matchrec.spark.before.bits import bit_columns, null_columns
 from matchrec.spark.before.columns import Preparation
-from matchrec.spark.crossing import sent
+from matchrec.spark.crossing import encode_columns
 from matchrec.spark.relation import Relation
 from matchrec.spark.streaming.flat import Flat, flat
 from matchrec.spark.transport import encoded_field
@@ -70,7 +70,7 @@ class Events:
         inner = self.preparation.relation.select(map(str, names.rows()))
         first, *others = self.preparation.order_names(names)
         keys = self.preparation.key_names(names) or ["0"]
-        items = names.crossing(columns) + bit_columns("FALSE", map(names.windowed, conditions))
+        items = names.crossing(columns) + bit_columns("FALSE", map(names.over_window, conditions))
         items += [SelectItem(name, wire.further_order(i)) for i, name in enumerate(others)]
         items += [SelectItem(first, wire.EVENT_TIME)]
         items += [SelectItem(name, wire.key(i)) for i, name in enumerate(keys)]
@@ -95,9 +95,9 @@ class Crossed:
     orders: tuple[str, ...]
 
 
-def crossed(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: MatchPlan) -> Crossed:
+def send_events(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: MatchPlan) -> Crossed:
     """Raises MatchRecognizeUnsupportedError for a column that pandas would alter."""
-    frame = sent(prepared)
+    frame = encode_columns(prepared)
     keys = [wire.key(index) for index in range(max(1, len(plan.keys)))]
     orders = [wire.further_order(index) for index in range(len(plan.order_by) - 1)]
     names = [name for name in prepared.columns if name not in (*keys, wire.EVENT_TIME)]

@@ -12,7 +12,7 @@ from pyspark.sql import types as spark_types
 from matchrec.spark import wire
 from matchrec.spark.streaming.flat import Flat
 from matchrec.spark.streaming.keyed import Group, Keyed
-from matchrec.spark.transport import arrow_type, decoded
+from matchrec.spark.transport import arrow_type, decode
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,6 @@ class StreamWorker:
         columns = (*self.columns, time)
         leaves = [leaf for one in columns for leaf in one.leaves()]
         kinds = [arrow_type(kind) for _, _, kind in leaves]
-        flat = decoded(frame, [name for _, name, _ in leaves], [one for one in kinds if one])
+        flat = decode(frame, [name for _, name, _ in leaves], [one for one in kinds if one])
         arrays = [one.array(flat) for one in columns]
         return pa.RecordBatch.from_arrays(arrays, schema=self.keyed.schema)

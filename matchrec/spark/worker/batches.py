@@ -4,7 +4,7 @@ Rows wait until their partition is complete, and complete partitions wait until 
 rows for a call of the engine to be worth while: 200,000 tiny partitions are a few calls.
 
 A partition that grows large is searched before it is complete. The engine stops at the first
-starting row whose search would look behind the rows that are here; the rows from there on, and as
+starting row whose search would look past the rows that are here; the rows from there on, and as
 many before it as conditions and measures look back, wait for those that follow. What waits doubles
 at least until the next call, so that a search which begins again costs no more in the end.
 
@@ -33,7 +33,7 @@ class Piece:
 
     starts: row positions at which partitions start, then the number of rows. frontier: from where
     on in the first partition to search, and where the rows that are here end; the engine moves it.
-    passed: rows of the first partition in front of the table. covered: bool[n], rows that a match
+    passed: rows of the first partition before the table. covered: bool[n], rows that a match
     contains, or that have come out before. fresh: how many rows no other piece has had.
     """
 
@@ -120,7 +120,7 @@ class Waiting:
 
     def complete(self, rows: int) -> Piece:
         """The first so many rows, whole partitions, which wait no longer."""
-        taken, left = divided(self.batches, rows)
+        taken, left = divide(self.batches, rows)
         piece = self.piece(taken, None)
         self.batches, self.rows, self.border = left, self.rows - rows, 0
         self.start = self.number = self.steps = self.passed = 0
@@ -131,7 +131,7 @@ class Waiting:
 
     def unfinished(self, lookaround: Lookaround) -> Piece:
         """All rows, of one partition that may go on."""
-        return self.piece(self.batches, self.rows - lookaround.behind)
+        return self.piece(self.batches, self.rows - lookaround.after)
 
     def piece(self, batches: list[pa.RecordBatch], edge: int | None) -> Piece:
         table = pa.Table.from_batches(batches).combine_chunks()
@@ -150,7 +150,7 @@ class Waiting:
     def go_on(self, piece: Piece, lookaround: Lookaround) -> None:
         """Keep of an unfinished piece what the search from its frontier on may look at."""
         gone = max(piece.frontier.start - max(1, lookaround.before), 0)
-        _, self.batches = divided(self.batches, gone)
+        _, self.batches = divide(self.batches, gone)
         if gone and self.keys:
             self.batches[0] = beginning_with(self.batches[0], piece.table, self.keys)
         self.rows -= gone
@@ -180,10 +180,10 @@ def beginning_with(batch: pa.RecordBatch, table: pa.Table, keys: tuple[str, ...]
     return pa.RecordBatch.from_arrays(list(columns.values()), schema=batch.schema)
 
 
-def divided(
+def divide(
     batches: list[pa.RecordBatch], rows: int
 ) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
-    """The first so many rows, and the others."""
+    """Divide a table after so many rows."""
     first, others = [], []
     for batch in batches:
         here = min(rows, batch.num_rows)

@@ -44,31 +44,33 @@ class Tally:
     of_kernels: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
 
     @contextmanager
-    def spent_on(self, stage: int) -> Iterator[None]:
-        """Add the time that is spent inside to a stage."""
+    def measure_time(self, stage: int) -> Iterator[None]:
+        """Add the time that the block takes to a stage."""
         begin = perf_counter_ns()
         yield
         self.numbers[stage] += perf_counter_ns() - begin
 
-    def timed(self, stage: int, items: Iterator[T]) -> Iterator[T]:
-        """The same items; the time that each takes to come is that of a stage."""
+    def time_items(self, stage: int, items: Iterator[T]) -> Iterator[T]:
+        """Yield the same items, and add the time that each takes to a stage."""
         while True:
-            with self.spent_on(stage):
+            with self.measure_time(stage):
                 found = next(items, None)
             if found is None:
                 return
             yield found
 
-    def counted(self, found: Iterator[Matches], rows: int, partitions: int) -> Iterator[Matches]:
-        """The matches of some partitions, counted."""
+    def count_matches(
+        self, found: Iterator[Matches], rows: int, partitions: int
+    ) -> Iterator[Matches]:
+        """Count the matches while they pass."""
         self.numbers[EVENTS] += rows
         self.numbers[PARTITIONS] += partitions
-        for matches in self.timed(MATCHING, found):
+        for matches in self.time_items(MATCHING, found):
             self.numbers[MATCHES] += number_of(matches)
             yield matches
 
-    def beside(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """A batch of output with its empty column."""
+    def with_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Add the empty column of counters to a batch of output."""
         columns = [*batch.columns, pa.array([[]] * batch.num_rows, KIND)]
         return pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
 

@@ -89,7 +89,7 @@ def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
         ranks = dense_ranks(pa.chunked_array(ends).combine_chunks())
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     found: list[npt.NDArray[np.generic]] = [as_integers(one) for one in ends]
-    if not stages.windows.whole:
+    if not executable.task.windowed:
         found.insert(0, np.full(table.num_rows, np.iinfo(np.int64).max))
     return stacked(found, table.num_rows, np.int64)
 

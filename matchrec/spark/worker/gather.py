@@ -55,7 +55,7 @@ Aggregates = AggregateReader | ChainAggregates
 
 
 def chained(executable: Executable, table: pa.Table) -> Task:
-    """The task, with matches that share their rows where all reads can be answered from those."""
+    """The task, with matches that share their rows where that is enough to answer all reads."""
     task, reads = executable.task, executable.reads
     if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
         return task
@@ -75,15 +75,15 @@ def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
 
 @dataclass(frozen=True)
 class Gatherer:
-    """Fills the reads of an executable for some output rows over one table."""
+    """Fills the reads of an executable for output rows over one table."""
 
     executable: Executable
     table: pa.Table
     reader: Reader | ChainReader
 
     @property
-    def whole(self) -> Reader:
-        """The reader of what chains of shared rows do not answer."""
+    def match_reader(self) -> Reader:
+        """The reader for what chains of shared rows cannot answer."""
         assert isinstance(self.reader, Reader)
         return self.reader
 
@@ -96,19 +96,19 @@ class Gatherer:
     def column(self, read: Read) -> pa.Array:
         match read:
             case ReadRow(place):
-                return self.taken(place, self.reader.rows.row)
+                return self.take_values(place, self.reader.rows.row)
             case ReadAt(place, navigation):
-                return self.taken(place, self.reader.positions(navigation))
+                return self.take_values(place, self.reader.positions(navigation))
             case ReadClassifierAt(navigation):
-                return self.named(self.reader.classifiers(navigation))
+                return self.name_variables(self.reader.classifiers(navigation))
             case ReadCollected(variable, place, semantics):
-                return self.collected(variable, place, semantics)
+                return self.collect_rows(variable, place, semantics)
             case ReadMatchedRows(places):
                 return self.matched_rows(places)
             case ReadPointer(field):
                 return self.pointer(field)
             case ReadPosition():
-                return pa.array(self.whole.current_positions())
+                return pa.array(self.match_reader.current_positions())
             case ReadMatchNumber():
                 numbers = self.reader.match_numbers()
                 return pa.array(numbers, mask=numbers < 0)
@@ -126,26 +126,31 @@ class Gatherer:
             case _:
                 raise AssertionError(read)
 
-    def taken(self, place: int, positions: IntArray) -> pa.Array:
-        """The values of a column at row positions, NULL at -1."""
+    def take_values(self, place: int, positions: IntArray) -> pa.Array:
+        """Take the values of a column at row positions, NULL at -1."""
         values = column(self.table, wire.column(place))
         absent = positions < 0
         indices = pa.array(positions, mask=absent) if absent.any() else pa.array(positions)
         return values.take(indices)
 
-    def collected(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
+    def collect_rows(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
         """For each output row the array of a variable's values that are not NULL."""
         counted = validity(column(self.table, wire.column(place)))
-        rows, offsets = self.whole.collected(variable, counted, semantics)
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), self.taken(place, rows))
+        rows, offsets = self.match_reader.collect_rows(variable, counted, semantics)
+        return pa.ListArray.from_arrays(
+            pa.array(offsets, pa.int32()), self.take_values(place, rows)
+        )
 
     def matched_rows(self, places: tuple[int, ...]) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""
-        index, offsets = self.whole.rows_of_matches()
-        rows = self.whole.mapped_rows()[index]
-        fields = [self.taken(place, rows) for place in places]
-        classifiers = self.whole.matches.classifiers[index].astype(np.int64)
-        fields += [self.named(classifiers), pa.array(self.whole.positions_in_match()[index])]
+        index, offsets = self.match_reader.rows_of_matches()
+        rows = self.match_reader.mapped_rows()[index]
+        fields = [self.take_values(place, rows) for place in places]
+        classifiers = self.match_reader.matches.classifiers[index].astype(np.int64)
+        fields += [
+            self.name_variables(classifiers),
+            pa.array(self.match_reader.positions_in_match()[index]),
+        ]
         names = [*map(wire.field, range(len(places))), wire.VARIABLE, wire.POSITION]
         structs = pa.StructArray.from_arrays(fields, names)
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
@@ -153,7 +158,7 @@ class Gatherer:
     def pointer(self, field: PointerField) -> pa.Array:
         """A field of the pointers, each of which is an output row."""
         matches, starts = self.reader.matches, self.reader.partitions.starts
-        pointers, rows = matches.pointers, self.whole.mapped_rows()
+        pointers, rows = matches.pointers, self.match_reader.mapped_rows()
         assert pointers is not None
         position = rows - starts[matches.partition] + 1
         before, none = pointers.before, pointers.before < 0
@@ -164,15 +169,15 @@ class Gatherer:
                 return pa.array(position[before], mask=none)
             case PointerField.PREVIOUS_STATE:
                 states = matches.classifiers[before].astype(np.int64)
-                return self.named(np.where(none, -1, states))
+                return self.name_variables(np.where(none, -1, states))
             case PointerField.COMPLETES:
                 return pa.array(pointers.completes)
             case PointerField.VERSION:
                 offsets = pa.array(pointers.offsets, pa.int32())
                 return pa.ListArray.from_arrays(offsets, pa.array(pointers.digits))
 
-    def named(self, variables: IntArray) -> pa.Array:
-        """Names of variable ids, NULL for -1."""
+    def name_variables(self, variables: IntArray) -> pa.Array:
+        """Name the variables of these ids, NULL for -1."""
         names = pa.array(self.executable.task.variables, pa.string())
         return names.take(pa.array(variables, mask=variables < 0))
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.partitions import Partitions
-from matchrec.engine.slices.starting_rows import Reach, searched
+from matchrec.engine.slices.starting_rows import SliceSearch, find_starting_rows
 from matchrec.errors.run.failures import (
     division_by_zero,
     overflow_in_condition,
@@ -33,7 +33,7 @@ from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatche
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
-from matchrec.spark.worker.contiguous_runs import stretches_of
+from matchrec.spark.worker.contiguous_runs import find_contiguous_runs
 from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, Tally
 from matchrec.spark.worker.encode import partitions_of, slices_of, value_at
 from matchrec.spark.worker.gather import Gatherer, chained
@@ -67,79 +67,81 @@ class Worker:
         """Output batches, in the order of the partitions; the counters are the last one."""
         keys = tuple(map(wire.column, self.executable.crossing.once))
         found = pieces(batches, self.executable.lookaround, keys, self.rows_a_call)
-        for piece in self.timed(WAITING, found):
-            for batch in self.matched(piece):
-                yield batch if self.tally is None else self.tally.beside(batch)
+        for piece in self.time_items(WAITING, found):
+            for batch in self.match_piece(piece):
+                yield batch if self.tally is None else self.tally.with_counters(batch)
             del piece  # a table less in memory while the next one grows
         if self.tally is not None:
             yield self.tally.row()
 
-    def matched(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """The output rows of a piece."""
+    def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """Search a piece and yield its output rows."""
         executable, frontier = self.executable, piece.frontier
-        with self.spent_on(ENCODING):
-            stretches = stretches_of(piece.table, piece.starts) if executable.neighbours else None
-            starts = stretches.starts if stretches else piece.starts
+        with self.measure_time(ENCODING):
+            runs = (
+                find_contiguous_runs(piece.table, piece.starts) if executable.neighbours else None
+            )
+            starts = runs.starts if runs else piece.starts
             partitions = partitions_of(executable, piece.table, starts, frontier)
         first = frontier.start
         with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
         try:
             if executable.sliced is not None:
-                partitions = self.searched(executable.sliced, partitions, piece)
-            found = self.found(partitions, piece)
-            for matches in stretches.numbered(found, frontier) if stretches else found:
+                partitions = self.restrict_to_slices(executable.sliced, partitions, piece)
+            found = self.find_matches(partitions, piece)
+            for matches in runs.number_matches(found, frontier) if runs else found:
                 if with_unmatched:
                     piece.covered[:] |= matched_rows(matches, partitions.rows)
-                with self.spent_on(GATHERING):
+                with self.measure_time(GATHERING):
                     rows = output_rows(matches, executable.rows_per_match)
-                yield from self.gathered(piece, partitions, matches, rows)
+                yield from self.gather(piece, partitions, matches, rows)
         except RunFailure as failure:
             place = self.place(failure.row, piece, partitions)
             raise WORDING[failure.kind](failure.detail, place) from failure
         if with_unmatched:
-            yield from self.unmatched(piece, partitions, first)
+            yield from self.unmatched_rows(piece, partitions, first)
 
-    def searched(self, reach: Reach, partitions: Partitions, piece: Piece) -> Partitions:
-        """The partitions, of whose rows only those of the slices begin matches."""
-        executable, slices = self.executable, slices_of(piece.table, partitions)
-        with self.spent_on(MATCHING):
-            rows = searched(executable.engine, executable.task, slices, reach)
+    def restrict_to_slices(
+        self, search: SliceSearch, partitions: Partitions, piece: Piece
+    ) -> Partitions:
+        """Let matches begin only on the own rows of slices."""
+        with self.measure_time(MATCHING):
+            slices = slices_of(piece.table, partitions)
+            rows = find_starting_rows(self.executable.task, search, slices)
         return replace(partitions, searched=rows)
 
-    def found(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        """The matches of a piece, in chunks."""
-        engine, tally = self.executable.engine, self.tally
+    def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
+        """Find the matches of a piece; they come in chunks."""
+        algorithm, tally = self.executable.algorithm, self.tally
         task = chained(self.executable, piece.table)
         if tally is None:
-            return engine.search(task, partitions)
-        found = engine.search(task, partitions, tally.of_kernels)
-        return tally.counted(found, piece.fresh, piece.fresh_partitions)
+            return algorithm.search(task, partitions)
+        found = algorithm.search(task, partitions, tally.of_kernels)
+        return tally.count_matches(found, piece.fresh, piece.fresh_partitions)
 
-    def timed(self, stage: int, items: Iterator[T]) -> Iterator[T]:
-        """The same items, timed if anyone asks."""
-        return items if self.tally is None else self.tally.timed(stage, items)
+    def time_items(self, stage: int, items: Iterator[T]) -> Iterator[T]:
+        """Yield the same items, timed where counters are asked for."""
+        return items if self.tally is None else self.tally.time_items(stage, items)
 
-    def spent_on(self, stage: int) -> AbstractContextManager[None]:
-        """Times what is done inside, if anyone asks."""
-        return nullcontext() if self.tally is None else self.tally.spent_on(stage)
+    def measure_time(self, stage: int) -> AbstractContextManager[None]:
+        """Time the block where counters are asked for."""
+        return nullcontext() if self.tally is None else self.tally.measure_time(stage)
 
-    def unmatched(
+    def unmatched_rows(
         self, piece: Piece, partitions: Partitions, first: int
     ) -> Iterator[pa.RecordBatch]:
         """The rows that no match covers, with every measure NULL.
 
-        first: where the search has begun. Rows before it have come out, those behind its end may
+        first: where the search has begun. Rows before it have come out, those after its end may
         still be matched.
         """
         covered = piece.covered.copy()
         covered[:first] = True
         if piece.goes_on:
             covered[piece.frontier.start :] = True
-        yield from self.gathered(
-            piece, partitions, no_matches(), unmatched_rows(covered, partitions)
-        )
+        yield from self.gather(piece, partitions, no_matches(), unmatched_rows(covered, partitions))
 
-    def gathered(
+    def gather(
         self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
     ) -> Iterator[pa.RecordBatch]:
         if not rows.count:
@@ -148,7 +150,7 @@ class Worker:
         kind = Reader if matches.chains is None else ChainReader
         reader = kind(matches, rows, partitions, task.members, len(task.variables))
         try:
-            with self.spent_on(GATHERING):
+            with self.measure_time(GATHERING):
                 batch = Gatherer(self.executable, piece.table, reader).batch()
             yield batch
         except SumOverflow as overflow:

@@ -2,7 +2,13 @@
 
 import pytest
 
-from matchrec.conditions.residual import Combined, Grown, SplitCondition, Value, VariableAt
+from matchrec.conditions.residual import (
+    Combined,
+    RunningAggregate,
+    SplitCondition,
+    Value,
+    VariableAt,
+)
 from matchrec.conditions.row_column import Shifted
 from matchrec.conditions.split import split
 from matchrec.errors import MatchRecognizeUnsupportedError
@@ -85,7 +91,7 @@ def test_conjuncts_go_where_they_are_cheapest() -> None:
     assert found.before.text == "(x > 3) AND (y < 5)"
     assert isinstance(found.during, Combined)
     grown = found.during.operands[0]
-    assert isinstance(grown, Grown)
+    assert isinstance(grown, RunningAggregate)
     assert (grown.function, grown.variable) == ("avg", "A")
 
 

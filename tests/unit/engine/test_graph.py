@@ -15,7 +15,8 @@ from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
 from matchrec.spark.after.unwind import paths
 from tests.properties.test_selection import STOCK, rising
-from tests.tasks.contiguous import Rows
+from tests.scale import examples
+from tests.tasks.contiguous import Rows, search
 from tests.tasks.selection import SelectionQuery, WindowedRows, run_engine, task
 
 ROOM = Room()
@@ -37,7 +38,7 @@ def graph(query: SelectionQuery, rows: WindowedRows, room: Room = ROOM) -> list[
     """The pointers of each partition; rows are numbered over all partitions."""
     asked = task(replace(query, output=MatchOutput.GRAPH))
     partitions = rows.partitions(query.variables)
-    (found,) = BreadthFirst(room=room).search(asked, partitions)
+    (found,) = search(BreadthFirst(room=room), asked, partitions)
     all_pointers = list(pointers_of(found, query.variables))
     count = len(partitions.starts) - 1
     return [
@@ -112,7 +113,7 @@ def linear_cases(draw: st.DrawFn) -> tuple[SelectionQuery, WindowedRows]:
     return query, WindowedRows(Rows(words))
 
 
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=examples(200), deadline=None, database=None)
 @given(linear_cases(), st.sampled_from([ROOM, Room(rows=3, matches=2, memory=1)]))
 def test_every_match_is_unwound_by_version(
     case: tuple[SelectionQuery, WindowedRows], room: Room

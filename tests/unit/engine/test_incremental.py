@@ -5,7 +5,6 @@ Rows come in pieces; a window ends by the clock before the next row comes, or wi
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -15,18 +14,20 @@ from hypothesis import strategies as st
 
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.incremental.search import Call, go_on
+from matchrec.engine.incremental.search import Call, search_further
 from matchrec.engine.incremental.state import SearchState, new_state
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.spark.streaming.memory import Memory, restored, stored
+from matchrec.spark.streaming.memory import Memory, dump, load
 from tests.generators.selection import cases, sequences
 from tests.references.event_selection import SelectionQuery
+from tests.scale import examples
+from tests.tasks.contiguous import search
 from tests.tasks.selection import WindowedRows, task
 
-EXAMPLES = int(os.environ.get("MATCHREC_EXAMPLES", "150"))
+EXAMPLES = examples(150)
 Found = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables
 
 
@@ -60,7 +61,7 @@ def test_pieces_give_what_the_whole_gives(
     for partition in range(len(rows.rows.words)):
         whole = one_partition(rows.partitions(asked.variables), partition)
         try:
-            expected = listed(list(BreadthFirst().search(asked, whole)), np.arange(whole.rows))
+            expected = listed(list(search(BreadthFirst(), asked, whole)), np.arange(whole.rows))
         except RunFailure:
             continue
         assert in_pieces(asked, whole, pieces) == expected
@@ -95,7 +96,7 @@ def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) ->
         come = min(whole.rows, come + size)
         numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
         call = call_of(asked, whole, numbers, (len(state.numbers), come, clock))
-        answer = go_on(asked, state, call)
+        answer = search_further(asked, state, call)
         found += listed([answer.matches], numbers)
         assert answer.state.numbers.tolist() == numbers[answer.kept].tolist()
         state = through_bytes(answer.state)
@@ -123,7 +124,7 @@ def call_of(
 
 def through_bytes(state: SearchState) -> SearchState:
     memory = Memory(None, state, pa.table({}))
-    return restored(stored(memory, "of this test"), "of this test").state
+    return load(dump(memory, "of this test"), "of this test").state
 
 
 def listed(chunks: list[Matches], numbers: IntArray) -> list[Found]:

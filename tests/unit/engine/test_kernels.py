@@ -6,8 +6,10 @@ from matchrec.engine.contiguous.kernels.starts import finish_match, is_anchored
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.skipping import find_targets, skip_rule
 from matchrec.jit.decorators import kernel
 from matchrec.nfa.closure import GUARD_END, GUARD_START
+from matchrec.plan.clauses import SkipTo
 
 
 def callable_kernel(function):
@@ -33,31 +35,35 @@ def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> No
 
 def test_anchors() -> None:
     anchored = callable_kernel(is_anchored)
-    assert anchored(GUARD_START, 3, 3, 9)
-    assert not anchored(GUARD_START, 4, 3, 9)
-    assert anchored(GUARD_END, 9, 3, 9)
-    assert not anchored(GUARD_START | GUARD_END, 9, 3, 9)
+    rows = layout.Partition(3, 9, layout.NO_EDGE, 9)
+    assert anchored(GUARD_START, 3, rows)
+    assert not anchored(GUARD_START, 4, rows)
+    assert anchored(GUARD_END, 9, rows)
+    assert not anchored(GUARD_START | GUARD_END, 9, rows)
 
 
 def test_a_finished_match_sets_the_next_starting_row() -> None:
     program = np.zeros((3, layout.CHOICE_SIZE), np.int64)
-    program[1, layout.SKIP_HERE] = 1  # choice 1 maps to the variable to skip to
     taken = np.array([0, 1, 1, 2], np.int32)
+    first = np.zeros(2, np.int64)
 
-    def finish(skip_to: int, length: int = 4) -> tuple[int, int]:
-        found = np.zeros((4, 2), np.int64)
+    def finish(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
+        targets = find_targets(variable, {"B": frozenset([1])}, np.arange(3))
+        program[:, layout.IS_TARGET] = targets
+        rules = layout.Rules(first, program, skip_rule(to), True, None, None, None)
+        output = layout.Found(np.zeros((4, 2), np.int64), taken)
         progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-        status = callable_kernel(finish_match)(program, skip_to, found, taken, progress, 10, length)
-        assert found[:, 0].tolist()[:3] == [0, 1, 10]
-        assert found[layout.FOUND_OFFSET, 1] == length
+        status = callable_kernel(finish_match)(rules, output, progress, 10, length)
+        assert output.found[:, 0].tolist()[:3] == [0, 1, 10]
+        assert output.found[layout.FOUND_OFFSET, 1] == length
         return status, int(progress[layout.START])
 
-    assert finish(layout.TO_NEXT_ROW) == (layout.DONE, 11)
-    assert finish(layout.PAST_LAST_ROW) == (layout.DONE, 14)
-    assert finish(layout.TO_FIRST) == (layout.DONE, 11)
-    assert finish(layout.TO_LAST) == (layout.DONE, 12)
-    assert finish(layout.TO_LAST, 0) == (layout.DONE, 11)
-    assert finish(layout.TO_LAST, 1)[0] == layout.SKIP_TO_NO_ROW
+    assert finish(SkipTo.NEXT_ROW) == (layout.DONE, 11)
+    assert finish(SkipTo.PAST_LAST_ROW) == (layout.DONE, 14)
+    assert finish(SkipTo.FIRST, variable="B") == (layout.DONE, 11)
+    assert finish(SkipTo.LAST, variable="B") == (layout.DONE, 12)
+    assert finish(SkipTo.LAST, 0, "B") == (layout.DONE, 11)
+    assert finish(SkipTo.LAST, 1, "B")[0] == layout.SKIP_TO_NO_ROW
 
 
 def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:

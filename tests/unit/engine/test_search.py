@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,9 +28,9 @@ from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
-from tests.tasks.contiguous import Query, query, run_engine, words
+from tests.tasks.contiguous import Query, query, run_engine, search, words
 
 engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 NEXT_ROW = AfterMatchSkip(SkipTo.NEXT_ROW)
@@ -61,7 +62,7 @@ def listed(engine: Engine, query: Query, rows: Partitions) -> list[tuple[int, ..
             int(chunk.start[i]),
             *chunk.classifiers[chunk.offsets[i] : chunk.offsets[i + 1]].tolist(),
         )
-        for chunk in engine.search(query.task(), rows)
+        for chunk in search(engine, query.task(), rows)
         for i in range(chunk.count)
     ]
 
@@ -100,7 +101,7 @@ def test_engines_agree_on_many_rows(
 def test_chunks_are_bounded_and_overlapping_matches_too(engine: Engine) -> None:
     rows = partitions(np.ones(3_000, np.int64), 3_000)
     bounded = type(engine)(room=Room(rows=5_000, matches=100))  # type: ignore[call-arg]
-    chunks = list(bounded.search(Query(parse_row_pattern("A+"), NEXT_ROW).task(), rows))
+    chunks = list(search(bounded, Query(parse_row_pattern("A+"), NEXT_ROW).task(), rows))
     assert sum(chunk.count for chunk in chunks) == 3_000
     assert max(len(chunk.classifiers) for chunk in chunks) <= 5_000
     assert max(chunk.count for chunk in chunks) <= 100
@@ -110,7 +111,7 @@ def test_chunks_are_bounded_and_overlapping_matches_too(engine: Engine) -> None:
 def test_a_match_larger_than_a_chunk_is_found_whole(engine: Engine) -> None:
     rows = partitions(np.ones(10_000, np.int64), 10_000)
     small = type(engine)(room=Room(rows=16, matches=4))  # type: ignore[call-arg]
-    (chunk,) = small.search(query("A+").task(), rows)
+    (chunk,) = search(small, query("A+").task(), rows)
     assert len(chunk.classifiers) == 10_000
 
 
@@ -177,23 +178,44 @@ def test_no_pattern_over_the_data_takes_more_than_linear_time(engine: Engine, te
     rows = partitions(np.ones(200_000, np.int64), 200_000)
     listed(engine, query(text), partitions(np.ones(10, np.int64), 10))
     begin = time.process_time()
-    sum(chunk.count for chunk in engine.search(query(text).task(), rows))
+    sum(chunk.count for chunk in search(engine, query(text).task(), rows))
     assert time.process_time() - begin < 5
 
 
 @pytest.mark.parametrize(
     ("text", "run_conditions", "expected"),
     [
-        ("(A | B)* C", {}, "backtracking"),
-        ("A B+ C", {"B": ABOVE}, "backtracking"),
-        ("A (B | C)* D", {"D": ABOVE}, "breadth_first"),
-        ("A B (A | B)*", {"B": ABOVE}, "breadth_first"),
+        ("(A | B)* C", {}, ("backtracking", "memoised")),
+        ("A B+ C", {"B": ABOVE}, ("backtracking", "plain")),
+        ("A B (C | D)* E", {"B": ABOVE}, ("backtracking", "memoised")),
+        ("A (B | C)* D", {"D": ABOVE}, ("breadth_first", "merging")),
+        ("A B (A | B)*", {"B": ABOVE}, ("breadth_first", "merging")),
     ],
 )
-def test_auto_says_why(text: str, run_conditions: dict[str, RunExpression], expected: str) -> None:
-    engine, reason = choose(Query(parse_row_pattern(text), run_conditions=run_conditions).task())
-    assert engine.name == expected
+def test_auto_says_why(
+    text: str, run_conditions: dict[str, RunExpression], expected: tuple[str, str]
+) -> None:
+    task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
+    algorithm, reason = choose(task)
+    assert (algorithm.engine, algorithm.name) == expected
     assert reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({}, "memoised"),
+        ({"after_match": NEXT_ROW}, "chained"),
+        ({"windowed": True}, "windowed"),
+        ({"windowed": True, "after_match": NEXT_ROW}, "windowed"),
+        ({"selection": EventSelection.SKIP_TILL_NEXT_MATCH}, "event selection"),
+    ],
+)
+def test_backtracking_over_the_data_has_an_algorithm_for_each_kind_of_match(
+    changes: dict[str, object], name: str
+) -> None:
+    algorithm, _ = choose(replace(query("A B+").task(), **changes))  # type: ignore[arg-type]
+    assert (algorithm.engine, algorithm.name) == ("backtracking", name)
 
 
 @pytest.mark.parametrize("text", ["((A{100}){100}){100}", "(A? B?){1,3000}"])

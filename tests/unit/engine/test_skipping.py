@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.selection import breadth_first
 from matchrec.engine.selection.kernels import layout
-from matchrec.engine.selection.records import given
+from matchrec.engine.selection.records import prepare_input
 from tests.cases.pattern_notation import Question
+from tests.tasks.contiguous import search
 from tests.tasks.patterns import searchable
 
 ROWS = 2000
@@ -23,10 +25,10 @@ def test_little_is_held(monkeypatch: pytest.MonkeyPatch, skip: str) -> None:
     calls = "begin(a).one_or_more().allow_combinations().followed_by_any(b).within(9)"
     task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
     search = breadth_first.Search(
-        task, given(task, partitions, merge_runs=True), Room(matches=10), None
+        task, prepare_input(task, partitions, merge_runs=True), Room(matches=10), None
     )
-    skipping, most, count = breadth_first.Skipping(search), 0, 0
-    for matches in skipping.coming_out():
+    skipping, most, count = breadth_first.ReleasingSearch(search), 0, 0
+    for matches in skipping.find_matches():
         count += matches.count
         most = max(most, *(one.count for one in skipping.held))
     assert count >= ROWS / 4
@@ -40,7 +42,7 @@ def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.Mon
     for skip in ("", "past last event"):
         task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
         counters = np.zeros(layout.COUNTERS, np.int64)
-        for _ in breadth_first.search(task, given(task, partitions), Room(), counters):
+        for _ in search(BreadthFirst(merge_runs=False), task, partitions, counters):
             pass
         reads[skip] = counters[layout.READS]
     assert reads["past last event"] < ROWS * 30 < reads[""]

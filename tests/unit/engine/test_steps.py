@@ -17,11 +17,11 @@ from matchrec.conditions.run_condition import (
     RunExpression,
 )
 from matchrec.engine.choose import ENGINES
-from matchrec.engine.cost import time_class
+from matchrec.engine.cost import classify_time
 from matchrec.engine.interface import Engine, Task
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Frontier, Partitions
-from tests.tasks.contiguous import query
+from tests.tasks.contiguous import query, search
 
 SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
 SOME: RunExpression = Compare(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
@@ -50,7 +50,7 @@ def ones(*sizes: int) -> Partitions:
 def test_a_hopeless_search_ends_where_it_is(engine: Engine) -> None:
     hopeless = task("(A | B)+ C", {"A": SOME, "B": NEVER, "C": NEVER}, 3000)
     with pytest.raises(RunFailure) as failure:
-        list(engine.search(hopeless, ones(3, 200)))
+        list(search(engine, hopeless, ones(3, 200)))
     assert failure.value.kind is FailureKind.TOO_MANY_STEPS
     assert failure.value.partition == 1
     assert 3 <= failure.value.row < 203
@@ -60,29 +60,29 @@ def test_a_hopeless_search_ends_where_it_is(engine: Engine) -> None:
 @engines
 def test_each_partition_has_its_own_steps(engine: Engine) -> None:
     run_conditions: dict[str, RunExpression] = {"A": SOME}
-    wide = list(engine.search(task("A A", run_conditions, None), ones(*[4] * 50)))
+    wide = list(search(engine, task("A A", run_conditions, None), ones(*[4] * 50)))
     assert sum(chunk.count for chunk in wide) == 100
-    enough = list(engine.search(task("A A", run_conditions, 8), ones(*[4] * 50)))
+    enough = list(search(engine, task("A A", run_conditions, 8), ones(*[4] * 50)))
     assert sum(chunk.count for chunk in enough) == 100
     with pytest.raises(RunFailure, match="TOO_MANY_STEPS"):
-        list(engine.search(task("A A", run_conditions, 3), ones(4)))
+        list(search(engine, task("A A", run_conditions, 3), ones(4)))
 
 
 @engines
 def test_steps_of_a_partition_in_pieces_add_up(engine: Engine) -> None:
     asked = task("A A", {"A": SOME}, 100)
     first = replace(ones(40), frontier=Frontier(0, edge=40))
-    list(engine.search(asked, first))
+    list(search(engine, asked, first))
     assert first.frontier is not None
     assert 40 <= first.frontier.steps <= 80
     again = replace(ones(40), frontier=Frontier(0, steps=90))
     with pytest.raises(RunFailure, match="TOO_MANY_STEPS"):
-        list(engine.search(asked, again))
+        list(search(engine, asked, again))
 
 
 @engines
 def test_conditions_on_the_data_are_no_steps(engine: Engine) -> None:
-    found = list(engine.search(task("(A | B)+ C", {}, 1), ones(100)))
+    found = list(search(engine, task("(A | B)+ C", {}, 1), ones(100)))
     assert sum(chunk.count for chunk in found) == 1
 
 
@@ -100,5 +100,5 @@ def test_time(
     pattern: str, run_conditions: dict[str, RunExpression], backtracking: str, breadth_first: str
 ) -> None:
     asked = task(pattern, run_conditions, None)
-    assert time_class(asked, "backtracking").startswith(backtracking)
-    assert time_class(asked, "breadth_first").startswith(breadth_first)
+    assert classify_time(asked, "backtracking").startswith(backtracking)
+    assert classify_time(asked, "breadth_first").startswith(breadth_first)

@@ -25,6 +25,7 @@ from matchrec.plan.expression import (
     subexpressions,
 )
 from matchrec.source import Source, Span
+from tests.scale import examples
 from tests.unit import golden_text
 from tests.unit.plan_text import show_reference, show_tree
 
@@ -125,7 +126,7 @@ def outcome(text: str, clause: Clause) -> Span:
         return error.span or Span(-1, -1)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), st.sampled_from([*Clause]))
 def test_any_words_are_an_expression_or_a_placed_error(text: str, clause: Clause) -> None:
     place = outcome(text, clause)
@@ -136,7 +137,7 @@ OPERANDS = st.sampled_from(["A.x", "1", "PREV(x)", "f(x, 2)", "(A.x + 1)", "-B.y
 LOOSE_TO_TIGHT = (("OR",), ("AND",), ("=", "<", "<>", "<=>"), ("+", "-", "||"), ("*", "/", "%"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(LOOSE_TO_TIGHT).flatmap(st.sampled_from), OPERANDS)))
 def test_operators_bind_as_in_spark(rest: list[tuple[str, str]]) -> None:
     """Parentheses put where precedence puts them change no operation."""

@@ -31,6 +31,7 @@ from matchrec.plan.pattern import (
     walk,
 )
 from matchrec.source import Source, Span
+from tests.scale import examples
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent
@@ -88,13 +89,13 @@ def trees() -> st.SearchStrategy[RowPattern]:
     return st.recursive(leaves, above, max_leaves=25)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(trees())
 def test_any_tree_prints_and_parses_back(tree: RowPattern) -> None:
     assert parse_row_pattern(show(tree)) == tree
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(trees(), st.sampled_from([" ", "\n", "\t ", " /* ) */ ", " -- )\n", "/*/* | */*/"]))
 def test_layout_and_comments_between_symbols_change_nothing(tree: RowPattern, blank: str) -> None:
     text = show(tree)
@@ -110,7 +111,7 @@ def outcome(text: str) -> RowPattern | Span:
         return error.span or Span(-1, -1)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text(alphabet='AB(){}|*+?,^$-` 12"PERMUTE', max_size=14))
 def test_any_text_is_a_pattern_or_a_placed_error(text: str) -> None:
     found = outcome(text)
@@ -163,7 +164,7 @@ def test_spans_are_places_in_the_whole_text() -> None:
     }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(trees())
 def test_children_lie_in_their_parents(tree: RowPattern) -> None:
     for node in walk(parse_row_pattern(show(tree))):

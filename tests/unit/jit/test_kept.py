@@ -178,7 +178,7 @@ def test_functions_of_a_read_only_installation_are_used(
 ) -> None:
     kernel(added)(THREE)
     (installed,) = {file.parent for file in place()}
-    monkeypatch.setattr(kept, "beside", lambda _: installed)
+    monkeypatch.setattr(kept, "folder_beside", lambda _: installed)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "home"))
     assert kernel(added)(THREE) == 18
     assert compiled == ["added"]

@@ -1,10 +1,8 @@
 import pytest
 
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.nfa.ambiguity import exponentially_ambiguous
-from matchrec.nfa.closure import fold
-from matchrec.nfa.compile import compile_pattern
-from matchrec.plan.pattern import variable_names
+from matchrec.nfa.ambiguity import is_exponentially_ambiguous
+from tests.tasks.compiled import folded
 
 
 @pytest.mark.parametrize(
@@ -22,7 +20,4 @@ from matchrec.plan.pattern import variable_names
     ],
 )
 def test_loops_with_two_ways_of_one_length(text: str, expected: bool) -> None:
-    pattern = parse_row_pattern(text)
-    folded = fold(compile_pattern(pattern, variable_names(pattern)))
-    assert folded is not None
-    assert exponentially_ambiguous(folded) is expected
+    assert is_exponentially_ambiguous(folded(parse_row_pattern(text))) is expected

@@ -2,17 +2,14 @@ import pytest
 
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa import facts
-from matchrec.nfa.closure import Folded, fold
-from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.closure import Folded
+from matchrec.nfa.compile import compile_program
 from matchrec.nfa.program import Action, Edge, Program, State
-from matchrec.plan.pattern import variable_names
+from tests.tasks import compiled
 
 
 def folded(text: str) -> Folded:
-    pattern = parse_row_pattern(text)
-    choices = fold(compile_pattern(pattern, variable_names(pattern)))
-    assert choices is not None
-    return choices
+    return compiled.folded(parse_row_pattern(text))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +27,7 @@ def folded(text: str) -> Folded:
 def test_facts(text: str, most: int | None, deterministic: bool) -> None:
     choices = folded(text)
     assert facts.most_rows(choices) == most
-    assert facts.deterministic(choices) is deterministic
+    assert facts.is_deterministic(choices) is deterministic
 
 
 def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
@@ -41,7 +38,7 @@ def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
 
 def test_a_program_draws_itself() -> None:
     pattern = parse_row_pattern("^ A+ {- B -}")
-    dot = compile_pattern(pattern, ("A", "B")).dot()
+    dot = compile_program(pattern, ("A", "B")).dot()
     assert '0 -> 1 [label="1: proceed if ^", style=dotted];' in dot
     assert '[label="1: take A", style=bold];' in dot
     assert "begin B excluded" in dot

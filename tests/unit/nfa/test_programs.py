@@ -9,7 +9,7 @@ import pytest
 
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa.closure import GUARD_END, GUARD_START, Folded, fold
-from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.compile import compile_program
 from matchrec.plan.pattern import variable_names
 
 GOLDEN = Path(__file__).parent / "programs"
@@ -34,9 +34,8 @@ def show_choices(folded: Folded, names: tuple[str, ...]) -> str:
 def describe(text: str) -> str:
     pattern = parse_row_pattern(text)
     names = variable_names(pattern)
-    program = compile_pattern(pattern, names)
-    folded = fold(program)
-    assert folded is not None
+    program = compile_program(pattern, names)
+    folded = fold(program).choices
     return f"{text}\n\n{program}\n\n{show_choices(folded, names)}\n"
 
 

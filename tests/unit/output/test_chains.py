@@ -24,7 +24,8 @@ from matchrec.output.reads import ReadAt, ReadAverage, ReadCount, ReadPosition
 from matchrec.output.rows import output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
-from tests.tasks.contiguous import Query, Rows
+from tests.scale import examples
+from tests.tasks.contiguous import Query, Rows, search
 
 ONE_ROW, FINAL = RowsPerMatch.ONE_ROW, Semantics.FINAL
 NEXT_ROW = AfterMatchSkip(SkipTo.NEXT_ROW)
@@ -56,7 +57,7 @@ def listed(chunks: list[Matches], ask) -> list:
     return [one for chunk in chunks for one in ask(chunk)]
 
 
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=examples(150), deadline=None, database=None)
 @given(searches(), st.data())
 def test_chains_are_read_as_the_rows_written_out(
     case: tuple[Query, Partitions], data: st.DataObject
@@ -65,8 +66,8 @@ def test_chains_are_read_as_the_rows_written_out(
     task, rows = query.task(), partitions.rows
     room = data.draw(st.sampled_from([Room(), Room(rows=3, matches=2, memory=1)]))
     engine = Backtracking(room)
-    chained = list(engine.search(replace(task, chained=True), partitions))
-    plain = list(engine.search(task, partitions))
+    chained = list(search(engine, replace(task, chained=True), partitions))
+    plain = list(search(engine, task, partitions))
     variable = data.draw(st.sampled_from([None, *query.variables]))
     end, distance = data.draw(st.sampled_from(End)), data.draw(st.sampled_from([0, -1, 2]))
     navigation = Navigation(variable, end, 0, distance)
@@ -109,7 +110,7 @@ def at(values: np.ndarray, index: np.ndarray) -> np.ndarray:
 def test_a_row_is_searched_once_for_each_state(text: str) -> None:
     query = Query(parse_row_pattern(text), NEXT_ROW)
     rows = Rows((tuple([frozenset("AB")] * 2_000),)).partitions(query.variables)
-    (found,) = Backtracking().search(replace(query.task(), chained=True), rows)
+    (found,) = search(Backtracking(), replace(query.task(), chained=True), rows)
     assert found.rows is not None
     assert found.offsets[-1] > 20 * rows.rows
     assert len(found.rows) <= 51 * rows.rows if "50" in text else 4 * rows.rows

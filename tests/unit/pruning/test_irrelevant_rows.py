@@ -6,18 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.draft import draft
+from matchrec.compile.path import draft
 from matchrec.conditions.row_column import show_column
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.nfa.closure import fold
-from matchrec.nfa.compile import compile_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, show, variable_names
+from matchrec.plan.resolve import InputColumns
 from matchrec.pruning.irrelevant_rows import takes_any_row
 from tests.cases.pattern_notation import Question
 from tests.references.matcher import find_all
+from tests.scale import examples
+from tests.tasks.compiled import folded
 from tests.tasks.patterns import drafted as drafted_pattern
 
 FILLERS = frozenset("XY")
@@ -25,9 +26,9 @@ FILLERS = frozenset("XY")
 
 def fillers_take_any_row(pattern: RowPattern) -> bool:
     names = variable_names(pattern)
-    folded = fold(compile_pattern(pattern, names))
-    assert folded is not None
-    return takes_any_row(folded, frozenset(i for i, name in enumerate(names) if name in FILLERS))
+    return takes_any_row(
+        folded(pattern), frozenset(i for i, name in enumerate(names) if name in FILLERS)
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ UNITS = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=examples(300), deadline=None, database=None)
 @given(UNITS, st.sampled_from(["A", "B", "(A | B)"]), ROWS, st.booleans())
 def test_matches_are_the_same_without_them(
     text: str, last: str, bits: list[str], past_last: bool
@@ -135,7 +136,10 @@ SKIPPING = "PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES"
 def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
     query = f"SELECT * FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})"
     plan = lower(parse(query).sites[0].clause)
-    shown = [show_column(column).replace("`", "") for column in draft(plan, ()).relevant]
+    shown = [
+        show_column(column).replace("`", "")
+        for column in draft(plan, InputColumns(()), str).relevant
+    ]
     assert shown == [text.replace("`", "") for text in relevant]
 
 

@@ -8,29 +8,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.draft import draft
+from matchrec.compile.path import draft
 from matchrec.conditions.row_column import Neighbours
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.nfa.closure import fold
-from matchrec.nfa.compile import compile_pattern
+from matchrec.nfa.facts import FollowSets
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, variable_names
+from matchrec.plan.resolve import InputColumns
 from matchrec.pruning import neighbours as module
-from matchrec.pruning.neighbours import Beside
 from tests.references.matcher import find_all
+from tests.scale import examples
+from tests.tasks.compiled import folded
 
 
-def beside(text: str) -> Beside:
-    pattern = parse_row_pattern(text)
-    folded = fold(compile_pattern(pattern, variable_names(pattern)))
-    assert folded is not None
-    return Beside.of(folded)
+def follow(text: str) -> FollowSets:
+    return FollowSets.of(folded(parse_row_pattern(text)))
 
 
 def test_what_may_stand_beside_what() -> None:
-    found = beside("A B* (C | D)")
+    found = follow("A B* (C | D)")
     a, b, c, d = range(4)
     assert (found.first, found.last) == ({a}, {c, d})
     assert found.pairs == {(a, b), (a, c), (a, d), (b, b), (b, c), (b, d)}
@@ -62,15 +60,15 @@ def mapped(pattern: RowPattern, rows: list[tuple[int, str]], skip: AfterMatchSki
     ]
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=examples(300), deadline=None, database=None)
 @given(PARTS, ROWS, st.booleans())
 def test_every_match_lies_in_one_stretch_of_what_is_left(
     text: str, bits: list[str], past_last: bool
 ) -> None:
     pattern = parse_row_pattern(text)
     names = variable_names(pattern)
-    found = beside(text)
-    if 0 in found.accepting:
+    found = follow(text)
+    if found.matches_empty:
         return
 
     def may_stay(row: int) -> bool:
@@ -78,7 +76,7 @@ def test_every_match_lies_in_one_stretch_of_what_is_left(
         return any(
             name in around[1]
             and (number in found.first or any(names[v] in around[0] for v in found.before(number)))
-            and (number in found.last or any(names[v] in around[2] for v in found.behind(number)))
+            and (number in found.last or any(names[v] in around[2] for v in found.after(number)))
             for number, name in enumerate(names)
         )
 
@@ -122,7 +120,7 @@ def test_what_is_left_out(text: str, expected: tuple[Neighbours, ...]) -> None:
 
 def neighbours_of(text: str) -> tuple[Neighbours, ...]:
     query = f"SELECT * FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})"
-    return draft(lower(parse(query).sites[0].clause), ()).neighbours
+    return draft(lower(parse(query).sites[0].clause), InputColumns(()), str).neighbours
 
 
 def test_only_where_few_rows_are_likely_to_be_left() -> None:

@@ -41,7 +41,7 @@ def divided() -> Iterator[int]:
 
 def test_fields_come_back_from_any_text_around_them() -> None:
     with pytest.raises(MatchRecognizeRunError) as caught:
-        list(failing.told(divided))
+        list(failing.report_errors(divided))
     text = f"[X] Job aborted:\n{caught.value} SQLSTATE: 39000\n\tat org.apache {{}}"
     found = MatchRecognizeRunError.from_exception(RuntimeError(text))
     assert found is not None
@@ -76,20 +76,20 @@ def test_libraries_without_room(monkeypatch: pytest.MonkeyPatch, error: Exceptio
     monkeypatch.setattr(failing, "limit_of_memory", lambda: LIMIT)
     payload = pickle.dumps(Unloadable())
     with pytest.raises(MatchRecognizeRunError, match="limited to 300 MiB"):
-        failing.loaded(payload)
+        failing.unpickle(payload)
     monkeypatch.setattr(failing, "limit_of_memory", lambda: None)
     with pytest.raises(type(error)):
-        failing.loaded(payload)
+        failing.unpickle(payload)
 
 
 def test_rows_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failing, "limit_of_memory", lambda: LIMIT)
     with pytest.raises(MatchRecognizeRunError, match=r"spark\.executor\.pyspark\.memory"):
-        list(failing.told(no_memory))
+        list(failing.report_errors(no_memory))
 
 
 def test_a_missing_package_is_not_taken_for_missing_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failing, "limit_of_memory", lambda: LIMIT)
     monkeypatch.setattr(Unloadable, "error", ModuleNotFoundError("numba"))
     with pytest.raises(ModuleNotFoundError):
-        failing.loaded(pickle.dumps(Unloadable()))
+        failing.unpickle(pickle.dumps(Unloadable()))

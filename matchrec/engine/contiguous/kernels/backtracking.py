@@ -14,18 +14,17 @@ on the run. Source: SASE+, "Backtracking algorithm"; failures are remembered as 
 import numpy as np
 
 from matchrec.engine.contiguous.kernels.starts import (
-    edge_of,
     end_of_window,
     is_anchored,
-    next_partition,
+    search_partitions,
     write_path,
 )
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Found, PathWork, Rows, Rules, RunArray
-from matchrec.engine.kernels.mapping import is_asked_too_often, map_row
+from matchrec.engine.kernels.layout import Found, Partition, PathWork, Rows, Rules, RunArray
+from matchrec.engine.kernels.mapping import Places, map_row, takes_too_many_steps
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, kernel
+from matchrec.jit.decorators import inlined, kernel, spliced
 
 NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
 
@@ -33,43 +32,33 @@ NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
 @kernel
 def search(rules: Rules, rows: Rows, work: PathWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
+    return search_partitions(search_start, rules, rows, work, output)
+
+
+@spliced
+def search_start(
+    partition: Partition, rules: Rules, rows: Rows, work: PathWork, output: Found
+) -> int:
+    """Write out the preferred match at progress[START], and go on to the next starting row."""
     progress = work.progress
-    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
-        lower = rows.starts[progress[layout.PARTITION]]
-        upper = rows.starts[progress[layout.PARTITION] + 1]
-        edge = edge_of(rows.starts, progress)
-        while progress[layout.START] < rows.searched[1, progress[layout.PARTITION]]:
-            start = progress[layout.START]
-            bound = end_of_window(rows.window_end, start, upper)
-            if bound != progress[layout.MEMO_WINDOW]:  # what failed was in another one
-                progress[layout.MEMO_FROM] = start
-                progress[layout.MEMO_TO] = start
-                progress[layout.MEMO_WINDOW] = bound
-            length = find_match(bound, edge, lower, upper, rules, rows, work, work.registers)
-            if length == NO_MATCH:
-                progress[layout.START] = start + 1
-                continue
-            if length < NO_MATCH:
-                return NO_MATCH - length
-            status = write_path(length, rules, work, output)
-            if status != layout.DONE:
-                return status
-        status = next_partition(edge, rows.searched, progress)
-        if status != layout.DONE:
-            return status
-    return layout.DONE
+    start = progress[layout.START]
+    bound = end_of_window(rows.window_end, start, partition.upper)
+    if bound != progress[layout.MEMO_WINDOW]:  # what failed was in another one
+        progress[layout.MEMO_FROM] = start
+        progress[layout.MEMO_TO] = start
+        progress[layout.MEMO_WINDOW] = bound
+    length = find_match(bound, partition, rules, rows, work, work.registers)
+    if length == NO_MATCH:
+        progress[layout.START] = start + 1
+        return layout.DONE
+    if length < NO_MATCH:
+        return NO_MATCH - length
+    return write_path(length, rules, work, output)
 
 
 @inlined
 def find_match(
-    bound: int,
-    edge: int,
-    lower: int,
-    upper: int,
-    rules: Rules,
-    rows: Rows,
-    work: PathWork,
-    registers: RunArray,
+    bound: int, partition: Partition, rules: Rules, rows: Rows, work: PathWork, registers: RunArray
 ) -> int:
     """Length of the preferred match at progress[START], NO_MATCH, or NO_MATCH - status.
 
@@ -78,7 +67,7 @@ def find_match(
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, memo, progress = work.path, work.memo, work.progress
     start = progress[layout.START]
-    if start >= edge:
+    if start >= partition.edge:
         return NO_MATCH - layout.MORE_ROWS
     row = start
     state = np.int64(0)
@@ -88,7 +77,7 @@ def find_match(
         last = first[state + 1]
         while choice < last:
             guard = program[choice, layout.GUARD]
-            if guard == 0 or is_anchored(guard, row, lower, upper):
+            if guard == 0 or is_anchored(guard, row, partition):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     return int(row - start)
                 mask = program[choice, layout.MASK]
@@ -100,11 +89,10 @@ def find_match(
                         depth = row - start
                         if depth == path.shape[0]:
                             return NO_MATCH - layout.PATH_FULL
-                        if is_asked_too_often(progress):
+                        if takes_too_many_steps(progress):
                             return NO_MATCH - layout.TOO_MANY_STEPS
-                        answer = map_row(
-                            choice, depth, depth + 1, row, lower, upper, rules, rows, work
-                        )
+                        places = Places(depth, depth + 1)
+                        answer = map_row(choice, places, row, partition, rules, rows, work)
                         if answer == HOLDS:
                             break
                         if answer != HOLDS_NOT:
@@ -118,7 +106,7 @@ def find_match(
                 return NO_MATCH - layout.PATH_FULL
             path[row - start] = choice
             row += 1
-            if row == edge:
+            if row == partition.edge:
                 return NO_MATCH - layout.MORE_ROWS
             state = program[choice, layout.TARGET]
             choice = first[state]

@@ -1,10 +1,10 @@
 """All runs at once, row by row: one pass over the rows for all starting rows.
 
 Runs are kept in preferment order, and those of earlier starting rows come first, so the first one
-that accepts beats all behind it, and the match is final when no run before it lives. Until a run
+that accepts beats all after it, and the match is final when no run before it lives. Until a run
 has accepted, each row starts a run of its own, the least preferred one.
 
-What was reached behind the best match and died has failed; that is remembered, because the next
+What was reached after the best match and died has failed; that is remembered, because the next
 search comes there again. A failing condition ends the search only when all runs before it died:
 depth-first search would not have met it earlier. With windows, whose ends never go back, a run that
 began later lives longer: runs merge where their windows end together, and nothing is remembered.
@@ -18,39 +18,28 @@ Thompson.
 import numpy as np
 
 from matchrec.engine.contiguous.kernels.expansion import GOES_ON, Run, expand
-from matchrec.engine.contiguous.kernels.starts import (
-    edge_of,
-    finish_match,
-    has_room,
-    next_partition,
-)
+from matchrec.engine.contiguous.kernels.starts import finish_match, has_room, search_partitions
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
-from matchrec.engine.kernels.layout import Found, Rows, Rules, RunArray, RunsWork
+from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, RunArray, RunsWork
 from matchrec.jit.decorators import inlined, inner, kernel
 
 
 @kernel
 def search(rules: Rules, rows: Rows, work: RunsWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    progress = work.progress
-    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
-        lower = rows.starts[progress[layout.PARTITION]]
-        upper = rows.starts[progress[layout.PARTITION] + 1]
-        edge = edge_of(rows.starts, progress)
-        until = rows.searched[1, progress[layout.PARTITION]]
-        while progress[layout.START] < until:
-            status = find_match(edge, lower, upper, until, rules, rows, work, work.registers)
-            if status == layout.DONE and progress[layout.BEST_START] < 0:
-                break
-            if status == layout.DONE:
-                status = write_best(rules, work, output)
-            if status != layout.DONE:
-                return status
-        status = next_partition(edge, rows.searched, progress)
-        if status != layout.DONE:
-            return status
-    return layout.DONE
+    return search_partitions(search_start, rules, rows, work, output)
+
+
+@inlined
+def search_start(
+    partition: Partition, rules: Rules, rows: Rows, work: RunsWork, output: Found
+) -> int:
+    """Write out the first match from progress[START] on, and go on to the next starting row."""
+    status = find_match(partition, rules, rows, work, work.registers)
+    if status != layout.DONE or work.progress[layout.BEST_START] < 0:
+        return int(status)
+    return write_best(rules, work, output)
 
 
 @inner
@@ -66,23 +55,16 @@ def write_best(rules: Rules, work: RunsWork, output: Found) -> int:
         return layout.OUTPUT_FULL
     node, mapped = progress[layout.BEST_NODE], progress[layout.MAPPED]
     unwind(work.nodes, node, taken, mapped, length)
-    return finish_match(rules.program, rules.skip_to, found, taken, progress, start, length)
+    return finish_match(rules, output, progress, start, length)
 
 
 @inlined
 def find_match(
-    edge: int,
-    lower: int,
-    upper: int,
-    until: int,
-    rules: Rules,
-    rows: Rows,
-    work: RunsWork,
-    registers: RunArray,
+    partition: Partition, rules: Rules, rows: Rows, work: RunsWork, registers: RunArray
 ) -> int:
     """Find the first match from progress[START] on that begins before `until`. DONE or a status.
 
-    It is progress[BEST_...].
+    It is progress[BEST_...]. Where there is none, progress[START] is the row after all starts.
     """
     runs, progress = work.runs, work.progress
     row = progress[layout.START]
@@ -91,16 +73,16 @@ def find_match(
     progress[layout.BEST_START] = -1
     progress[layout.NODES] = 0
     while True:
-        status = make_room(row, edge, bank, count, work)
+        status = make_room(row, partition.edge, bank, count, work)
         if status != layout.DONE:
             return forget(bank, count, row, status, work)
-        if row >= until and count == 0 and progress[layout.BEST_START] < 0:
+        if row >= partition.until and count == 0 and progress[layout.BEST_START] < 0:
             progress[layout.START] = row
             return layout.DONE
         progress[layout.STAMP] += 1
         progress[layout.RUNS] = 0
         answer = np.int64(GOES_ON)
-        begins = int(progress[layout.BEST_START] < 0 and row < until)
+        begins = int(progress[layout.BEST_START] < 0 and row < partition.until)
         for index in range(count + begins):
             run = Run(np.int64(0), np.int64(-1), row, 2 * runs.shape[1])
             if index < count:
@@ -110,7 +92,7 @@ def find_match(
                     runs[bank, index, layout.RUN_START],
                     bank * runs.shape[1] + index,
                 )
-            answer = expand(run, 1 - bank, row, lower, upper, rules, rows, work, registers)
+            answer = expand(run, 1 - bank, row, partition, rules, rows, work, registers)
             if answer != GOES_ON:
                 progress[layout.FAILED_START] = run.start
                 break

@@ -11,21 +11,22 @@ Cost: rows x choices, however long the matches are.
 
 known: int32[r, s], r a power of two; row position p stands at known[p & (r - 1)].
 path: int32[r], the choice that is tried at each row from the starting row on.
-nodes: int32[5, n], the output: mapped rows, rows of the table as below; a node stands behind the
-one that follows it in the match.
+nodes: int32[5, n], the output: mapped rows, rows of the table as below; a node comes after the one
+that follows it in the match.
 found: int64[5, m + 1], with a row more than `layout` says.
 """
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import edge_of, finish, is_anchored, next_partition
+from matchrec.engine.contiguous.kernels.starts import count_match, is_anchored, search_partitions
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChainWork, ChoiceArray, Found, Rows, Rules
+from matchrec.engine.kernels.layout import ChainWork, ChoiceArray, Found, Partition, Rows, Rules
+from matchrec.engine.kernels.next_start import NO_ROW, distance_to_next_start
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inlined, inner, kernel
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 # Rows of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
-# how many rows the match has from here on, and how many rows further on it skips to, or -1.
+# how many rows the match has from here on, and how many rows further on the search does, or NO_ROW.
 CHAIN_CHOICE = 0
 CHAIN_ROW = 1
 CHAIN_NEXT = 2
@@ -49,26 +50,22 @@ NO_MATCH = -1  # `follow` returns how many rows it has gone, this, or less: NO_M
 @kernel
 def search(rules: Rules, rows: Rows, work: ChainWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    progress = work.progress
-    progress[layout.MEMO_TO] = progress[layout.START]
-    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
-        lower = rows.starts[progress[layout.PARTITION]]
-        upper = rows.starts[progress[layout.PARTITION] + 1]
-        edge = edge_of(rows.starts, progress)
-        while progress[layout.START] < rows.searched[1, progress[layout.PARTITION]]:
-            length = follow(edge, lower, upper, rules, rows, work)
-            if length == NO_MATCH:
-                progress[layout.START] += 1
-                continue
-            if length < NO_MATCH:
-                return NO_MATCH - length
-            status = write_chain(length, rules, work, output)
-            if status != layout.DONE:
-                return status
-        status = next_partition(edge, rows.searched, progress)
-        if status != layout.DONE:
-            return status
-    return layout.DONE
+    work.progress[layout.MEMO_TO] = work.progress[layout.START]
+    return search_partitions(search_start, rules, rows, work, output)
+
+
+@spliced
+def search_start(
+    partition: Partition, rules: Rules, rows: Rows, work: ChainWork, output: Found
+) -> int:
+    """Write out the preferred match at progress[START], and go on to the next starting row."""
+    length = follow(partition, rules, rows, work)
+    if length == NO_MATCH:
+        work.progress[layout.START] += 1
+        return layout.DONE
+    if length < NO_MATCH:
+        return NO_MATCH - length
+    return write_chain(length, rules, work, output)
 
 
 @inlined
@@ -84,14 +81,16 @@ def write_chain(length: int, rules: Rules, work: ChainWork, output: Found) -> in
         return layout.OUTPUT_FULL
     node = chain(length, rules, work, nodes)
     found[FOUND_FIRST, progress[layout.MATCHES]] = node
-    whole, target = np.int64(0), np.int64(0)
+    start = progress[layout.START]
+    whole, row = np.int64(0), start + 1
     if node != NO_NODE:
-        whole, target = np.int64(nodes[CHAIN_LENGTH, node]), np.int64(nodes[CHAIN_SKIP, node])
-    return finish(rules.skip_to, found, progress, progress[layout.START], whole, target)
+        whole, distance = np.int64(nodes[CHAIN_LENGTH, node]), nodes[CHAIN_SKIP, node]
+        row = NO_ROW if distance == NO_ROW else start + distance
+    return count_match(found, progress, start, whole, row)
 
 
 @inlined
-def follow(edge: int, lower: int, upper: int, rules: Rules, rows: Rows, work: ChainWork) -> int:
+def follow(partition: Partition, rules: Rules, rows: Rows, work: ChainWork) -> int:
     """Go the preferred way from progress[START] on until it is known how it goes on.
 
     How many rows, whose choices are in `path`; then progress[BEST_NODE] is what is known there.
@@ -99,7 +98,7 @@ def follow(edge: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Ch
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     known, path, progress = work.known, work.path, work.progress
     start = progress[layout.START]
-    if start >= edge:
+    if start >= partition.edge:
         return NO_MATCH - layout.MORE_ROWS
     row = start
     state = 0
@@ -110,12 +109,15 @@ def follow(edge: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Ch
         beyond = UNKNOWN
         while choice < last:
             guard = program[choice, layout.GUARD]
-            if guard == 0 or is_anchored(guard, row, lower, upper):
+            if guard == 0 or is_anchored(guard, row, partition):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     progress[layout.BEST_NODE] = ENDS
                     return int(row - start)
                 mask = program[choice, layout.MASK]
-                if row < upper and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                if (
+                    row < partition.upper
+                    and satisfied[row, program[choice, layout.WORD]] & mask == mask
+                ):
                     bit = program[choice, layout.MEMO]
                     beyond = UNKNOWN
                     if bit >= 0 and row + 1 < progress[layout.MEMO_TO]:
@@ -132,7 +134,7 @@ def follow(edge: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Ch
             if beyond != UNKNOWN:
                 progress[layout.BEST_NODE] = beyond
                 return int(row - start)
-            if row == edge:
+            if row == partition.edge:
                 return NO_MATCH - layout.MORE_ROWS
             state = program[choice, layout.TARGET]
             choice = first[state]
@@ -161,20 +163,16 @@ def chain(length: int, rules: Rules, work: ChainWork, nodes: ChoiceArray) -> int
         node = progress[layout.MAPPED]
         following = beyond - FIRST_NODE
         rest = 0
-        target = -1
+        distance = NO_ROW
         if beyond >= FIRST_NODE:
             rest = nodes[CHAIN_LENGTH, following]
-            target = nodes[CHAIN_SKIP, following]
-        if target >= 0:
-            target += 1
-        is_target = program[choice, layout.SKIP_HERE] != 0
-        if is_target and (rules.skip_to == layout.TO_FIRST or target < 0):
-            target = 0
+            distance = nodes[CHAIN_SKIP, following]
+        is_target = program[choice, layout.IS_TARGET] != 0
         nodes[CHAIN_CHOICE, node] = choice
         nodes[CHAIN_ROW, node] = start + index
         nodes[CHAIN_NEXT, node] = following
         nodes[CHAIN_LENGTH, node] = rest + 1
-        nodes[CHAIN_SKIP, node] = target
+        nodes[CHAIN_SKIP, node] = distance_to_next_start(rules.skip, is_target, distance)
         progress[layout.MAPPED] = node + 1
         beyond = FIRST_NODE + node
     return int(beyond - FIRST_NODE)

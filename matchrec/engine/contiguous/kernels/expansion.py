@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from matchrec.engine.contiguous.kernels.starts import end_of_window, is_anchored
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Rows, Rules, RunArray, RunsWork
-from matchrec.engine.kernels.mapping import is_asked_too_often, map_row
+from matchrec.engine.kernels.layout import Partition, Rows, Rules, RunArray, RunsWork
+from matchrec.engine.kernels.mapping import Places, map_row, takes_too_many_steps
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.merging import NONE, find_twin
 from matchrec.engine.partitions import IntArray
@@ -36,8 +36,7 @@ def expand(
     run: Run,
     bank: int,
     row: int,
-    lower: int,
-    upper: int,
+    partition: Partition,
     rules: Rules,
     rows: Rows,
     work: RunsWork,
@@ -48,10 +47,10 @@ def expand(
     runs, nodes, memo, progress = work.runs, work.nodes, work.memo, work.progress
     if run.state < 0:
         return wait(run.state, run.node, run.start, bank, runs, progress)
-    bound = end_of_window(rows.window_end, run.start, upper)
+    bound = end_of_window(rows.window_end, run.start, partition.upper)
     for choice in range(first[run.state], first[run.state + 1]):
         guard = program[choice, layout.GUARD]
-        if guard != 0 and not is_anchored(guard, row, lower, upper):
+        if guard != 0 and not is_anchored(guard, row, partition):
             continue
         target = program[choice, layout.TARGET]
         if target == layout.ACCEPT:
@@ -77,10 +76,10 @@ def expand(
             if rules.merge_runs and is_seen(target, bound, work):
                 continue
         else:
-            if is_asked_too_often(progress):
+            if takes_too_many_steps(progress):
                 return layout.TOO_MANY_STEPS
-            after = bank * runs.shape[1] + place
-            answer = map_row(choice, run.place, after, row, lower, upper, rules, rows, work)
+            places = Places(run.place, bank * runs.shape[1] + place)
+            answer = map_row(choice, places, row, partition, rules, rows, work)
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
@@ -116,9 +115,9 @@ def is_seen(state: int, bound: int, work: RunsWork) -> bool:
 
 @inner
 def wait(state: int, choice: int, start: int, bank: int, runs: IntArray, progress: IntArray) -> int:
-    """Keep a run whose condition has failed behind the runs before it, or fail with the last.
+    """Keep a run whose condition has failed after the runs preferred to it, or fail with the last.
 
-    It cuts all behind it off, so only one is ever kept; progress[ROW] says where it has failed.
+    It cuts off all runs after it, so only one is ever kept; progress[ROW] says where it has failed.
     """
     run = progress[layout.RUNS]
     if run == 0:

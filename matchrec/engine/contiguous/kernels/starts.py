@@ -1,28 +1,76 @@
-"""What every search does around a match: write it out and find the next starting row."""
+"""What every search does around a match: go from partition to partition and write matches out."""
+
+from typing import Any
 
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChoiceArray, Found, PathWork, Rules, WindowWork
+from matchrec.engine.kernels.layout import (
+    AnyWork,
+    ChoiceArray,
+    Found,
+    Partition,
+    PathWork,
+    Rows,
+    Rules,
+    WindowWork,
+)
+from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inlined, inner
+from matchrec.jit.decorators import inlined, inner, spliced
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
+@spliced
+def search_partitions(
+    search_start: Any, rules: Rules, rows: Rows, work: AnyWork, output: Found
+) -> int:
+    """Search from `progress` on until all is done or something is full; return the status.
+
+    search_start: a compiled function that searches from progress[START] on and either sets the next
+    starting row and answers DONE, or answers another status.
+    """
+    progress = work.progress
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        partition = partition_at(rows, progress)
+        while progress[layout.START] < partition.until:
+            status = search_start(partition, rules, rows, work, output)
+            if status != layout.DONE:
+                return int(status)
+        if partition.edge != layout.NO_EDGE:
+            return layout.MORE_ROWS
+        begin_next_partition(rows.searched, progress)
+    return layout.DONE
+
+
+@inlined
+def partition_at(rows: Rows, progress: IntArray) -> Partition:
+    """The partition that is searched."""
+    number = progress[layout.PARTITION]
+    is_last = number == rows.starts.shape[0] - 2
+    edge = progress[layout.EDGE] if is_last else layout.NO_EDGE
+    return Partition(rows.starts[number], rows.starts[number + 1], edge, rows.searched[1, number])
+
+
+@inlined
+def whole_partition(starts: IntArray, progress: IntArray) -> Partition:
+    """The partition that is searched, of which all rows are here and may begin a match."""
+    number = progress[layout.PARTITION]
+    lower, upper = starts[number], starts[number + 1]
+    return Partition(lower, upper, np.int64(layout.NO_EDGE), upper)
+
+
 @inner
-def next_partition(edge: int, searched: IntArray, progress: IntArray) -> int:
-    """Go on to the next partition: DONE; MORE_ROWS where the end of this one is not here."""
-    if edge != layout.NO_EDGE:
-        return layout.MORE_ROWS
+def begin_next_partition(searched: IntArray, progress: IntArray) -> None:
+    """Go on to the first row of the next partition from which matches begin."""
     progress[layout.PARTITION] += 1
     start = searched[0, progress[layout.PARTITION]]
     progress[layout.START] = start
     progress[layout.NUMBER] = 0
-    progress[layout.ASKED] = 0
+    progress[layout.STEP_COUNT] = 0
     progress[layout.MEMO_FROM] = start
     progress[layout.MEMO_TO] = start
     progress[layout.HORIZON] = start
-    return layout.DONE
 
 
 @inlined
@@ -39,7 +87,7 @@ def write_path(length: int, rules: Rules, work: PathWork | WindowWork, output: F
     mapped = progress[layout.MAPPED]
     for index in range(length):
         taken[mapped + index] = path[index]
-    return finish_match(rules.program, rules.skip_to, output.found, taken, progress, start, length)
+    return finish_match(rules, output, progress, start, length)
 
 
 @inner
@@ -51,30 +99,20 @@ def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: in
     )
 
 
-@inner
-def finish_match(
-    program: IntArray,
-    skip_to: int,
-    found: IntArray,
-    taken: ChoiceArray,
-    progress: IntArray,
-    start: int,
-    length: int,
-) -> int:
+@inlined
+def finish_match(rules: Rules, output: Found, progress: IntArray, start: int, length: int) -> int:
     """Count the match whose choices are at the end of the output; set the next starting row."""
-    mapped = progress[layout.MAPPED]
-    progress[layout.MAPPED] = mapped + length
-    target = np.int64(0)
-    if skip_to != layout.TO_NEXT_ROW and skip_to != layout.PAST_LAST_ROW:
-        target = skip_target(program, skip_to, taken[mapped : mapped + length])
-    return finish(skip_to, found, progress, start, length, target)
+    begin = progress[layout.MAPPED]
+    progress[layout.MAPPED] = begin + length
+    is_target = rules.program[:, layout.IS_TARGET]
+    mapped = output.taken[begin : begin + length]
+    row = next_start(rules.skip, is_target, mapped, start, None)
+    return count_match(output.found, progress, start, length, row)
 
 
 @inner
-def finish(
-    skip_to: int, found: IntArray, progress: IntArray, start: int, length: int, target: int
-) -> int:
-    """Count a match; set the next starting row. target: which of its rows SKIP TO v goes to."""
+def count_match(found: IntArray, progress: IntArray, start: int, length: int, row: int) -> int:
+    """Count a match of `length` rows; go on from `row`: DONE or a failure."""
     match = progress[layout.MATCHES]
     progress[layout.NUMBER] += 1
     found[layout.FOUND_PARTITION, match] = progress[layout.PARTITION]
@@ -82,38 +120,7 @@ def finish(
     found[layout.FOUND_START, match] = start
     found[layout.FOUND_OFFSET, match + 1] = found[layout.FOUND_OFFSET, match] + length
     progress[layout.MATCHES] = match + 1
-    if length == 0 or skip_to == layout.TO_NEXT_ROW:
-        progress[layout.START] = start + 1
-        return layout.DONE
-    if skip_to == layout.PAST_LAST_ROW:
-        progress[layout.START] = start + length
-        return layout.DONE
-    progress[layout.ROW] = start
-    if target < 0:
-        return layout.SKIP_TO_NO_ROW
-    if target == 0:
-        return layout.SKIP_TO_FIRST_ROW
-    progress[layout.START] = start + target
-    return layout.DONE
-
-
-@inner
-def skip_target(program: IntArray, skip_to: int, choices: ChoiceArray | IntArray) -> int:
-    """Which of a match's rows, mapped by `choices`, SKIP TO FIRST or LAST goes to; -1 for none."""
-    index = 0 if skip_to == layout.TO_FIRST else choices.shape[0] - 1
-    step = 1 if skip_to == layout.TO_FIRST else -1
-    while 0 <= index < choices.shape[0]:
-        if program[choices[index], layout.SKIP_HERE] != 0:
-            return index
-        index += step
-    return -1
-
-
-@inlined
-def edge_of(starts: IntArray, progress: IntArray) -> int:
-    """From which row on the partition that is searched may not be looked at."""
-    is_last = progress[layout.PARTITION] == starts.shape[0] - 2
-    return progress[layout.EDGE] if is_last else layout.NO_EDGE
+    return go_on_from(row, start, progress)
 
 
 @inlined
@@ -123,8 +130,8 @@ def end_of_window(window_end: IntArray, start: int, upper: int) -> int:
 
 
 @inlined
-def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
+def is_anchored(guard: int, row: int, partition: Partition) -> bool:
     """Whether the anchors in `guard` hold before `row`."""
-    if guard & GUARD_START and row != lower:
+    if guard & GUARD_START and row != partition.lower:
         return False
-    return not (guard & GUARD_END and row != upper)
+    return not (guard & GUARD_END and row != partition.upper)

@@ -5,7 +5,7 @@ run leads to a match inside its window if that is no further than the window's e
 steps to the first choice that does, row by row, and never goes back.
 
 A value holds for every starting row. It is found out when it is asked for, and no further than to a
-horizon behind the window's end: a window that ends behind the horizon sets a new one, twice as far,
+horizon after the window's end: a window that ends after the horizon sets a new one, twice as far,
 and then only what was too far is asked again. So each pair of state and row is looked at a few
 times, however long the windows are.
 
@@ -18,16 +18,11 @@ and the best of those before it.
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import (
-    edge_of,
-    is_anchored,
-    next_partition,
-    write_path,
-)
+from matchrec.engine.contiguous.kernels.starts import is_anchored, search_partitions, write_path
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Found, Rows, Rules, WindowWork
+from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, WindowWork
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inlined, kernel
+from matchrec.jit.decorators import inlined, kernel, spliced
 
 NEVER = 2**31 - 1  # no acceptance can be reached
 TOO_FAR = NEVER - 1  # none up to the horizon
@@ -41,42 +36,37 @@ UNDECIDED = -3
 @kernel
 def search(rules: Rules, rows: Rows, work: WindowWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
+    return search_partitions(search_start, rules, rows, work, output)
+
+
+@spliced
+def search_start(
+    partition: Partition, rules: Rules, rows: Rows, work: WindowWork, output: Found
+) -> int:
+    """Write out the preferred match at progress[START], and go on to the next starting row."""
     progress = work.progress
-    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
-        lower = rows.starts[progress[layout.PARTITION]]
-        upper = rows.starts[progress[layout.PARTITION] + 1]
-        edge = edge_of(rows.starts, progress)
-        while progress[layout.START] < rows.searched[1, progress[layout.PARTITION]]:
-            start = progress[layout.START]
-            bound = rows.window_end[start]
-            if bound > progress[layout.HORIZON]:
-                end = min(upper, edge)
-                progress[layout.HORIZON] = min(end, 2 * bound - start + 16)
-            length = walk(bound, edge, lower, upper, rules, rows, work)
-            if length == NO_MATCH:
-                progress[layout.START] = start + 1
-                continue
-            if length == NO_ROOM:
-                return layout.MEMO_FULL
-            if length == UNDECIDED:
-                return layout.MORE_ROWS
-            status = write_path(length, rules, work, output)
-            if status != layout.DONE:
-                return status
-        status = next_partition(edge, rows.searched, progress)
-        if status != layout.DONE:
-            return status
-    return layout.DONE
+    start = progress[layout.START]
+    bound = rows.window_end[start]
+    if bound > progress[layout.HORIZON]:
+        end = min(partition.upper, partition.edge)
+        progress[layout.HORIZON] = min(end, 2 * bound - start + 16)
+    length = walk(bound, partition, rules, rows, work)
+    if length == NO_MATCH:
+        progress[layout.START] = start + 1
+        return layout.DONE
+    if length == NO_ROOM:
+        return layout.MEMO_FULL
+    if length == UNDECIDED:
+        return layout.MORE_ROWS
+    return write_path(length, rules, work, output)
 
 
 @inlined
-def walk(
-    bound: int, edge: int, lower: int, upper: int, rules: Rules, rows: Rows, work: WindowWork
-) -> int:
+def walk(bound: int, partition: Partition, rules: Rules, rows: Rows, work: WindowWork) -> int:
     """Length of the preferred match at progress[START] that ends at `bound` or before it.
 
-    Its choices are in `path`. NO_MATCH where there is none; NO_ROOM; UNDECIDED where rows behind
-    `edge` decide.
+    Its choices are in `path`. NO_MATCH where there is none; NO_ROOM; UNDECIDED where rows from
+    `edge` on decide.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, progress = work.path, work.progress
@@ -84,12 +74,12 @@ def walk(
     row = start
     state = np.int64(0)
     while True:
-        if row >= edge:
+        if row >= partition.edge:
             return UNDECIDED
         chosen = -1
         for choice in range(first[state], first[state + 1]):
             guard = program[choice, layout.GUARD]
-            if guard != 0 and not is_anchored(guard, row, lower, upper):
+            if guard != 0 and not is_anchored(guard, row, partition):
                 continue
             target = program[choice, layout.TARGET]
             if target == layout.ACCEPT:
@@ -97,12 +87,12 @@ def walk(
             mask = program[choice, layout.MASK]
             if row >= bound or satisfied[row, program[choice, layout.WORD]] & mask != mask:
                 continue
-            away = look(target, row + 1, edge, lower, upper, rules, work)
+            away = look(target, row + 1, partition, rules, work)
             if away == UNKNOWN:
-                away = explore(target, row + 1, edge, lower, upper, rules, rows, work)
+                away = explore(target, row + 1, partition, rules, rows, work)
                 if away == NO_ROOM:
                     return NO_ROOM
-            if away == TOO_FAR and bound >= edge:
+            if away == TOO_FAR and bound >= partition.edge:
                 return UNDECIDED
             if row + 1 + away <= bound:
                 chosen = choice
@@ -118,14 +108,7 @@ def walk(
 
 @inlined
 def explore(
-    state: int,
-    row: int,
-    edge: int,
-    lower: int,
-    upper: int,
-    rules: Rules,
-    rows: Rows,
-    work: WindowWork,
+    state: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: WindowWork
 ) -> int:
     """How many rows a run in `state` at `row` is away from the nearest acceptance, or NO_ROOM.
 
@@ -146,10 +129,10 @@ def explore(
             if (
                 program[choice, layout.TARGET] != layout.ACCEPT
                 and satisfied[row, program[choice, layout.WORD]] & mask == mask
-                and (guard == 0 or is_anchored(guard, row, lower, upper))
+                and (guard == 0 or is_anchored(guard, row, partition))
             ):
                 target = program[choice, layout.TARGET]
-                away = look(target, row + 1, edge, lower, upper, rules, work)
+                away = look(target, row + 1, partition, rules, work)
                 if away == UNKNOWN:
                     break
                 best = min(best, one_more(away))
@@ -188,9 +171,7 @@ def one_more(away: int) -> int:
 
 
 @inlined
-def look(
-    state: int, row: int, edge: int, lower: int, upper: int, rules: Rules, work: WindowWork
-) -> int:
+def look(state: int, row: int, partition: Partition, rules: Rules, work: WindowWork) -> int:
     """What is known of a state and row: a distance, NEVER, TOO_FAR or UNKNOWN."""
     first, program = rules.first, rules.program
     nearest, progress = work.nearest, work.progress
@@ -200,15 +181,15 @@ def look(
             return int(away)
         if row - away + NO_ROOM == progress[layout.HORIZON]:
             return TOO_FAR
-    if row >= edge:
+    if row >= partition.edge:
         return TOO_FAR
     for choice in range(first[state], first[state + 1]):
         if program[choice, layout.TARGET] == layout.ACCEPT:
             guard = program[choice, layout.GUARD]
-            if guard == 0 or is_anchored(guard, row, lower, upper):
+            if guard == 0 or is_anchored(guard, row, partition):
                 return 0
     if row == progress[layout.HORIZON]:
-        return NEVER if row == upper else TOO_FAR
+        return NEVER if row == partition.upper else TOO_FAR
     return UNKNOWN
 
 

@@ -11,12 +11,15 @@ Source: SASE+, "Backtracking algorithm".
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import is_anchored, skip_target
+from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Partition
+from matchrec.engine.kernels.mapping import Places
 from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.choosing import failed, may_map
+from matchrec.engine.selection.kernels.choosing import may_map, note_failure
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import (
     closes,
@@ -41,13 +44,12 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     progress, counters = work.progress, work.counters
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
-        lower = rows.starts[progress[layout.PARTITION]]
-        upper = rows.starts[progress[layout.PARTITION] + 1]
-        while progress[layout.START] < upper or progress[layout.BEST_START] >= 0:
+        partition = whole_partition(rows.starts, progress)
+        while progress[layout.START] < partition.upper or progress[layout.BEST_START] >= 0:
             start = progress[layout.START]
             matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
             copy(counters[0], counters[1])
-            best_end = min(progress[layout.BEST_END], upper - 1)
+            best_end = min(progress[layout.BEST_END], partition.upper - 1)
             if progress[layout.BEST_START] >= 0 and start > best_end:
                 status = finish_best(work, output)
             else:
@@ -57,13 +59,13 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 status = layout.DONE
                 for first in range(rules.starts):
                     if status == layout.DONE:
-                        status = search_from(start, first, lower, upper, rules, rows, work, output)
+                        status = search_from(first, partition, rules, rows, work, output)
                 if status == layout.DONE:
                     progress[layout.START] = start + 1
                 elif status == ACCEPTED:
                     status = write_path(progress[own.BEST_LENGTH], work.path, progress, output)
                     if status == layout.DONE:
-                        status = skip(start, rules.program, rules.skip_to, work.path, progress)
+                        status = skip(start, rules, work)
             if status != layout.DONE:
                 progress[layout.MATCHES] = matches
                 progress[layout.MAPPED] = mapped
@@ -71,8 +73,8 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 return status
             counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
         progress[layout.PARTITION] += 1
-        progress[layout.START] = upper
-        forget(upper, work)
+        progress[layout.START] = partition.upper
+        forget(partition.upper, work)
     return layout.DONE
 
 
@@ -85,7 +87,7 @@ def forget(row: int, work: Work) -> None:
 
 @spliced
 def finish_best(work: Work, output: Found) -> int:
-    """Write out the best match and go on behind it; DONE or OUTPUT_FULL."""
+    """Write out the best match and go on after it; DONE or OUTPUT_FULL."""
     progress = work.progress
     progress[own.COMPLETED] = progress[layout.BEST_END]
     status = write_best(work.path, progress, output)
@@ -96,42 +98,25 @@ def finish_best(work: Work, output: Found) -> int:
     return status
 
 
-@inner
-def skip(start: int, program: IntArray, skip_to: int, path: IntArray, progress: IntArray) -> int:
-    """AFTER MATCH SKIP: set the next starting row after the match in `path`."""
-    length = progress[own.BEST_LENGTH]
-    progress[layout.START] = start + 1
-    if length == 0 or skip_to == layout.TO_NEXT_ROW:
-        return layout.DONE
-    if skip_to == layout.PAST_LAST_ROW:
-        progress[layout.START] = path[own.ROWS, length - 1] + 1
-        return layout.DONE
-    progress[layout.ROW] = start
-    index = skip_target(program, skip_to, path[own.CHOICES, :length])
-    if index < 0:
-        return layout.SKIP_TO_NO_ROW
-    if index == 0:
-        return layout.SKIP_TO_FIRST_ROW
-    progress[layout.START] = path[own.ROWS, index]
-    return layout.DONE
+@inlined
+def skip(start: int, rules: Rules, work: Work) -> int:
+    """AFTER MATCH SKIP: set the next starting row after the match in `path`; DONE or a failure."""
+    length = work.progress[own.BEST_LENGTH]
+    mapped, rows = work.path[own.CHOICES, :length], work.path[own.ROWS, :length]
+    row = next_start(rules.skip, rules.program[:, layout.IS_TARGET], mapped, start, rows)
+    return go_on_from(row, start, work.progress)
 
 
 @spliced
 def search_from(
-    start: int,
-    first: int,
-    lower: int,
-    upper: int,
-    rules: Rules,
-    rows: Rows,
-    work: Work,
-    output: Found,
+    first: int, partition: Partition, rules: Rules, rows: Rows, work: Work, output: Found
 ) -> int:
-    """Search for matches that start at a row in state `first`: DONE, ACCEPTED, or a status.
+    """Search for matches from progress[START] and state `first` on: DONE, ACCEPTED or a status.
 
     One loop over choices, forward, over skipped rows, and back.
     """
     program, path, progress, counters = rules.program, work.path, work.progress, work.counters
+    start = progress[layout.START]
     end = rows.run_end[start]
     row, state, depth = start, first, np.int64(0)
     choice = rules.first[first]
@@ -139,15 +124,15 @@ def search_from(
     counters[0, own.RUNS_CREATED] += 1
     while True:
         last = rules.first[state + 1]
-        if work.alive.shape[0] > 0:
-            work.alive[start] = max(work.alive[start], row)
+        if work.last_live.shape[0] > 0:
+            work.last_live[start] = max(work.last_live[start], row)
         if progress[layout.BEST_START] >= 0:
             # What completes earlier is better, or with the same start the least positions.
             end = min(end, progress[layout.BEST_END] + int(progress[layout.BEST_START] == start))
         while choice < last:
             target = program[choice, layout.TARGET]
             if target == layout.ACCEPT:
-                status = accept(row, depth, choice, lower, upper, rules, rows, work, output)
+                status = accept(row, depth, choice, partition, rules, rows, work, output)
                 if status == ACCEPTED:
                     if rules.output == own.PREFERRED:
                         return ACCEPTED
@@ -157,7 +142,9 @@ def search_from(
             elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
                 if depth == path.shape[1]:
                     return layout.PATH_FULL
-                answer = may_map(choice, depth, depth + 1, row, lower, upper, rules, rows, work)
+                answer = may_map(
+                    choice, Places(depth, depth + 1), row, partition, rules, rows, work
+                )
                 if answer == HOLDS and target >= 0:
                     blocked = max(blocked, program[choice, layout.BLOCKS])
                     bit = program[choice, layout.MEMO]
@@ -173,26 +160,20 @@ def search_from(
                         choice = last
                         break
                 elif answer != HOLDS_NOT:
-                    return failed(answer, choice, row, work)
+                    return note_failure(answer, choice, row, work)
             choice += 1
         counters[0, own.READS] += 1
         if choice < last:
-            path[own.ROWS, depth] = row
-            path[own.CHOICES, depth] = choice
-            path[own.MARKS, depth] = 4 * matches + blocked
-            depth += 1
-            row += 1
+            push(choice, row, depth, 4 * matches + blocked, work)
+            depth, row = depth + 1, row + 1
             state = program[choice, layout.TARGET]
             blocked = 0 if rules.goes_on[state] else BLOCKED
             choice = rules.first[state]
-            counters[0, own.NODES_CREATED] += 1
-            counters[0, own.MOST_ALIVE] = max(counters[0, own.MOST_ALIVE], depth)
             continue
         if depth == 0:
             return layout.DONE
         if row < end and blocked == 0 and rules.waits[state] >= 0:
-            row += 1
-            state = rules.waits[state]
+            row, state = row + 1, rules.waits[state]
             choice = rules.first[state]
             continue
         if row >= end and rules.ends[state] != 0:
@@ -202,15 +183,32 @@ def search_from(
         depth -= 1
         row, choice = path[own.ROWS, depth], path[own.CHOICES, depth]
         blocked = path[own.MARKS, depth] & 3
-        bit = program[choice, layout.MEMO]
-        in_vain = bit >= 0 and path[own.MARKS, depth] >> 2 == matches
-        if in_vain and not remember_failure(work.memo, progress, bit, row + 1):
-            progress[layout.NEEDED] = row + 2 - start
+        if path[own.MARKS, depth] >> 2 == matches and not remember(choice, row, rules, work):
             return layout.MEMO_FULL
-        state = program[choice, layout.SOURCE]
-        choice += 1
+        state, choice = program[choice, layout.SOURCE], choice + 1
         counters[0, own.FORKS] += 1
         counters[0, own.RUNS_CREATED] += 1
+
+
+@spliced
+def push(choice: int, row: int, depth: int, marks: int, work: Work) -> None:
+    """Map a row in the path."""
+    path, counters = work.path, work.counters
+    path[own.ROWS, depth] = row
+    path[own.CHOICES, depth] = choice
+    path[own.MARKS, depth] = marks
+    counters[0, own.NODES_CREATED] += 1
+    counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], depth + 1)
+
+
+@spliced
+def remember(choice: int, row: int, rules: Rules, work: Work) -> bool:
+    """Note that the way on from a choice leads to no match; false where there is no room."""
+    bit, progress = rules.program[choice, layout.MEMO], work.progress
+    if bit < 0 or remember_failure(work.memo, progress, bit, row + 1):
+        return True
+    progress[layout.NEEDED] = row + 2 - progress[layout.START]
+    return False
 
 
 @spliced
@@ -252,8 +250,7 @@ def accept(
     row: int,
     depth: int,
     choice: int,
-    lower: int,
-    upper: int,
+    partition: Partition,
     rules: Rules,
     rows: Rows,
     work: Work,
@@ -262,7 +259,7 @@ def accept(
     """The path as a match, if its last row is the one before `row`: ACCEPTED, DONE or a status."""
     path, progress = work.path, work.progress
     guard = rules.program[choice, layout.GUARD]
-    if guard != 0 and not is_anchored(guard, row, lower, upper):
+    if guard != 0 and not is_anchored(guard, row, partition):
         return layout.DONE
     if depth == 0 and rules.output == own.PREFERRED:
         progress[own.BEST_LENGTH] = 0
@@ -276,13 +273,13 @@ def accept(
         return layout.DONE
     if progress[layout.BEST_START] >= 0 and row - 1 > progress[layout.BEST_END]:
         return layout.DONE
-    answer = closes(row - 1, depth, lower, upper, rules, rows, work)
+    answer = closes(row - 1, depth, partition, rules, rows, work)
     if answer == HOLDS:
-        answer = lacks_absent(0, depth, depth, lower, upper, rules, rows, work)
+        answer = lacks_absent(0, depth, depth, partition, rules, rows, work)
     if answer == HOLDS_NOT:
         return layout.DONE
     if answer != HOLDS:
-        return failed(answer, path[own.CHOICES, depth - 1], row - 1, work)
+        return note_failure(answer, path[own.CHOICES, depth - 1], row - 1, work)
     if rules.output == own.ALL:
         status = complete(A_MATCH, row - 1, depth, path, progress, output)
         return ACCEPTED if status == layout.DONE else status

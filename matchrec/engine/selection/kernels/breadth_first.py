@@ -12,16 +12,19 @@ many runs, with it exponentially many unless they merge.
 Source: SASE+, "Basic algorithm", "Merging equivalent runs".
 """
 
+from matchrec.engine.contiguous.kernels.starts import whole_partition
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Partition
+from matchrec.engine.kernels.mapping import Places, copy_registers
 from matchrec.engine.kernels.merging import NONE, find_twin
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.buffer import add_node, compact
-from matchrec.engine.selection.kernels.choosing import failed, may_map
+from matchrec.engine.selection.kernels.choosing import may_map, note_failure
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import closes, copy, write_best
 from matchrec.engine.selection.kernels.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
+from matchrec.jit.decorators import inlined, kernel, spliced
 from matchrec.nfa.closure import GUARD_END
 from matchrec.nfa.places import A_MATCH
 
@@ -33,9 +36,8 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     progress, counters = work.progress, work.counters
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
-        lower = rows.starts[progress[layout.PARTITION]]
-        upper = rows.starts[progress[layout.PARTITION] + 1]
-        end = upper + int(rules.flushes) if progress[own.STOP] < 0 else progress[own.STOP]
+        partition = whole_partition(rows.starts, progress)
+        end = partition.upper + int(rules.flushes) if progress[own.STOP] < 0 else progress[own.STOP]
         while progress[layout.START] < end:
             row = progress[layout.START]
             if progress[own.COUNT] == 0 and rules.output != own.GRAPH:
@@ -48,10 +50,10 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             nodes = progress[layout.NODES]
             matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
             copy(counters[0], counters[1])
-            status = step(row, lower, upper, rules, rows, work, output)
+            status = step(row, partition, rules, rows, work, output)
             if status == layout.DONE and progress[layout.BEST_START] >= 0:
                 status = write_best(work.path, progress, output)
-                progress[layout.RUNS] = 0  # the search goes on behind the match
+                progress[layout.RUNS] = 0  # the search goes on after the match
             progress[layout.BEST_START] = -1
             if status != layout.DONE:
                 progress[layout.NODES] = nodes
@@ -63,12 +65,12 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             progress[own.COUNT] = progress[layout.RUNS]
             progress[layout.START] = row + 1
             counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
-            counters[0, own.MOST_ALIVE] = max(counters[0, own.MOST_ALIVE], progress[own.COUNT])
+            counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[own.COUNT])
         if progress[own.STOP] >= 0:
             compact(progress[own.BANK], end - 1, rows.window_end, work)
             return layout.DONE
         progress[layout.PARTITION] += 1
-        progress[layout.START] = upper
+        progress[layout.START] = partition.upper
         progress[own.COUNT] = 0
     if rules.output == own.GRAPH:
         last = rows.starts[rows.starts.shape[0] - 1]
@@ -78,7 +80,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
 
 @spliced
 def step(
-    row: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work, output: Found
+    row: int, partition: Partition, rules: Rules, rows: Rows, work: Work, output: Found
 ) -> int:
     """Give a row, or the end of the partition, to all runs and to new ones; DONE or a status."""
     progress, runs, counters = work.progress, work.runs, work.counters
@@ -87,19 +89,17 @@ def step(
     progress[layout.STAMP] += 1
     progress[own.COMPLETED] = row
     merges = rules.merge_runs and (row % ROWS_APART == 0 or count >= 2 * progress[own.MERGED])
-    for run in range(count + (rules.starts if row < upper else 0)):
+    for run in range(count + (rules.starts if row < partition.upper else 0)):
         state, node, start, place = run - count, -1, row, 2 * runs.shape[1]
         if run < count:
             state, node = runs[bank, run, layout.RUN_STATE], runs[bank, run, layout.RUN_NODE]
             start, place = runs[bank, run, layout.RUN_START], bank * runs.shape[1] + run
-            if work.alive.shape[0] > 0:
-                work.alive[start] = row
+            if work.last_live.shape[0] > 0:
+                work.last_live[start] = row
         if rows.run_end[start] <= row:
             if run < count and rules.ends[state] != 0:
                 progress[own.MATCH_KIND] = rules.ends[state]
-                status = unwind_matches(
-                    node, row - 1, place, lower, upper, rules, rows, work, output
-                )
+                status = unwind_matches(node, row - 1, place, partition, rules, rows, work, output)
                 if status != layout.DONE:
                     return status
             continue
@@ -113,11 +113,11 @@ def step(
             if progress[layout.RUNS] == runs.shape[1]:
                 return layout.RUNS_FULL
             after = (1 - bank) * runs.shape[1] + progress[layout.RUNS]
-            answer = may_map(choice, place, after, row, lower, upper, rules, rows, work)
+            answer = may_map(choice, Places(place, after), row, partition, rules, rows, work)
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
-                return failed(answer, choice, row, work)
+                return note_failure(answer, choice, row, work)
             progress[own.MATCH_KIND] = A_MATCH
             if target >= 0:
                 ways += 1
@@ -126,35 +126,31 @@ def step(
                 if chosen < 0:
                     return layout.NODES_FULL
                 guard = rules.accepts[target]
-                is_match = guard == 0 or (guard == GUARD_END and row + 1 == upper)
+                is_match = guard == 0 or (guard == GUARD_END and row + 1 == partition.upper)
             elif target == own.CUTS:
                 break
             else:
                 blocked, stopped, chosen = True, stopped or target == own.STOPS, node
                 if target == own.TIMES_OUT:
                     progress[own.MATCH_KIND] = rules.ends[state]
-                is_match = target == own.COMPLETES_HERE or (
-                    target == own.TIMES_OUT and rules.ends[state] != 0
-                )
+                is_match = completes(target, state, rules)
             if is_match:
-                status = accept(chosen, after, row, lower, upper, rules, rows, work, output)
+                status = accept(chosen, after, row, partition, rules, rows, work, output)
                 if status < layout.DONE:
-                    return failed(-status, choice, row, work)
+                    return note_failure(-status, choice, row, work)
                 if status != layout.DONE:
                     return status
             if target == own.ENDS or target == own.TIMES_OUT:
                 break
             goes_on = target >= 0 and rules.goes_on[target]
-            if goes_on and not go_on(target, chosen, start, merges, 1 - bank, rules, work):
+            if goes_on and not add_run(target, chosen, start, merges, 1 - bank, rules, work):
                 return layout.NODES_FULL
         if run < count and not blocked and rules.waits[state] >= 0:
             ways += 1
             if progress[layout.RUNS] == runs.shape[1]:
                 return layout.RUNS_FULL
-            after = (1 - bank) * runs.shape[1] + progress[layout.RUNS]
-            for register in range(work.registers.shape[1]):
-                work.registers[after, register] = work.registers[place, register]
-            if not go_on(rules.waits[state], node, start, merges, 1 - bank, rules, work):
+            copy_registers(place, (1 - bank) * runs.shape[1] + progress[layout.RUNS], work)
+            if not add_run(rules.waits[state], node, start, merges, 1 - bank, rules, work):
                 return layout.NODES_FULL
         counters[0, own.FORKS] += max(0, ways - 1)
         counters[0, own.RUNS_CREATED] += ways if run == count else max(0, ways - 1)
@@ -163,13 +159,18 @@ def step(
     return layout.DONE
 
 
+@inlined
+def completes(effect: int, state: int, rules: Rules) -> bool:
+    """Whether what a row does that is not mapped completes a run that waits in a state."""
+    return effect == own.COMPLETES_HERE or (effect == own.TIMES_OUT and rules.ends[state] != 0)
+
+
 @spliced
 def accept(
     node: int,
     place: int,
     row: int,
-    lower: int,
-    upper: int,
+    partition: Partition,
     rules: Rules,
     rows: Rows,
     work: Work,
@@ -179,7 +180,7 @@ def accept(
 
     DONE, a status, or minus an answer of a condition that has failed.
     """
-    answer = closes(row, place, lower, upper, rules, rows, work)
+    answer = closes(row, place, partition, rules, rows, work)
     if answer == HOLDS_NOT:
         return layout.DONE
     if answer != HOLDS:
@@ -187,11 +188,11 @@ def accept(
     if rules.output == own.COUNT_ONLY:
         work.counters[0, own.MATCHES_FOUND] += 1
         return layout.DONE
-    return unwind_matches(node, row, place, lower, upper, rules, rows, work, output)
+    return unwind_matches(node, row, place, partition, rules, rows, work, output)
 
 
 @spliced
-def go_on(
+def add_run(
     state: int, node: int, start: int, merges: bool, bank: int, rules: Rules, work: Work
 ) -> bool:
     """Add a run, whose registers stand in their place, or merge it; false if nodes are full."""

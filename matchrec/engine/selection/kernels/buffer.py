@@ -39,7 +39,7 @@ def add_node(choice: int, row: int, before: int, other: int, start: int, work: W
 def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
     """Keep the nodes that a run in `bank` still reaches inside its window, or a kept match.
 
-    A node stands behind those that it leads to, so one pass back marks and one pass forth slides. A
+    A node comes after those that it leads to, so one pass back marks and one pass forth slides. A
     join with one side left is that side. Source: SASE+, "Memory management".
     """
     nodes, moved, runs, progress = work.nodes, work.moved, work.runs, work.progress
@@ -55,9 +55,9 @@ def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
             kept_whole = moved[node] == IN_A_MATCH or other == own.COMPLETES
             if before >= 0 and kept_whole:
                 moved[before] = IN_A_MATCH
-            elif before >= 0 and not is_over(nodes, before, row, window_end):
+            elif before >= 0 and not is_expired(nodes, before, row, window_end):
                 moved[before] = max(moved[before], 0)
-            if other >= 0 and not is_over(nodes, other, row, window_end):
+            if other >= 0 and not is_expired(nodes, other, row, window_end):
                 moved[other] = 0
     kept = 0
     for node in range(count):
@@ -83,6 +83,6 @@ def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
 
 
 @inlined
-def is_over(nodes: IntArray, node: int, row: int, window_end: IntArray) -> bool:
+def is_expired(nodes: IntArray, node: int, row: int, window_end: IntArray) -> bool:
     """Whether the window of all that ends at a node has ended before `row`."""
     return bool(window_end[nodes[node, own.NODE_START]] <= row)

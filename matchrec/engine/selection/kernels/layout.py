@@ -1,8 +1,7 @@
-"""What these kernels are given and work in, beside the layout of `kernels.layout`.
+"""The records of event selection, beside those of `kernels.layout`.
 
-The arrays travel in four named tuples, so that a function says what it needs in one word. None is
-missing: without conditions on the run there are no registers in a row of them, without a window it
-ends with the partition.
+No array is missing: without conditions on the run, a row of registers is empty; without a window,
+it ends with the partition.
 """
 
 from typing import NamedTuple
@@ -15,26 +14,25 @@ from matchrec.engine.partitions import BoolArray, IntArray
 class Rules(NamedTuple):
     """The query. first, program: see `kernels.layout`.
 
-    output: a code below. skip_to: AFTER MATCH SKIP. merge_runs: whether runs may merge. starts: how
-    many of the states, from 0 on, begin a run. asks_first: whether a condition is asked before the
-    row is mapped.
+    output: a code below. merge_runs: whether runs may merge. starts: how many of the states, from 0
+    on, begin a run. tests_before_mapping: whether a condition is asked before the row is mapped.
     accepts: int64[s], the guard under which a run that arrives in a state is a match, or -1.
     goes_on: int64[s], whether a run in a state may map further rows, or is there to be completed.
     waits: int64[s], the state in which a run waits that skips a row, -1 where it may not. ends:
     int64[s], what a run is whose window or partition ends in a state, 0 for nothing, see KIND.
     flushes: whether there is such a state.
-    absent: int64[a, 3], columns below. members: bool[a, 2, v], the variables in front of that part
-    and behind it. closing: int64[0 or 1, 4], the condition of the match as a whole.
+    absent: int64[a, 3], columns below. members: bool[a, 2, v], the variables before that part and
+    after it. closing: int64[0 or 1, 4], the condition of the match as a whole.
     instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`.
     """
 
     first: IntArray
     program: IntArray
     output: int
-    skip_to: int
+    skip: layout.SkipRule
     merge_runs: bool
     starts: int
-    asks_first: bool
+    tests_before_mapping: bool
     accepts: IntArray
     goes_on: IntArray
     waits: IntArray
@@ -74,14 +72,14 @@ class Work(NamedTuple):
     path: int64[5, p], a match's rows and choices, those of the best match so far, and for a search
     that goes back, whether the row at a depth may be skipped and how many matches were before it.
     memo: uint8[r, b], remembered failures of a search that goes back.
-    runs: int64[2, r, 3], those before this row and those behind it, in turn, in the order in which
+    runs: int64[2, r, 3], those before this row and those after it, in turn, in the order in which
     depth-first search would come to them; columns as in `kernels.layout`, and the start is the
     latest first row of the runs that one stands for. table: int64[t, 2], hash table of runs.
     nodes: int64[n, 5], the shared buffer: a pointer from each selected row to the one before, for
     every run that selects it; a join where runs have merged leads to the ends of both. moved:
     int64[n], scratch. ways: int64[q, 2], joins whose other side is still to be unwound, and how
-    many rows lie behind them. alive: int64[n or 0], for each row the last at which a run is
-    alive that began there, if that is asked for.
+    many rows come after them. last_live: int64[n or 0], for each row the last at which a run is
+    live that began there, if that is needed.
     """
 
     progress: IntArray
@@ -95,7 +93,7 @@ class Work(NamedTuple):
     nodes: IntArray
     moved: IntArray
     ways: IntArray
-    alive: IntArray
+    last_live: IntArray
 
 
 class Found(NamedTuple):
@@ -169,13 +167,13 @@ WINDOW = layout.PROGRESS_SIZE + 3  # the end of the window for which failures ar
 MERGED = layout.PROGRESS_SIZE + 4  # how many runs went on from the last row that merged them
 COMPLETED = layout.PROGRESS_SIZE + 5  # of the match to be written out next: see `found`
 MATCH_KIND = layout.PROGRESS_SIZE + 6
-STOP = layout.PROGRESS_SIZE + 7  # the row to stop at as more may come, or -1: see `engine.resumed`
+STOP = layout.PROGRESS_SIZE + 7  # the row to stop at as more may come, or -1: see `incremental`
 PROGRESS_SIZE = layout.PROGRESS_SIZE + 8
 
 # What `counters` count.
 READS = 0  # how often a run has looked at a row
 RUNS_CREATED = 1
-MOST_ALIVE = 2
+MOST_LIVE = 2
 FORKS = 3
 MERGES = 4
 NODES_CREATED = 5

@@ -1,10 +1,12 @@
-"""What both engines do with a finished match: its conditions as a whole, and writing it out."""
+"""What both algorithms do with a finished match: test it as a whole, and write it out."""
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChoiceArray
+from matchrec.engine.kernels.layout import ChoiceArray, Partition
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
@@ -19,9 +21,7 @@ holds_apart = inner(holds.py_func)  # type: ignore[attr-defined]
 
 
 @spliced
-def closes(
-    row: int, place: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work
-) -> int:
+def closes(row: int, place: int, partition: Partition, rules: Rules, rows: Rows, work: Work) -> int:
     """Whether the run at `place`, whose last row is `row`, is a match: HOLDS or another answer."""
     closing = rules.closing
     if closing.shape[0] == 0:
@@ -29,54 +29,44 @@ def closes(
     mask = closing[0, own.CLOSING_MASK]
     if rows.satisfied[row, closing[0, own.CLOSING_WORD]] & mask != mask:
         return HOLDS_NOT
-    begin, end = closing[0, own.CLOSING_CODE], closing[0, own.CLOSING_CODE_END]
-    return evaluated(begin, end, place, row, lower, upper, rules, rows, work)
+    code = Code(closing[0, own.CLOSING_CODE], closing[0, own.CLOSING_CODE_END])
+    return evaluate(code, place, row, partition, rules, rows, work)
+
+
+class Code(NamedTuple):
+    """The instructions begin .. end - 1."""
+
+    begin: int
+    end: int
 
 
 @spliced
-def evaluated(
-    begin: int,
-    end: int,
-    place: int,
-    row: int,
-    lower: int,
-    upper: int,
-    rules: Rules,
-    rows: Rows,
-    work: Work,
+def evaluate(
+    code: Code, place: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:
-    """The answer of the code begin .. end on the registers at `place`."""
-    given = Input(rows.columns, rows.valid, lower, upper)
-    answer = holds_apart(
-        rules.instructions, begin, end, work.registers, place, row, given, work.stack
-    )
+    """The answer of a condition on the registers at `place`: HOLDS, HOLDS_NOT or an error."""
+    source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
+    begin, end, registers = code.begin, code.end, work.registers
+    answer = holds_apart(rules.instructions, begin, end, registers, place, row, source, work.stack)
     return int(answer)
 
 
 @spliced
 def lacks_absent(
-    first: int,
-    length: int,
-    place: int,
-    lower: int,
-    upper: int,
-    rules: Rules,
-    rows: Rows,
-    work: Work,
+    first: int, length: int, place: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:
     """Whether nothing is there that must not be: HOLDS or another answer.
 
     The match is in `path` from column `first` on, its registers are at `place`.
     """
     for index in range(rules.absent.shape[0]):
-        begin, end = enclosed(index, first, length, lower, rules, rows, work)
+        begin, end = enclosed_rows(index, first, length, partition.lower, rules, rows, work)
         if begin >= end:
             continue
-        code = rules.absent[index, own.ABSENT_CODE]
-        code_end = rules.absent[index, own.ABSENT_CODE_END]
+        code = Code(rules.absent[index, own.ABSENT_CODE], rules.absent[index, own.ABSENT_CODE_END])
         row = rows.following[index, begin]
         while row < end:
-            answer = evaluated(code, code_end, place, row, lower, upper, rules, rows, work)
+            answer = evaluate(code, place, row, partition, rules, rows, work)
             if answer != HOLDS_NOT:
                 return HOLDS_NOT if answer == HOLDS else answer
             row = rows.following[index, row + 1]
@@ -84,10 +74,10 @@ def lacks_absent(
 
 
 @inner
-def enclosed(
+def enclosed_rows(
     index: int, first: int, length: int, lower: int, rules: Rules, rows: Rows, work: Work
 ) -> tuple[int, int]:
-    """The rows, first and behind the last, in which an absence is looked for."""
+    """The rows among which an absence is looked for: the first, and the one after the last."""
     path, kind = work.path, rules.absent[index, own.KIND]
     last = first + length - 1
     if kind == own.AT_THE_END:

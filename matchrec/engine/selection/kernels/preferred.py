@@ -1,7 +1,7 @@
 """All runs at once, row by row, for the preferred match of the first row that can start one.
 
 As `breadth_first`, but the first run that accepts, in the order of depth-first search, beats all
-behind it, and its match is final when no run before it lives. Acceptance has its own place among
+after it, and its match is final when no run before it lives. Acceptance has its own place among
 the ways on from a state, so a run accepts one row after its last one. Of two runs with the same
 future the first goes on. A condition that fails ends the search only where all before it is done.
 
@@ -11,8 +11,10 @@ Source: SASE+, "Basic algorithm"; the preferment order of ISO/IEC 19075-5.
 import numpy as np
 
 from matchrec.engine.contiguous.kernels.expansion import CUTS_OFF, Run, wait
-from matchrec.engine.contiguous.kernels.starts import is_anchored
+from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Partition
+from matchrec.engine.kernels.mapping import Places, copy_registers
 from matchrec.engine.kernels.merging import NONE, find_twin
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.backtracking import skip
@@ -29,10 +31,9 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     progress = work.progress
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
-        lower = rows.starts[progress[layout.PARTITION]]
-        upper = rows.starts[progress[layout.PARTITION] + 1]
-        while progress[layout.START] < upper:
-            status = find_match(lower, upper, rules, rows, work)
+        partition = whole_partition(rows.starts, progress)
+        while progress[layout.START] < partition.upper:
+            status = find_match(partition, rules, rows, work)
             start = progress[layout.BEST_START]
             if status == layout.DONE and start < 0:
                 break
@@ -42,17 +43,17 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 progress[layout.START] = start  # a search for more room need not begin before it
                 status = write_path(progress[own.BEST_LENGTH], work.path, progress, output)
             if status == layout.DONE:
-                status = skip(start, rules.program, rules.skip_to, work.path, progress)
+                status = skip(start, rules, work)
                 work.counters[0, own.MATCHES_FOUND] += 1
             if status != layout.DONE:
                 return status
         progress[layout.PARTITION] += 1
-        progress[layout.START] = upper
+        progress[layout.START] = partition.upper
     return layout.DONE
 
 
 @spliced
-def find_match(lower: int, upper: int, rules: Rules, rows: Rows, work: Work) -> int:
+def find_match(partition: Partition, rules: Rules, rows: Rows, work: Work) -> int:
     """Find the first match from progress[START] on, see progress[BEST_...]; DONE or a status."""
     progress, counters = work.progress, work.counters
     row = progress[layout.START]
@@ -60,31 +61,31 @@ def find_match(lower: int, upper: int, rules: Rules, rows: Rows, work: Work) -> 
     progress[own.BANK] = 0
     progress[own.COUNT] = 0
     progress[layout.NODES] = 0
-    while row <= upper and (progress[own.COUNT] > 0 or progress[layout.BEST_START] < 0):
+    while row <= partition.upper and (progress[own.COUNT] > 0 or progress[layout.BEST_START] < 0):
         if 2 * progress[layout.NODES] > work.nodes.shape[0]:
             compact(progress[own.BANK], row - 1, rows.window_end, work)  # a run may still accept
             if progress[layout.BEST_START] >= 0 and progress[layout.BEST_NODE] >= 0:
                 progress[layout.BEST_NODE] = work.moved[progress[layout.BEST_NODE]]
             if 4 * progress[layout.NODES] > work.nodes.shape[0]:
                 return layout.NODES_FULL
-        status = step(row, lower, upper, rules, rows, work)
+        status = step(row, partition, rules, rows, work)
         if status > layout.DONE:
             return status
         progress[own.BANK] = 1 - progress[own.BANK]
         progress[own.COUNT] = progress[layout.RUNS]
-        counters[0, own.MOST_ALIVE] = max(counters[0, own.MOST_ALIVE], progress[own.COUNT])
+        counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[own.COUNT])
         row += 1
     return layout.DONE
 
 
 @spliced
-def step(row: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work) -> int:
+def step(row: int, partition: Partition, rules: Rules, rows: Rows, work: Work) -> int:
     """Give a row, or the end of the partition, to all runs and to a new one; DONE or a status."""
     progress, runs = work.progress, work.runs
     bank = progress[own.BANK]
     progress[layout.RUNS] = 0
     progress[layout.STAMP] += 1
-    begins = int(progress[layout.BEST_START] < 0 and row < upper)
+    begins = int(progress[layout.BEST_START] < 0 and row < partition.upper)
     for run in range(progress[own.COUNT] + begins):
         one = Run(np.int64(0), np.int64(-1), row, 2 * runs.shape[1])
         if run < progress[own.COUNT]:
@@ -98,25 +99,25 @@ def step(row: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work)
         if one.state < 0:
             status = wait(one.state, one.node, one.start, 1 - bank, runs, progress)
         else:
-            status = expand(one, row, lower, upper, rules, rows, work)
+            status = expand(one, row, partition, rules, rows, work)
         if status != layout.DONE:
             return status
     return layout.DONE
 
 
 @spliced
-def expand(one: Run, row: int, lower: int, upper: int, rules: Rules, rows: Rows, work: Work) -> int:
-    """Add what follows from a run at `row` to the runs behind it; DONE, CUTS_OFF or a status."""
+def expand(one: Run, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work) -> int:
+    """Add what follows from a run at `row` to the next row's runs: DONE, CUTS_OFF or a status."""
     state, node, start, place = one.state, one.node, one.start, one.place
     progress, runs, program = work.progress, work.runs, rules.program
     bank = 1 - progress[own.BANK]
-    is_open = row < upper and row < rows.window_end[start]
+    is_open = row < partition.upper and row < rows.window_end[start]
     blocked = False
     for choice in range(rules.first[state], rules.first[state + 1]):
         if program[choice, layout.TARGET] == layout.ACCEPT:
             arrived = node < 0 or work.nodes[node, own.NODE_ROW] == row - 1
             guard = program[choice, layout.GUARD]
-            if arrived and (guard == 0 or is_anchored(guard, row, lower, upper)):
+            if arrived and (guard == 0 or is_anchored(guard, row, partition)):
                 keep_best(start, node, work)
                 return CUTS_OFF
             continue
@@ -126,7 +127,7 @@ def expand(one: Run, row: int, lower: int, upper: int, rules: Rules, rows: Rows,
         if run == runs.shape[1]:
             return layout.RUNS_FULL
         after = bank * runs.shape[1] + run
-        answer = may_map(choice, place, after, row, lower, upper, rules, rows, work)
+        answer = may_map(choice, Places(place, after), row, partition, rules, rows, work)
         if answer == HOLDS_NOT:
             continue
         if answer != HOLDS:
@@ -136,19 +137,17 @@ def expand(one: Run, row: int, lower: int, upper: int, rules: Rules, rows: Rows,
         chosen = add_node(choice, row, node, -1, start, work)
         if chosen < 0:
             return layout.NODES_FULL
-        go_on(program[choice, layout.TARGET], chosen, start, bank, rules, rows, work)
+        add_run(program[choice, layout.TARGET], chosen, start, bank, rules, rows, work)
     if node >= 0 and is_open and not blocked and rules.waits[state] >= 0:
         if progress[layout.RUNS] == runs.shape[1]:
             return layout.RUNS_FULL
-        after = bank * runs.shape[1] + progress[layout.RUNS]
-        for register in range(work.registers.shape[1]):
-            work.registers[after, register] = work.registers[place, register]
-        go_on(state, node, start, bank, rules, rows, work)
+        copy_registers(place, bank * runs.shape[1] + progress[layout.RUNS], work)
+        add_run(state, node, start, bank, rules, rows, work)
     return layout.DONE
 
 
 @inlined
-def go_on(
+def add_run(
     state: int, node: int, start: int, bank: int, rules: Rules, rows: Rows, work: Work
 ) -> None:
     """Add a run, whose registers stand in their place, unless one before it has its future."""

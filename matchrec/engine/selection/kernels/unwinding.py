@@ -4,8 +4,9 @@ Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equi
 """
 
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Partition
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.buffer import is_over
+from matchrec.engine.selection.kernels.buffer import is_expired
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import keep_better, lacks_absent, write_match
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
@@ -17,8 +18,7 @@ def unwind_matches(
     node: int,
     row: int,
     place: int,
-    lower: int,
-    upper: int,
+    partition: Partition,
     rules: Rules,
     rows: Rows,
     work: Work,
@@ -26,7 +26,7 @@ def unwind_matches(
 ) -> int:
     """Write out, or compare with the best, each match that ends at `node` with its row `row`.
 
-    A match is written to `path` from its end: what lies behind a join serves both of its sides.
+    A match is written to `path` from its end: what comes after a join serves both of its sides.
     One whose window has ended is left out. DONE, a status, or minus an answer of a condition that
     has failed.
     """
@@ -37,8 +37,8 @@ def unwind_matches(
     while top > 0:
         top -= 1
         at, length = ways[top, 0], ways[top, 1]
-        over = is_over(nodes, at, row, rows.window_end)
-        while at >= 0 and not over:
+        expired = is_expired(nodes, at, row, rows.window_end)
+        while at >= 0 and not expired:
             choice = nodes[at, own.NODE_CHOICE]
             if choice != own.JOIN:
                 if length == size:
@@ -53,10 +53,10 @@ def unwind_matches(
             ways[top, 0], ways[top, 1] = nodes[at, own.NODE_OTHER], length
             top += 1
             at = nodes[at, own.NODE_BEFORE]
-            over = is_over(nodes, at, row, rows.window_end)
-        if over:
+            expired = is_expired(nodes, at, row, rows.window_end)
+        if expired:
             continue
-        answer = lacks_absent(size - length, length, place, lower, upper, rules, rows, work)
+        answer = lacks_absent(size - length, length, place, partition, rules, rows, work)
         if answer == HOLDS_NOT:
             continue
         if answer != HOLDS:

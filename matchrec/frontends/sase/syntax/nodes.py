@@ -216,3 +216,8 @@ class SaseQuery:
     where: Where | None = None
     window: TimeWindow | EventWindow | None = None
     items: tuple[ReturnItem, ...] = ()
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy of WHERE; without one it is skip till next match."""
+        return self.where.strategy if self.where else Strategy.SKIP_TILL_NEXT_MATCH

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -46,9 +47,36 @@ def name_of(token: Token) -> nodes.Name:
     return nodes.Name(str(token), span_of(token))
 
 
+Method = Callable[["Nodes", Meta, Children], nodes.Apply]
+
+
+def _operation(operator: str | None) -> Method:
+    """The method of a rule whose parts are the operands of one operator."""
+
+    def applied(_: Nodes, meta: Meta, parts: Children) -> nodes.Apply:
+        return nodes.Apply(operator, tuple(parts), span_at(meta))
+
+    return applied
+
+
+def _negatable(operator: str) -> Method:
+    """The method of `x [NOT] operator operands`."""
+
+    def applied(_: Nodes, meta: Meta, parts: Children) -> nodes.Apply:
+        words = [part for part in parts if isinstance(part, Token)]
+        operands = tuple(part for part in parts if not isinstance(part, Token))
+        return nodes.Apply(_upper([*words, operator]), operands, span_at(meta))
+
+    return applied
+
+
+def _upper(tokens: Children) -> str:
+    return " ".join(token.upper() for token in tokens)
+
+
 @v_args(meta=True)
 class Nodes(Transformer[Token, nodes.SaseQuery]):
-    """Makes nodes bottom up; every method is given where its rule stands, and its parts."""
+    """Makes nodes bottom up; every method takes where its rule stands, and its parts."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -110,8 +138,10 @@ class Nodes(Transformer[Token, nodes.SaseQuery]):
         strategy, *predicates = parts
         return _where(strategy, None, tuple(predicates))
 
-    def arguments(self, _: Meta, parts: Children) -> tuple[nodes.Argument, ...]:
+    def arguments(self, _: Meta, parts: Children) -> tuple[Any, ...]:
         return tuple(parts)
+
+    returned = arguments
 
     def argument(self, meta: Meta, parts: Children) -> nodes.Argument:
         return nodes.Argument(name_of(parts[0]), len(parts) > 1, span_at(meta))
@@ -119,10 +149,10 @@ class Nodes(Transformer[Token, nodes.SaseQuery]):
     # WITHIN
 
     def within(self, _: Meta, parts: Children) -> nodes.TimeWindow | nodes.EventWindow:
-        (found,) = parts
-        if isinstance(found, nodes.Text):
-            return nodes.TimeWindow(self.written(found.span), found.span)
-        amounts, span = found
+        (length,) = parts
+        if isinstance(length, nodes.Text):
+            return nodes.TimeWindow(self.written(length.span), length.span)
+        amounts, span = length
         return window(amounts, span)
 
     def duration(self, meta: Meta, parts: Children) -> tuple[Children, Span]:
@@ -133,9 +163,6 @@ class Nodes(Transformer[Token, nodes.SaseQuery]):
         return number, unit
 
     # RETURN
-
-    def returned(self, _: Meta, parts: Children) -> tuple[nodes.ReturnItem, ...]:
-        return tuple(parts)
 
     def item(self, _: Meta, parts: Children) -> nodes.ReturnItem:
         expression, name = parts
@@ -148,11 +175,11 @@ class Nodes(Transformer[Token, nodes.SaseQuery]):
 
     # Operations
 
-    def disjunction(self, meta: Meta, parts: Children) -> nodes.Apply:
-        return nodes.Apply("OR", tuple(parts), span_at(meta))
-
-    def conjunction(self, meta: Meta, parts: Children) -> nodes.Apply:
-        return nodes.Apply("AND", tuple(parts), span_at(meta))
+    disjunction = _operation("OR")
+    conjunction = _operation("AND")
+    case = _operation("CASE")
+    case_of = _operation("CASE OF")
+    subscript = _operation(None)
 
     def inverse(self, meta: Meta, parts: Children) -> nodes.Apply:
         return nodes.Apply("NOT", (parts[-1],), span_at(meta))
@@ -166,11 +193,8 @@ class Nodes(Transformer[Token, nodes.SaseQuery]):
         operator = " ".join(["IS", *([_upper(words)] if words else []), "DISTINCT FROM"])
         return nodes.Apply(operator, (left, right), span_at(meta))
 
-    def between(self, meta: Meta, parts: Children) -> nodes.Apply:
-        return _negatable("BETWEEN", parts, span_at(meta))
-
-    def membership(self, meta: Meta, parts: Children) -> nodes.Apply:
-        return _negatable("IN", parts, span_at(meta))
+    between = _negatable("BETWEEN")
+    membership = _negatable("IN")
 
     def likeness(self, meta: Meta, parts: Children) -> nodes.Apply:
         left, *words, right = parts
@@ -202,26 +226,15 @@ class Nodes(Transformer[Token, nodes.SaseQuery]):
 
     interval = literal
 
-    def quantity(self, _: Meta, __: Children) -> None:
-        return None
-
-    def case(self, meta: Meta, parts: Children) -> nodes.Apply:
-        return nodes.Apply("CASE", tuple(parts), span_at(meta))
-
-    def case_of(self, meta: Meta, parts: Children) -> nodes.Apply:
-        return nodes.Apply("CASE OF", tuple(parts), span_at(meta))
-
     def cast(self, meta: Meta, parts: Children) -> nodes.Apply:
         return nodes.Apply(None, (parts[0],), span_at(meta))
 
-    def type(self, _: Meta, __: Children) -> None:
+    field = cast
+
+    def quantity(self, _: Meta, __: Children) -> None:
         return None
 
-    def subscript(self, meta: Meta, parts: Children) -> nodes.Apply:
-        return nodes.Apply(None, tuple(parts), span_at(meta))
-
-    def field(self, meta: Meta, parts: Children) -> nodes.Apply:
-        return nodes.Apply(None, (parts[0],), span_at(meta))
+    type = quantity
 
     def call(self, meta: Meta, parts: Children) -> nodes.Call:
         name, *arguments = parts
@@ -281,14 +294,3 @@ def _where(
 ) -> nodes.Where:
     span = span_of(strategy)
     return nodes.Where(strategy_named(strategy, span), span, arguments, predicates)
-
-
-def _upper(tokens: Children) -> str:
-    return " ".join(token.upper() for token in tokens)
-
-
-def _negatable(operator: str, parts: Children, span: Span) -> nodes.Apply:
-    """`x [NOT] operator operands`."""
-    words = [part for part in parts if isinstance(part, Token)]
-    operands = tuple(part for part in parts if not isinstance(part, Token))
-    return nodes.Apply(_upper([*words, operator]), operands, span)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
-from matchrec.frontends.lexing.tokens import Kind, Token
+from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
@@ -21,23 +24,28 @@ from matchrec.frontends.sql.clause.sections import (
     ClauseTokens,
     Part,
     Section,
-    sections,
-    words_after_pattern,
+    find_sections,
+    read_words_after_pattern,
 )
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text.reserved import is_reserved
 from matchrec.source import Span
 
+T = TypeVar("T")
+
 
 def read_clause(clause: ClauseTokens) -> MatchRecognize:
     """The clause as a syntax node."""
-    found = sections(clause)
-    pattern = found[Part.PATTERN]
-    (selection, output), end = words_after_pattern(clause, clause.pairs[pattern.start])
+    written = find_sections(clause)
+    pattern = written[Part.PATTERN]
+    (selection, output), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
 
     def items(part: Part) -> tuple[tuple[int, int], ...]:
-        return _items(clause, found[part]) if part in found else ()
+        return _items(clause, written[part]) if part in written else ()
+
+    def one(part: Part, read: Callable[[ClauseTokens, Section], T]) -> T | None:
+        return read(clause, written[part]) if part in written else None
 
     return MatchRecognize(
         pattern=_pattern(clause, pattern, end),
@@ -46,11 +54,11 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         partition_by=tuple(_expression(clause, *item) for item in items(Part.PARTITION_BY)),
         order_by=tuple(_sort_key(clause, *item) for item in items(Part.ORDER_BY)),
         measures=tuple(_measure(clause, *item) for item in items(Part.MEASURES)),
-        rows_per_match=_rows_per_match(clause, found.get(Part.ROWS_PER_MATCH)),
-        after_match=_after_match(clause, found.get(Part.AFTER_MATCH)),
-        search=_search(clause, found.get(Part.SEARCH)),
-        search_span=found[Part.SEARCH].keyword if Part.SEARCH in found else None,
-        within=_within(clause, found.get(Part.WITHIN)),
+        rows_per_match=one(Part.ROWS_PER_MATCH, _rows_per_match),
+        after_match=one(Part.AFTER_MATCH, _after_match),
+        search=one(Part.SEARCH, lambda _, section: Search(clause.key(section.start))),
+        search_span=one(Part.SEARCH, lambda _, section: section.keyword),
+        within=one(Part.WITHIN, _within),
         subsets=tuple(_subset(clause, *item) for item in items(Part.SUBSET)),
         definitions=tuple(_definition(clause, *item) for item in items(Part.DEFINE)),
         dialect=clause.dialect,
@@ -155,9 +163,7 @@ def _words(clause: ClauseTokens, section: Section) -> str:
     return " ".join(clause.key(index) for index in range(section.start, section.end))
 
 
-def _rows_per_match(clause: ClauseTokens, section: Section | None) -> RowsPerMatch | None:
-    if section is None:
-        return None
+def _rows_per_match(clause: ClauseTokens, section: Section) -> RowsPerMatch:
     rows = _ROWS_PER_MATCH.get(_words(clause, section))
     if rows is None:
         written = _expression(clause, section.start, section.end)
@@ -165,9 +171,7 @@ def _rows_per_match(clause: ClauseTokens, section: Section | None) -> RowsPerMat
     return rows
 
 
-def _after_match(clause: ClauseTokens, section: Section | None) -> AfterMatchSkip | None:
-    if section is None:
-        return None
+def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
     span = clause.span(section.start, section.end)
     written = _words(clause, section).removeprefix("AFTER MATCH SKIP ")
     for to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
@@ -184,13 +188,7 @@ def _after_match(clause: ClauseTokens, section: Section | None) -> AfterMatchSki
     return AfterMatchSkip(to_end, target.variable, target.span)
 
 
-def _search(clause: ClauseTokens, section: Section | None) -> Search | None:
-    return None if section is None else Search(clause.key(section.start))
-
-
-def _within(clause: ClauseTokens, section: Section | None) -> ExpressionText | None:
-    if section is None:
-        return None
+def _within(clause: ClauseTokens, section: Section) -> ExpressionText:
     if section.start == section.end:
         raise errors.nothing_in("WITHIN", section.keyword)
     return _expression(clause, section.start, section.end)
@@ -232,7 +230,7 @@ def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
 
 def _refuse_reserved(name: Token, where: str) -> None:
     """A reserved word names a variable in quotes only."""
-    if name.kind is Kind.WORD and is_reserved(name.text):
+    if name.kind is TokenKind.WORD and is_reserved(name.text):
         raise pattern_errors.reserved_word(name.variable, where, name.span)
 
 

@@ -15,7 +15,7 @@ from matchrec.errors.kinds import meant_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import TokenSequence
-from matchrec.frontends.lexing.tokens import Kind, closings
+from matchrec.frontends.lexing.tokens import TokenKind, pair_brackets
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.source import Span
 
@@ -38,8 +38,8 @@ class Part(Enum):
 _ORDER = tuple(Part)
 _TWO_WORDS = (Part.PARTITION_BY, Part.ORDER_BY)
 _ONE_WORD = (Part.MEASURES, Part.WITHIN, Part.SUBSET, Part.DEFINE)
-_LENGTH = {Part.PARTITION_BY: 2, Part.ORDER_BY: 2, Part.ROWS_PER_MATCH: 0, Part.AFTER_MATCH: 0}
-_LENGTH[Part.SEARCH] = 0
+_WORDS = {Part.PARTITION_BY: 2, Part.ORDER_BY: 2, Part.ROWS_PER_MATCH: 4, Part.AFTER_MATCH: 3}
+_WITH_KEYWORD = (Part.ROWS_PER_MATCH, Part.AFTER_MATCH, Part.SEARCH)
 _AFTER_PATTERN = (Part.WITHIN, Part.SUBSET, Part.DEFINE)
 _NOT_AT_AN_END = words(
     """
@@ -69,7 +69,7 @@ class ClauseTokens(TokenSequence):
         """Whether an expression, or the clause's start, may end with the token at `index`."""
         if index < 0:
             return True
-        symbol = self[index].kind is Kind.SYMBOL
+        symbol = self[index].kind is TokenKind.SYMBOL
         return self.key(index) in (")", "]", "?") if symbol else self.is_end_word(index)
 
     def is_end_word(self, index: int) -> bool:
@@ -77,11 +77,13 @@ class ClauseTokens(TokenSequence):
         return self.key(index) not in _NOT_AT_AN_END or self.key(index - 1) == "."
 
 
-def clause_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
+def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
     """The tokens of the clause whose parentheses are at two indices of its query."""
     tokens = query.tokens[opening + 1 : closing]
     inside = Span(query[opening].span.end, query[closing].span.start)
-    return ClauseTokens(query.text, tokens, closings(tokens), dialect=query.dialect, inside=inside)
+    return ClauseTokens(
+        query.text, tokens, pair_brackets(tokens), dialect=query.dialect, inside=inside
+    )
 
 
 def all_tokens(text: TokenSequence) -> ClauseTokens:
@@ -90,7 +92,7 @@ def all_tokens(text: TokenSequence) -> ClauseTokens:
     return ClauseTokens(text.text, text.tokens, text.pairs, dialect=text.dialect, inside=inside)
 
 
-def sections(clause: ClauseTokens) -> dict[Part, Section]:
+def find_sections(clause: ClauseTokens) -> dict[Part, Section]:
     """The parts that are written, after checking their order."""
     if not clause.tokens:
         raise errors.empty_clause(clause.inside)
@@ -99,14 +101,16 @@ def sections(clause: ClauseTokens) -> dict[Part, Section]:
         token = clause[0]
         raise errors.unexpected_start(token.text.upper(), token.span)
     ends = [index for _, index in starts[1:]] + [len(clause)]
-    found: dict[Part, Section] = {}
+    written: dict[Part, Section] = {}
     for (part, index), end in zip(starts, ends, strict=True):
-        section = Section(part, _keyword(clause, part, index), index + _LENGTH.get(part, 1), end)
-        _check_order(found, section)
-        found[part] = section
-    if Part.PATTERN not in found:
-        _refuse_without_pattern(clause, found)
-    return found
+        words = _WORDS.get(part, 1)
+        keyword = clause.span(index, min(index + words, len(clause)))
+        section = Section(part, keyword, index + (0 if part in _WITH_KEYWORD else words), end)
+        _check_order(written, section)
+        written[part] = section
+    if Part.PATTERN not in written:
+        _refuse_without_pattern(clause, written)
+    return written
 
 
 def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
@@ -124,15 +128,15 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
         if part is Part.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
-                raise errors.pattern_not_closed(clause[index + 1].span)
-            pattern_end = words_after_pattern(clause, closing)[1] - 1
+                raise errors.parenthesis_not_closed("PATTERN", clause[index + 1].span)
+            pattern_end = read_words_after_pattern(clause, closing)[1] - 1
         index = clause.pairs.get(index, index) + 1
 
 
-def words_after_pattern(
+def read_words_after_pattern(
     clause: ClauseTokens, closing: int
 ) -> tuple[tuple[EventSelection | None, MatchOutput | None], int]:
-    """What the words behind PATTERN's parenthesis say, and the token after them."""
+    """What the words after PATTERN's parenthesis say, and the token after them."""
     selection, end = _one_of(tuple(EventSelection), clause, closing + 1)
     output, end = _one_of((MatchOutput.ALL, MatchOutput.NON_OVERLAPPING), clause, end)
     return (selection, output), end
@@ -210,33 +214,24 @@ def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) 
     return named or index - 1 == pattern_end or (clause.key(index - 1) == ")" and pattern_end >= 0)
 
 
-def _keyword(clause: ClauseTokens, part: Part, index: int) -> Span:
-    words = len(part.value.split()) if part in _LENGTH else 1
-    if part is Part.ROWS_PER_MATCH:
-        words = 4
-    if part is Part.SEARCH:
-        words = 1
-    return clause.span(index, min(index + words, len(clause)))
-
-
-def _check_order(found: dict[Part, Section], section: Section) -> None:
-    if section.part in found:
-        spans = found[section.part].keyword, section.keyword
+def _check_order(written: dict[Part, Section], section: Section) -> None:
+    if section.part in written:
+        spans = written[section.part].keyword, section.keyword
         raise errors.written_twice(section.part.value, spans)
     position = _ORDER.index(section.part)
-    later = next((part for part in found if _ORDER.index(part) > position), None)
+    later = next((part for part in written if _ORDER.index(part) > position), None)
     if later:
         raise errors.out_of_order(later.value, section.part.value, section.keyword)
 
 
-def _refuse_without_pattern(clause: ClauseTokens, found: dict[Part, Section]) -> None:
+def _refuse_without_pattern(clause: ClauseTokens, written: dict[Part, Section]) -> None:
     for index, token in enumerate(clause.tokens):
         if token.key == "PATTERN" and clause.ends_expression(index - 1):
             raise errors.pattern_without_parentheses(token.span)
         misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
         if misspelt and clause.key(index + 1) == "(":
             raise errors.misspelt_pattern(token.text, token.span)
-    after = [section for part, section in found.items() if part in _AFTER_PATTERN]
+    after = [section for part, section in written.items() if part in _AFTER_PATTERN]
     last = clause[-1].span
     closing = Span(clause.inside.end, clause.inside.end + 1)
     here = closing if closing.end <= len(clause.text) else last

@@ -30,7 +30,7 @@ from matchrec.source import Span
 _MARKER = "__match_"
 
 
-def aliases(tokens: TokenSequence, relations: Sequence[Relation]) -> tuple[str | None, ...]:
+def find_aliases(tokens: TokenSequence, relations: Sequence[Relation]) -> tuple[str | None, ...]:
     """The alias of each clause's relation, or None; refuses clauses that follow anything else."""
     marked = list(_marked(tokens, relations))
     try:

@@ -1,6 +1,6 @@
-"""Brackets that nothing closes, or that close too early, said where they are.
+"""Refuses brackets that nothing closes, or that close too early, at their place.
 
-A clause whose brackets do not pair up is cut at the wrong place, and what is found there would be
+A clause whose brackets do not pair up is cut at the wrong place, and what stands there would be
 blamed for it. The words that start its parts tell which bracket is at fault.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import clause as clause_errors
-from matchrec.errors.sql import query as errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.lexing.token_sequence import TokenSequence
 from matchrec.frontends.sql.query.cuts import is_clause
@@ -51,7 +50,7 @@ def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
                     spans = tokens[index].span, tokens[inner].span
                     return clause_errors.not_closed_before(tokens.key(index), part, spans)
         index += 1
-    return errors.clause_not_closed(tokens.span(word, word + 2))
+    return clause_errors.parenthesis_not_closed("MATCH_RECOGNIZE", tokens.span(word, word + 2))
 
 
 def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:

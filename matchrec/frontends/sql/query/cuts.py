@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from matchrec.errors.sql import query as errors
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import TokenSequence
-from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.lexing.tokens import TokenKind
 
 _BEFORE_RELATION = words("FROM JOIN USING")
 _BEFORE_EXPRESSION = words("SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT")
@@ -22,7 +22,7 @@ class Cut:
     closing: int
 
 
-def cuts(tokens: TokenSequence) -> tuple[Cut, ...]:
+def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
     """The clauses of a query in the order of evaluation: the inner ones end first.
 
     Their parentheses are closed.
@@ -56,7 +56,7 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
 def _ends_relation(tokens: TokenSequence, index: int) -> bool:
     if index < 0:
         return False
-    if tokens[index].kind is Kind.SYMBOL:
+    if tokens[index].kind is TokenKind.SYMBOL:
         return tokens.key(index) in (")", "}")
     return tokens.key(index) not in _BEFORE_EXPRESSION | _BEFORE_RELATION
 

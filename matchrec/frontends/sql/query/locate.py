@@ -11,15 +11,15 @@ from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.sqlglot_tokens import frame_at
 from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
 from matchrec.frontends.sql.clause.grammar import read_clause
-from matchrec.frontends.sql.clause.sections import clause_tokens
-from matchrec.frontends.sql.query.aliases import aliases
+from matchrec.frontends.sql.clause.sections import cut_out_tokens
+from matchrec.frontends.sql.query.aliases import find_aliases
 from matchrec.frontends.sql.query.brackets import part_at, refuse_unbalanced
-from matchrec.frontends.sql.query.cuts import Cut, cuts, refuse_window_patterns
+from matchrec.frontends.sql.query.cuts import Cut, find_clauses, refuse_window_patterns
 from matchrec.frontends.sql.query.nodes import Frame, Query, Site
-from matchrec.frontends.sql.query.relation import relation_before
+from matchrec.frontends.sql.query.relation import find_relation
 from matchrec.frontends.sql.query.statement import keeps_text, refuse_stored_text
-from matchrec.frontends.sql.query.use import use_of, words_of
-from matchrec.frontends.sql.query.with_clauses import visible, with_clauses
+from matchrec.frontends.sql.query.use import count_words, find_use
+from matchrec.frontends.sql.query.with_clauses import find_visible, find_with_clauses
 from matchrec.plan.text.template import View
 from matchrec.source import Origin, Source, Span
 
@@ -51,7 +51,7 @@ def parse(
         tokens = read_tokens(text, dialect)
         refuse_window_patterns(tokens)
         refuse_unbalanced(tokens)
-        clauses = cuts(tokens)
+        clauses = find_clauses(tokens)
         inside = tuple(tokens.span(cut.opening, cut.closing + 1) for cut in clauses)
         passed = tuple(_frames(tokens, frames, inside, bool(clauses)))
         if not clauses:
@@ -103,25 +103,25 @@ def _frames(
 
 
 def _sites(tokens: TokenSequence, clauses: Sequence[Cut]) -> Iterator[Site]:
-    withs = with_clauses(tokens)
+    withs = find_with_clauses(tokens)
     for cut in clauses:
         refuse_stored_text(tokens, cut)
         _refuse_alias_in_double_quotes(tokens, cut)
-    relations = tuple(relation_before(tokens, cut) for cut in clauses)
-    names = aliases(tokens, relations)
-    words = words_of(tokens)
+    relations = tuple(find_relation(tokens, cut) for cut in clauses)
+    names = find_aliases(tokens, relations)
+    words = count_words(tokens)
     for index, (relation, alias) in enumerate(zip(relations, names, strict=True)):
         cut = relation.cut
         input_span = tokens.span(relation.start, cut.word)
         yield Site(
             index,
-            read_clause(clause_tokens(tokens, cut.opening, cut.closing)),
+            read_clause(cut_out_tokens(tokens, cut.opening, cut.closing)),
             alias,
             View(f"match_recognize_{index}"),
             input_span,
             input_span.to(tokens[cut.closing].span),
-            visible(tokens, withs, relation.start),
-            use_of(tokens, relation.start, cut.closing, words),
+            find_visible(tokens, withs, relation.start),
+            find_use(tokens, relation.start, cut.closing, words),
         )
 
 

@@ -17,8 +17,8 @@ class Site:
     index: its turn in the order of evaluation. relation_alias: by which its columns may be
     qualified, or None. view: what stands for the clause's rows once it is evaluated.
     relation: the input's text, its alias included. whole: relation and clause, without the alias
-    after it. with_clauses: of every WITH in reach, outermost first, the part that is visible here.
-    use: what the query around the clause uses of its rows.
+    after it. with_clauses: of every WITH around the relation, outermost first, the part that can be
+    used in it. use: what the query around the clause uses of its rows.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""The relation before a clause, found by brackets and by the words that precede a relation."""
+"""Brackets and the words before a relation tell where the relation of a clause starts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from matchrec.errors.sql import query as errors
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
-from matchrec.frontends.lexing.tokens import Kind
 from matchrec.frontends.sql.query.cuts import Cut
 
 _BEFORE_RELATION = words("FROM JOIN USING")
@@ -30,7 +29,7 @@ class Relation:
     left_out: tuple[Range, ...]
 
 
-def relation_before(tokens: TokenSequence, cut: Cut) -> Relation:
+def find_relation(tokens: TokenSequence, cut: Cut) -> Relation:
     """The relation that a clause applies to."""
     if tokens.key(cut.word - 1) == "|>":
         raise errors.clause_in_wrong_place(tokens[cut.word].span)
@@ -48,7 +47,7 @@ def relation_before(tokens: TokenSequence, cut: Cut) -> Relation:
 
 
 def _start(tokens: TokenSequence, end: int, stop_at_comma: bool) -> int:
-    """The index after the nearest FROM, JOIN, opening parenthesis or, if asked for, comma."""
+    """The index after the nearest FROM, JOIN or opening parenthesis, or comma if that counts."""
     index = end
     while index > 0:
         before = tokens.openings.get(index - 1, index - 1)
@@ -80,7 +79,7 @@ def _row_end(tokens: TokenSequence, start: int, end: int) -> int | None:
     token = tokens[index]
     if token.key == "(":
         return tokens.pairs.get(index, index) + 1
-    is_row = token.kind in (Kind.NUMBER, Kind.STRING) or token.key in _LITERALS
+    is_row = token.is_constant or token.key in _LITERALS
     return index + 1 if is_row else None
 
 
@@ -108,5 +107,5 @@ def _travel_end(tokens: TokenSequence, start: int, end: int) -> int:
             return index
     last = tokens[end - 1]
     operand = tokens[end - 2]
-    ends = operand.key == ")" or operand.kind in (Kind.NUMBER, Kind.STRING)
+    ends = operand.key == ")" or operand.is_constant
     return end - 1 if last.is_name and ends and end - start > 1 else end

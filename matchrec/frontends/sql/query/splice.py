@@ -55,7 +55,7 @@ def markers_of_rows(query: Query, site: Site) -> tuple[Span, ...]:
 
 
 def _markers(query: Query, *spans: Span) -> tuple[Span, ...]:
-    """The `?` in some spans that are not in a hole there."""
+    """The `?` in these spans that are not in a hole there."""
     return tuple(
         marker
         for span in spans
@@ -76,7 +76,7 @@ def select_from(query: Query, site: Site, select_list: Template) -> Template:
 
 
 def in_scope(query: Query, site: Site, text: Template) -> Template:
-    """A query text of ours behind the WITH clauses that are visible at one clause."""
+    """A query text of ours after the WITH clauses that are visible at one clause."""
     for depth, visible in reversed(tuple(enumerate(site.with_clauses))):
         text = template(_cut_out(query, visible), " ", text)
         text = template("(", text, ")") if depth else text
@@ -121,7 +121,7 @@ def _written(query: Query, span: Span) -> Iterator[str | View]:
 def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[str | View]:
     """The text at `span` with other pieces in the place of the outermost spans in it.
 
-    They are set apart from the words beside them: `)AS m` and `FROM(SELECT` need no blank, a
+    They are set apart from the words around them: `)AS m` and `FROM(SELECT` need no blank, a
     view's name in the place of the parentheses does.
     """
     inside = sorted(

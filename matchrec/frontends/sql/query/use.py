@@ -1,4 +1,4 @@
-"""What the query around a clause uses of its rows, told from the query's words.
+"""The words of a query tell what it uses of a clause's rows.
 
 A column that is named nowhere else is not read, unless something stands for all columns. A WHERE
 that follows the clause and compares a column with constants holds of every row of the result.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
-from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.use import KeyTest, Use
 
 _ALL_COLUMNS = words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
@@ -35,8 +35,8 @@ class Words:
     stars: tuple[int, ...]
 
 
-def words_of(tokens: TokenSequence) -> Words:
-    """The words of a whole query."""
+def count_words(tokens: TokenSequence) -> Words:
+    """The words of a query."""
     every = range(len(tokens))
     stars = (i for i in every if tokens.key(i) == "*" and not _is_operator(tokens, i))
     return Words(*_counted(tokens, every), tuple(stars))
@@ -48,24 +48,24 @@ def _counted(tokens: TokenSequence, indices: range) -> tuple[Counter[str], Count
     return Counter(token.key for token in counted), Counter(names)
 
 
-def use_of(tokens: TokenSequence, start: int, closing: int, whole: Words) -> Use:
+def find_use(tokens: TokenSequence, start: int, closing: int, query: Words) -> Use:
     """The use of the clause whose relation starts at `start` and that closes at `closing`.
 
-    whole: the words of the query.
+    query: the words of all of it.
     """
     inside = range(start, closing + 1)
-    names = None if _has_column_list(tokens, closing) else _names(tokens, inside, whole)
+    names = None if _has_column_list(tokens, closing) else _names(tokens, inside, query)
     return Use(names, tuple(_key_tests(tokens, start, closing)))
 
 
-def _names(tokens: TokenSequence, inside: range, whole: Words) -> frozenset[str] | None:
+def _names(tokens: TokenSequence, inside: range, query: Words) -> frozenset[str] | None:
     keys, names = _counted(tokens, inside)
-    around = {key for key, count in whole.keys.items() if count > keys[key]}
+    around = {key for key, count in query.keys.items() if count > keys[key]}
     if "SELECT" not in around or around & _ALL_COLUMNS:
         return None
-    if any(star not in inside for star in whole.stars):
+    if any(star not in inside for star in query.stars):
         return None
-    return frozenset(name for name, count in whole.names.items() if count > names[name])
+    return frozenset(name for name, count in query.names.items() if count > names[name])
 
 
 def _is_operator(tokens: TokenSequence, index: int) -> bool:
@@ -73,7 +73,10 @@ def _is_operator(tokens: TokenSequence, index: int) -> bool:
     before = tokens[index - 1]
     if before.key == "(":
         return tokens.key(index + 1) == ")" and tokens.key(index - 2) == "COUNT"
-    if before.kind in (Kind.NUMBER, Kind.STRING, Kind.QUOTED) or before.key in (")", "]"):
+    if before.kind in (TokenKind.NUMBER, TokenKind.STRING, TokenKind.QUOTED) or before.key in (
+        ")",
+        "]",
+    ):
         return True
     return before.is_name and tokens.key(index - 2) == "."
 
@@ -96,10 +99,10 @@ def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyT
     level = list(tokens.level(where + 1, end))
     if any(tokens.key(index) in ("OR", "NOT", "CASE") for index in level):
         return
-    for first, behind in _conjuncts(tokens, level, end):
+    for first, after in _conjuncts(tokens, level, end):
         qualified = alias < where and tokens.key(first + 1) == "."
         name = first + 2 if qualified and _same_name(tokens, first, alias) else first
-        yield from _key_test(tokens, name, behind)
+        yield from _key_test(tokens, name, after)
 
 
 def _same_name(tokens: TokenSequence, one: int, other: int) -> bool:
@@ -143,7 +146,7 @@ def _key_test(tokens: TokenSequence, name: int, end: int) -> Iterator[KeyTest]:
 def _are_constants(tokens: TokenSequence, indices: range) -> bool:
     """Whether only constants stand there, and what parts them."""
     return len(indices) > 0 and all(
-        tokens[index].kind in (Kind.NUMBER, Kind.STRING)
+        tokens[index].is_constant
         or tokens.key(index) in ("-", ",", "AND")
         or (tokens.key(index) in _BEFORE_CONSTANT and tokens[index + 1].is_string)
         for index in indices

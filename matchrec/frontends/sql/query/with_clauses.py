@@ -31,13 +31,15 @@ class WithClause:
     definitions: tuple[Definition, ...]
 
 
-def with_clauses(tokens: TokenSequence) -> tuple[WithClause, ...]:
+def find_with_clauses(tokens: TokenSequence) -> tuple[WithClause, ...]:
     """Every WITH of a query, outer ones first."""
     return tuple(_found(tokens))
 
 
-def visible(tokens: TokenSequence, clauses: tuple[WithClause, ...], start: int) -> tuple[Span, ...]:
-    """Of each WITH that reaches the relation at `start`, the text up to its last definition there.
+def find_visible(
+    tokens: TokenSequence, clauses: tuple[WithClause, ...], start: int
+) -> tuple[Span, ...]:
+    """The WITH clauses around the relation at `start`, each up to its last definition there.
 
     A definition sees those before it; a recursive one that holds a clause is refused.
     """

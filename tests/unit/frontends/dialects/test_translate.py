@@ -17,8 +17,10 @@ CLAUSES = [
     (
         "snowflake",
         "ORDER BY d DESC PATTERN (A) DEFINE A AS x > LEAD(x, 2, 0)",
-        ("ORDER BY d DESC NULLS FIRST PATTERN (A) "
-        "DEFINE A AS x > IF(NEXT((x) IS NULL, 2) IS NULL, 0, NEXT(x, 2))"),
+        (
+            "ORDER BY d DESC NULLS FIRST PATTERN (A) "
+            "DEFINE A AS x > IF(NEXT((x) IS NULL, 2) IS NULL, 0, NEXT(x, 2))"
+        ),
     ),
     (
         "snowflake",
@@ -38,14 +40,18 @@ CLAUSES = [
     (
         "trino",
         "MEASURES count() AS n, RUNNING arbitrary(x) AS y PATTERN (^ A{2,} | B$) SUBSET U = (A, B)",
-        ("MEASURES count(*) AS n, RUNNING ANY_VALUE(x) AS y PATTERN (^ A{2,} | B$) "
-        "SUBSET U = (A, B)"),
+        (
+            "MEASURES count(*) AS n, RUNNING ANY_VALUE(x) AS y PATTERN (^ A{2,} | B$) "
+            "SUBSET U = (A, B)"
+        ),
     ),
     (
         "flink",
         "ORDER BY ts PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE",
-        ("ORDER BY ts AFTER MATCH SKIP TO NEXT ROW\n"
-        "PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE"),
+        (
+            "ORDER BY ts AFTER MATCH SKIP TO NEXT ROW\n"
+            "PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE"
+        ),
     ),
     (
         "flink",
@@ -79,10 +85,14 @@ QUERIES = [
     ("oracle", "SELECT 1 + 1 FROM dual", "SELECT 1 + 1 "),
     (
         "snowflake",
-        ('SELECT "a b"::int FROM (SELECT * FROM t WHERE x::date > d) MATCH_RECOGNIZE (PATTERN (A)) '
-        "ORDER BY 1"),
-        ("SELECT CAST(`a b` AS INT) FROM (SELECT * FROM t WHERE CAST(x AS DATE) > d) "
-        "MATCH_RECOGNIZE (PATTERN (A)) ORDER BY 1 NULLS LAST"),
+        (
+            'SELECT "a b"::int FROM (SELECT * FROM t WHERE x::date > d) MATCH_RECOGNIZE (PATTERN (A)) '
+            "ORDER BY 1"
+        ),
+        (
+            "SELECT CAST(`a b` AS INT) FROM (SELECT * FROM t WHERE CAST(x AS DATE) > d) "
+            "MATCH_RECOGNIZE (PATTERN (A)) ORDER BY 1 NULLS LAST"
+        ),
     ),
     (
         "trino",
@@ -91,10 +101,14 @@ QUERIES = [
     ),
     (
         "trino",
-        ("SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a PATTERN (A))) u "
-        "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))"),
-        ("SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a NULLS LAST PATTERN (A))) AS u "
-        "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))"),
+        (
+            "SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a PATTERN (A))) u "
+            "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))"
+        ),
+        (
+            "SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a NULLS LAST PATTERN (A))) AS u "
+            "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))"
+        ),
     ),
 ]
 

@@ -15,13 +15,14 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sase import compile_sase, parse
 from matchrec.frontends.sase.components import Components
 from matchrec.frontends.sase.conjuncts import MOST_CLAUSES, conjuncts
-from matchrec.frontends.sase.expressions import Reader
+from matchrec.frontends.sase.expressions import ExpressionReader
 from matchrec.frontends.sase.syntax.expected import in_words
 from matchrec.frontends.sase.syntax.parser import _grammar
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, references, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source, Span
+from tests.scale import examples
 from tests.unit import golden_text
 from tests.unit.plan_text import show_plan, show_reference
 
@@ -149,7 +150,7 @@ def outcome(text: str) -> Span:
     return Span(0, len(text))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join), st.booleans())
 def test_any_words_are_a_query_or_a_placed_error(words: str, started: bool) -> None:
     before = "PATTERN SEQ(Stock+ a[], S b) WHERE skip_till_next_match { " if started else ""
@@ -196,12 +197,12 @@ def logic(operator: str, values: list[bool | None]) -> bool | None:
     return None if None in values else not decisive
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(CONDITIONS, st.data())
 def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None:
     query = parse(f"PATTERN SEQ(* a, * b, * c) WHERE skip_till_any_match {{ {text} }}")
     assert query.where is not None
-    reader = Reader(query.text, Components(query.components), "WHERE")
+    reader = ExpressionReader(query.text, Components(query.components), "WHERE")
     whole = reader.scalar(query.where.predicates[0])
     atoms = {atom(one) for one in subexpressions(whole) if not is_logic(one)}
     facts: Facts = {one: data.draw(st.sampled_from([True, False, None])) for one in sorted(atoms)}

@@ -12,7 +12,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.lexing.dialect import Dialect, DoubleQuotes
 from matchrec.frontends.lexing.token_sequence import read_tokens
-from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
@@ -26,6 +26,8 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span
+from tests.generators.clause_text import clause_text
+from tests.scale import examples
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent
@@ -115,7 +117,7 @@ def test_every_part_has_its_place() -> None:
 )
 def test_the_print_parses_back(clause: str) -> None:
     node = parse_clause(clause)
-    assert parse_clause(str(node)) == node
+    assert parse_clause(clause_text(node)) == node
 
 
 NAMES = st.sampled_from(
@@ -155,10 +157,10 @@ CLAUSES = st.builds(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(CLAUSES)
 def test_any_clause_prints_and_parses_back(clause: MatchRecognize) -> None:
-    assert parse_clause(str(clause)) == clause
+    assert parse_clause(clause_text(clause)) == clause
 
 
 WORDS = (
@@ -178,7 +180,7 @@ def outcome(written: str) -> Span:
     return clause.span
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join))
 def test_any_words_are_a_clause_or_a_placed_error(written: str) -> None:
     place = outcome(written)
@@ -216,9 +218,9 @@ def test_double_quotes_name_where_no_string_can_stand() -> None:
 
 def test_two_double_quotes_in_a_name_are_one() -> None:
     (token,) = read_tokens('"a""b"', Dialect(DoubleQuotes.NAME)).tokens
-    assert (token.kind, token.name, token.span) == (Kind.QUOTED, 'a"b', Span(0, 6))
+    assert (token.kind, token.name, token.span) == (TokenKind.QUOTED, 'a"b', Span(0, 6))
     assert [one.kind for one in read_tokens('r"a"', Dialect(DoubleQuotes.NAME)).tokens] == [
-        Kind.STRING
+        TokenKind.STRING
     ]
 
 

@@ -21,6 +21,8 @@ from matchrec.frontends.sql.query.splice import (
     select_from,
 )
 from matchrec.plan.text.template import Template, View
+from tests.generators.clause_text import clause_text
+from tests.scale import examples
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent
@@ -42,7 +44,7 @@ def answer(given_text: str) -> str:
     for site in query.sites:
         lower(site.clause)
         alias = f" qualified by {site.relation_alias}" if site.relation_alias else ""
-        clause = " ".join(str(site.clause).split())
+        clause = " ".join(clause_text(site.clause).split())
         lines += [
             f"{short(site.view.name)}{alias}: {text(select_from(query, site, ('...',)))}",
             f"    {clause}",
@@ -222,7 +224,7 @@ CLAUSES = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.sampled_from(PLACES),
     st.lists(

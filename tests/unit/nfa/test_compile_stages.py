@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors import MatchRecognizePlanError
-from matchrec.nfa.places import Windows, composed, fold_places
-from matchrec.nfa.stages import compile_stages
+from matchrec.nfa.compile_stages import compile_stages
+from matchrec.nfa.places import Windows, compose_tests, fold_places
 from matchrec.plan.stages import Contiguity, Not, Part, Single, Steps
 
 STRICT, RELAXED, ANY = Contiguity
@@ -53,7 +53,7 @@ def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
     body = Steps((single("a", optional=True), single("b", optional=True)))
     steps = Steps((Part(body, RELAXED, 2, None), single("c", STRICT)))
     program = compile_stages(steps, VARIABLES).check()
-    folding = fold_places(program, composed(steps, VARIABLES), Windows(False, ()))
+    folding = fold_places(program, compose_tests(steps, VARIABLES), Windows(False, ()))
     assert {choice.variable for choice in folding.choices[0]} <= {0, 1, 2}
     assert folding.starts == 5  # a or b of the first or of the second repetition, or c
 

@@ -12,19 +12,12 @@ from matchrec.compile.executable import Executable
 from matchrec.engine.interface import Task
 from matchrec.explanation.sources import IGNORE_PROCEED, TAKE_IGNORE, TAKE_PROCEED, Source
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
-from matchrec.plan.clauses import SkipTo
 from matchrec.plan.expression import ColumnReference, Reference, Scalar, render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_navigation, show_reference
 from matchrec.plan.stages import Skip, Staging
 
 EVERYTHING = "TRUE"
-LEFT = {
-    SkipTo.NEXT_ROW: "behind its first event",
-    SkipTo.PAST_LAST_ROW: "behind its last event",
-    SkipTo.FIRST: "from its first event of {} on",
-    SkipTo.LAST: "from its last event of {} on",
-}
 
 
 def tests(plan: MatchPlan) -> dict[str, str]:
@@ -55,11 +48,11 @@ def formulas_of_stages(plan: MatchPlan, task: Task) -> Formulas:
     written = tests(plan)
     window = " and in the window" if plan.within is not None else ""
     found = {}
-    for number, state in enumerate(task.program.states):
+    for number, state in enumerate(task.pattern.program.states):
         for place, edge in enumerate(state.edges):
             bounded = window if edge.action is not Action.PROCEED else ""
-            is_first = number == task.program.start
-            text = formula(edge, task.program, written)
+            is_first = number == task.pattern.program.start
+            text = formula(edge, task.pattern.program, written)
             found[number, place] = text + ("" if is_first else bounded)
     return found
 
@@ -82,8 +75,12 @@ def stage_lines(staging: Staging) -> Iterator[str]:
 
 def after_match(skip: Skip) -> str:
     """What a match that comes out leaves to others."""
-    left = LEFT[skip.to].format(skip.variable)
-    missing = "an error without such an event" if skip.throws else "all without such an event"
+    of_stage = "" if skip.variable is None else f" of {skip.variable}"
+    event = f"its {skip.to.end.value.lower()} event{of_stage}"
+    left = f"after {event}" if skip.to.past else f"from {event} on"
+    missing = (
+        "an error without such an event" if skip.fails_on_miss else "all without such an event"
+    )
     note = f"; {missing}" if skip.variable is not None else ""
     return f"matches by their first events; each leaves to others what begins {left}{note}"
 
@@ -101,7 +98,7 @@ def test_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
 
 def choices_of_runs(executable: Executable) -> Iterator[str]:
     """States in which one row may lead a run on in more than one way."""
-    program = executable.task.program
+    program = executable.task.pattern.program
     found = [
         f"may have {source.name} in state {program.named(number)}: {source.runs}"
         for number in range(len(program.states))

@@ -1,0 +1,104 @@
+"""The words that an error takes from the language of its query, where several languages share it.
+
+A condition stands in DEFINE for SQL and in WHERE for SASE+. `shown_in` says which language is being
+read; constructors ask for its words by what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """parts: what it calls parts of the clause, by their names in SQL, where it calls them so.
+
+    pattern, condition, rows, measures: what it calls these. one, earlier and later, before and
+    current: how it writes a value of one row of the match, and of two. one_value: what it calls
+    the first of them. alone: a function of each row by itself.
+    """
+
+    parts: Mapping[str, str] = field(default_factory=dict)
+    pattern: str = "the row pattern in PATTERN"
+    condition: str = "a condition in DEFINE"
+    rows: str = "rows"
+    measures: str = "measures"
+    one_value: str = "one navigation"
+    one: str = "LAST(A.x)"
+    earlier: str = "FIRST(A.x)"
+    later: str = "LAST(A.x)"
+    before: str = "LAST(A.x)"
+    current: str = "x"
+    alone: str = "f(LAST(A.x)) = f(x)"
+
+
+SQL = Language()
+SASE = Language(
+    {
+        "DEFINE": "WHERE",
+        "MEASURES": "RETURN",
+        "ORDER BY": "order_by",
+        "PARTITION BY": "partition_by",
+    },
+    condition="a condition in WHERE",
+    rows="events",
+    measures="items",
+    one_value="one of them",
+    one="a.x",
+    earlier="a.x",
+    later="b.x",
+    before="a.x",
+    current="b.x",
+    alone="f(a[a.LEN].x)",
+)
+PATTERN_CALLS = Language(
+    {
+        "DEFINE": "a condition",
+        "PATTERN": "the pattern",
+        "ORDER BY": "order_by",
+        "PARTITION BY": "partition_by",
+    },
+    pattern="the pattern",
+    condition="a condition",
+)
+
+_CURRENT: ContextVar[Language] = ContextVar("language of the query", default=SQL)
+
+
+@contextmanager
+def reading(language: Language | None) -> Iterator[None]:
+    """Errors made inside are in the words of a language; with None, in those of the one around."""
+    token = _CURRENT.set(language or _CURRENT.get())
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def current() -> Language:
+    """The language that is being read."""
+    return _CURRENT.get()
+
+
+def part(name: str) -> str:
+    """What the language that is being read calls a part of the clause.
+
+    >>> part("DEFINE")
+    'DEFINE'
+    >>> with reading(SASE):
+    ...     part("DEFINE")
+    'WHERE'
+    """
+    return current().parts.get(name, name)
+
+
+def written_in(template: str) -> str:
+    """A text with words and examples of the language that is being read in their places.
+
+    >>> written_in("unix_date({word.one})")
+    'unix_date(LAST(A.x))'
+    """
+    return template.format(word=current())

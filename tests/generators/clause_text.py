@@ -1,0 +1,57 @@
+"""The text of a clause's syntax node, which parses back to an equal node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from matchrec.frontends.sql.clause.nodes import MatchRecognize, SortKey
+from matchrec.plan.clauses import AfterMatchSkip, Subset
+from matchrec.plan.pattern import show, show_name
+
+
+def clause_text(clause: MatchRecognize) -> str:
+    words = "".join(f" {one.value}" for one in (clause.selection, clause.output) if one)
+    within = f" WITHIN {clause.within.text}" if clause.within else ""
+    measures = (f"{one.expression.text} AS {column(one.name)}" for one in clause.measures)
+    conditions = (
+        f"{show_name(one.variable)} AS {one.condition.text}" for one in clause.definitions
+    )
+    lines = (
+        part("PARTITION BY", (one.text for one in clause.partition_by)),
+        part("ORDER BY", map(sort_key, clause.order_by)),
+        part("MEASURES", measures),
+        clause.rows_per_match.value if clause.rows_per_match else "",
+        skip(clause.after_match) if clause.after_match else "",
+        clause.search.value if clause.search else "",
+        f"PATTERN ({show(clause.pattern)}){words}{within}",
+        part("SUBSET", map(subset, clause.subsets)),
+        part("DEFINE", conditions),
+    )
+    return "\n".join(line for line in lines if line)
+
+
+def part(keyword: str, items: Iterable[str]) -> str:
+    text = ", ".join(items)
+    return f"{keyword} {text}" if text else ""
+
+
+def sort_key(key: SortKey) -> str:
+    direction = {None: "", True: " DESC", False: " ASC"}[key.descending]
+    nulls = {None: "", True: " NULLS FIRST", False: " NULLS LAST"}[key.nulls_first]
+    return f"{key.expression.text}{direction}{nulls}"
+
+
+def skip(skip: AfterMatchSkip) -> str:
+    variable = "" if skip.variable is None else f" {show_name(skip.variable)}"
+    return f"AFTER MATCH SKIP {skip.to.value}{variable}"
+
+
+def subset(subset: Subset) -> str:
+    members = ", ".join(show_name(member) for member in subset.members)
+    return f"{show_name(subset.name)} = ({members})"
+
+
+def column(name: str) -> str:
+    quoted = name.replace("`", "``")
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else f"`{quoted}`"

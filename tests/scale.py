@@ -1,0 +1,45 @@
+"""How much tests do: what is quick by default, all of it in a full run.
+
+    MATCHREC_FULL=1 pytest -m larger        what has a larger form, in that form
+    MATCHREC_EXAMPLES=20000 pytest FILE     a long run: so many random examples, others each time
+    MATCHREC_SEED=1000                      batches of other random queries
+
+By default a random test draws a part of its examples, the same each time, and Spark has the
+settings of tests/quick. In a full run it draws all of them, and Spark has its own settings: it
+compiles queries.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+QUICK = Path(__file__).parent / "quick"
+FULL = os.environ.get("MATCHREC_FULL", "0") != "0"
+SEED = int(os.environ.get("MATCHREC_SEED", "0"))
+LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
+PART = 5  # a quick run has one example of so many
+
+
+def examples(full: int) -> int:
+    """How many random examples a test draws that has so many in a full run."""
+    if LONG_RUN is not None:
+        return int(LONG_RUN)
+    return full if FULL else max(1, full // PART)
+
+
+def some_of(cases: Sequence[T]) -> Sequence[T]:
+    """All cases in a full or long run, else every fifth, from the first to the last."""
+    return cases if FULL or LONG_RUN is not None else cases[::PART]
+
+
+def choose_settings_of_spark() -> None:
+    """Lets the sessions of this process, and of those that it starts, have the quick settings."""
+    if not FULL:
+        paths = (str(QUICK), os.environ.get("PYTHONPATH"))
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        os.environ["SPARK_CONF_DIR"] = str(QUICK)

@@ -1,0 +1,33 @@
+"""Row patterns compiled as they are written, not simplified, for tests of what comes after."""
+
+from __future__ import annotations
+
+from matchrec.nfa.cloning import clone_at_proceed
+from matchrec.nfa.closure import Folded, fold
+from matchrec.nfa.compile import compile_program
+from matchrec.nfa.compiled_pattern import CompiledPattern
+from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.plan.pattern import RowPattern, variable_names
+
+STRICT = EventSelection.STRICT_CONTIGUITY
+
+
+def compiled(
+    pattern: RowPattern,
+    variables: tuple[str, ...] | None = None,
+    selection: EventSelection = STRICT,
+    output: MatchOutput = MatchOutput.PREFERRED,
+) -> CompiledPattern:
+    """The pattern as a task of such matches has it."""
+    program = compile_program(pattern, variables or variable_names(pattern), selection)
+    return CompiledPattern(program, fold(program, every_way=output is not MatchOutput.PREFERRED))
+
+
+def cloned(pattern: CompiledPattern) -> CompiledPattern:
+    """The same without constrained proceed edges."""
+    return CompiledPattern(pattern.program, clone_at_proceed(pattern.program))
+
+
+def folded(pattern: RowPattern) -> Folded:
+    """Its choices."""
+    return compiled(pattern).folding.choices

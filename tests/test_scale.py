@@ -1,0 +1,33 @@
+"""What quick, full and long runs differ in."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests import scale
+
+
+@pytest.mark.parametrize(
+    ("full", "long_run", "examples", "cases"),
+    [(False, None, 40, [0, 5]), (True, None, 200, [*range(7)]), (False, "9", 9, [*range(7)])],
+)
+def test_how_much_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+    full: bool,
+    long_run: str | None,
+    examples: int,
+    cases: list[int],
+) -> None:
+    monkeypatch.setattr(scale, "FULL", full)
+    monkeypatch.setattr(scale, "LONG_RUN", long_run)
+    assert scale.examples(200) == examples
+    assert scale.some_of([*range(7)]) == cases
+
+
+def test_queries_are_compiled_in_a_full_run_only(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    compiled = spark.conf.get("spark.sql.codegen.wholeStage") == "true"
+    assert compiled == scale.FULL
+    assert request.node.get_closest_marker("larger")

@@ -1,0 +1,85 @@
+"""The compile path: the row pattern is compiled once for a query, and never again by a worker."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from unittest import mock
+
+import pytest
+
+from matchrec.compile.executable import Executable
+from matchrec.compile.overlap import find_slice_overlap
+from matchrec.compile.path import draft, link
+from matchrec.conditions.types import BIGINT
+from matchrec.engine import compiled
+from matchrec.engine.interface import Optimisations
+from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.lower import lower
+from matchrec.nfa import compiled_pattern
+from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns
+
+COLUMNS = InputColumns(("k", "t", "x"))
+FUNNEL = "MEASURES A.t AS s PATTERN (A X*? B) DEFINE A AS x = 1, B AS x = 2"
+SCAN = "MEASURES A.t AS s PATTERN (A B) DEFINE A AS x = 1, B AS x = 2"
+ON_THE_RUN = "MEASURES A.t AS s PATTERN (A (B | C)* D) DEFINE D AS x > A.x"
+ALL = MatchOutput.ALL
+
+
+def planned(text: str, output: MatchOutput = MatchOutput.PREFERRED) -> MatchPlan:
+    query = f"SELECT * FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})"
+    return replace(lower(parse(query).sites[0].clause), output=output)
+
+
+def linked(plan: MatchPlan) -> Executable:
+    drafted = draft(plan, COLUMNS, str)
+    return link(drafted, dict.fromkeys(drafted.columns(), BIGINT), "auto", ansi=False)
+
+
+PLANS = pytest.mark.parametrize(
+    "plan", [planned(FUNNEL), planned(SCAN), planned(ON_THE_RUN), planned(SCAN, ALL)]
+)
+
+
+@PLANS
+def test_the_pattern_is_compiled_and_folded_once(plan: MatchPlan) -> None:
+    with (
+        mock.patch.object(
+            compiled_pattern, "compile_program", wraps=compiled_pattern.compile_program
+        ) as compiling,
+        mock.patch.object(compiled_pattern, "fold", wraps=compiled_pattern.fold) as folding,
+    ):
+        executable = linked(plan)
+        find_slice_overlap(plan, executable)
+    assert (compiling.call_count, folding.call_count) == (1, 1)
+
+
+@PLANS
+def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
+    received = pickle.loads(pickle.dumps(linked(plan)))
+    compiled._compile.cache_clear()
+    with mock.patch.object(compiled_pattern, "fold", side_effect=AssertionError):
+        first = compiled.compile_task(received.task, 1)
+        assert compiled.compile_task(received.task, 1) is first
+
+
+@pytest.mark.parametrize("output", [MatchOutput.PREFERRED, ALL])
+def test_too_many_choices_are_refused(output: MatchOutput) -> None:
+    plan = planned("MEASURES A.t AS s PATTERN ((A? B?){1000}) DEFINE A AS x = 1", output)
+    with pytest.raises(MatchRecognizePlanError, match="over 200,000 choices"):
+        draft(plan, COLUMNS, str)
+
+
+def test_choices_after_acceptances_are_not_limited() -> None:
+    """Where all matches are asked for there are so many; up to acceptances a state has one."""
+    plan = planned("MEASURES A.t AS s PATTERN ((A??){700}) DEFINE A AS x = 1", ALL)
+    assert sum(map(len, draft(plan, COLUMNS, str).pattern.folding.choices)) > 200_000
+
+
+def test_proceed_edges_stay_constrained_under_skip_till_next_match() -> None:
+    plan = replace(planned(SCAN), selection=EventSelection.SKIP_TILL_NEXT_MATCH)
+    with pytest.raises(MatchRecognizeUnsupportedError, match="proceed edges"):
+        draft(plan, COLUMNS, str, Optimisations(constrain_proceed=False))

@@ -1,0 +1,36 @@
+"""Errors take their words from the language that is being read."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.conditions import cannot_combine
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import PATTERN_CALLS, SASE, Language, part, reading
+from matchrec.source import Source, Span
+
+
+def test_the_innermost_language_counts() -> None:
+    with reading(SASE):
+        with reading(None):
+            assert part("DEFINE") == "WHERE"
+        with reading(PATTERN_CALLS):
+            assert part("DEFINE") == "a condition"
+        assert part("DEFINE") == "WHERE"
+    assert part("DEFINE") == "DEFINE"
+
+
+def test_it_ends_with_an_error() -> None:
+    with pytest.raises(MatchRecognizeError), shown_in(Source("x"), Language({"DEFINE": "here"})):
+        raise cannot_combine("+", part("DEFINE"), "int", Span(0, 1))
+    assert part("DEFINE") == "DEFINE"
+
+
+def test_examples_are_written_in_it() -> None:
+    def hint() -> str | None:
+        return cannot_combine(">", "date", "date", Span(0, 1)).hint
+
+    assert hint() == "write the days between them: datediff(LAST(A.x), FIRST(A.x))"
+    with reading(SASE):
+        assert hint() == "write the days between them: datediff(b.x, a.x)"
