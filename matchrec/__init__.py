@@ -12,6 +12,7 @@
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
     matchrec.explain_sase(df, text, ...)       the same of a SASE+ query
     matchrec.explain_pattern(df, pattern, ...) the same of a pattern
+    matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, Trino, ... and back
     matchrec.Counters()                        what a query's matching costs, once it has run
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
@@ -22,6 +23,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matchrec.api.convert import Conversion, convert
     from matchrec.api.install import install, uninstall
     from matchrec.api.patterns import detect, explain_pattern, pattern_sql
     from matchrec.api.sase import explain_sase, sase, unwind
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AfterMatch",
+    "Conversion",
     "Counters",
     "Explanation",
     "MatchRecognizeError",
@@ -49,6 +52,7 @@ __all__ = [
     "MatchRecognizeUnsupportedError",
     "Optimisations",
     "Pattern",
+    "convert",
     "detect",
     "explain",
     "explain_pattern",
@@ -64,6 +68,7 @@ __all__ = [
 
 
 _HOMES = {
+    "matchrec.api.convert": ("Conversion", "convert"),
     "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.patterns": ("detect", "explain_pattern", "pattern_sql"),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),

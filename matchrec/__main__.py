@@ -1,4 +1,4 @@
-"""`python -m matchrec` and the console script `matchrec`: demo, run, explain, warm."""
+"""`python -m matchrec` and the console script `matchrec`: demo, run, explain, convert, warm."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, PythonException
 
 from matchrec.cli.arguments import argument_parser
-from matchrec.cli.commands import explain, run
+from matchrec.cli.commands import convert, explain, run
 from matchrec.cli.demo import demo
 from matchrec.cli.failures import sentence_of_spark
 from matchrec.cli.warm import warm
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.spark.session import quiet_analysis
 
-COMMANDS = {"demo": demo, "run": run, "explain": explain, "warm": warm}
+COMMANDS = {"demo": demo, "run": run, "explain": explain, "convert": convert, "warm": warm}
 FAILED = 2
 INTERRUPTED = 130
 

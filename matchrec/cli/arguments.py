@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 
+from matchrec.frontends.dialects.products import PRODUCTS
+
 ENGINES = ("auto", "backtracking", "breadth_first")
+DIALECTS = tuple(PRODUCTS)
 
 
 def argument_parser() -> ArgumentParser:
@@ -24,6 +27,10 @@ def argument_parser() -> ArgumentParser:
     explain = commands.add_parser("explain", help="show how a query would run")
     add_query(explain)
     explain.add_argument("--dot", metavar="FILE", help="write the automaton as a Graphviz file")
+    convert = commands.add_parser("convert", help="turn a query into another product's SQL")
+    convert.add_argument("query", metavar="QUERY.sql", help="a file, or - for standard input")
+    convert.add_argument("--read", choices=DIALECTS, default="spark", help="whose SQL it is")
+    convert.add_argument("--write", choices=DIALECTS, default="spark", help="whose it becomes")
     commands.add_parser("warm", help="compile everything now, as when an image is built")
     return parser
 
@@ -39,6 +46,7 @@ def add_query(parser: ArgumentParser) -> None:
         help="a table of the query: a parquet, csv or json file; may be repeated",
     )
     parser.add_argument("--engine", choices=ENGINES, default="auto")
+    parser.add_argument("--dialect", choices=DIALECTS, default="spark", help="whose SQL it is")
 
 
 def row_count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""The commands `run` and `explain`: a query over files."""
+"""The commands `run`, `explain` and `convert`: a query over files, or as text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(arguments: Namespace) -> None:
     with local_session() as spark:
         for file in files:
             file.register(spark)
-        frame = matchrec.sql(spark, query, engine=arguments.engine)
+        frame = matchrec.sql(spark, query, dialect=arguments.dialect, engine=arguments.engine)
         if arguments.output:
             to_file(frame, Path(arguments.output), arguments.limit)
         else:
@@ -71,7 +71,17 @@ def explain(arguments: Namespace) -> None:
     with local_session() as spark:
         for file in files:
             file.register(spark)
-        explanation = matchrec.explain(spark, query, engine=arguments.engine)
+        explanation = matchrec.explain(
+            spark, query, dialect=arguments.dialect, engine=arguments.engine
+        )
         print(explanation)
         if arguments.dot:
             Path(arguments.dot).write_text(explanation.dot, encoding="utf-8")
+
+
+def convert(arguments: Namespace) -> None:
+    """Prints the query in another product's SQL, with what differs there as comments."""
+    import matchrec
+
+    query = read_query(arguments.query)
+    print(matchrec.convert(query, read=arguments.read, write=arguments.write))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors import dialects as errors
 from matchrec.frontends.dialects.edits import Edit
-from matchrec.frontends.lexing.tokens import Token, closings
+from matchrec.frontends.lexing.tokens import Token, pair_brackets
 from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.source import Span
 
@@ -43,7 +43,7 @@ def without_additions(clause: ClauseTokens) -> tuple[ClauseTokens, tuple[Additio
         return not any(one.span.holds(token.span) for one in found)
 
     tokens = tuple(filter(stays, clause.tokens))
-    return replace(clause, tokens=tokens, pairs=closings(tokens)), found
+    return replace(clause, tokens=tokens, pairs=pair_brackets(tokens)), found
 
 
 def _additions(clause: ClauseTokens) -> Iterator[Addition]:

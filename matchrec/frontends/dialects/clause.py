@@ -9,16 +9,16 @@ from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.limits import check_limits
 from matchrec.frontends.dialects.pieces import Pieces
 from matchrec.frontends.dialects.product import Nulls, Product
-from matchrec.frontends.lexing.tokens import Kind
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.frontends.sql.clause.grammar import read_clause
-from matchrec.frontends.sql.clause.sections import ClauseTokens, Part, Section, sections
+from matchrec.frontends.sql.clause.sections import ClauseTokens, Part, Section, find_sections
 from matchrec.source import Span
 
 
 def clause_edits(clause: ClauseTokens, pieces: Pieces) -> Iterator[Edit]:
     """The edits of a clause."""
     clause, additions = without_additions(clause)
-    found = sections(clause)
+    found = find_sections(clause)
     pattern = found[Part.PATTERN]
     place = clause.span(pattern.start, clause.pairs[pattern.start] + 1)
     for one in additions:
@@ -90,7 +90,7 @@ class _ClauseTranslator:
         """Other quotes around the names of variables and measures, which no expression holds."""
         quote = self.pieces.write.quote
         for token in self.clause.tokens:
-            is_quoted = token.kind is Kind.QUOTED or token.in_double_quotes
+            is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
             if not is_quoted or any(one.holds(token.span) for one in self.expressions):
                 continue
             if self.clause.text_at(token.span)[0] != quote:

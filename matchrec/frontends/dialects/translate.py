@@ -21,10 +21,10 @@ from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
 from matchrec.frontends.lexing.sqlglot_tokens import frame_at, tokens_of
 from matchrec.frontends.lexing.token_sequence import TokenSequence
-from matchrec.frontends.lexing.tokens import closings
-from matchrec.frontends.sql.clause.sections import all_tokens, clause_tokens
-from matchrec.frontends.sql.query.cuts import Cut, cuts
-from matchrec.frontends.sql.query.relation import relation_before
+from matchrec.frontends.lexing.tokens import pair_brackets
+from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
+from matchrec.frontends.sql.query.cuts import Cut, find_clauses
+from matchrec.frontends.sql.query.relation import find_relation
 from matchrec.source import Source, Span
 
 
@@ -64,7 +64,7 @@ def product_tokens(text: str, product: Product) -> TokenSequence:
     except TokenError as error:
         raise unreadable_text(Span(0, len(text))) from error
     own = tokens_of(found, text)
-    return TokenSequence(text, own, closings(own), found)
+    return TokenSequence(text, own, pair_brackets(own), found)
 
 
 def _frames(tokens: TokenSequence) -> Iterator[Span]:
@@ -75,16 +75,16 @@ def _frames(tokens: TokenSequence) -> Iterator[Span]:
 
 
 def _query_edits(tokens: TokenSequence, pieces: Pieces) -> Iterator[Edit]:
-    found = cuts(tokens)
+    found = find_clauses(tokens)
     wholes = {cut: _whole(tokens, cut) for cut in found}
     yield from pieces.query(tokens.whole, tuple(wholes.values()))
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
         inner = [other for other in wholes.values() if relation.holds(other)]
         yield from pieces.relation(relation, inner)
-        yield from clause_edits(clause_tokens(tokens, cut.opening, cut.closing), pieces)
+        yield from clause_edits(cut_out_tokens(tokens, cut.opening, cut.closing), pieces)
 
 
 def _whole(tokens: TokenSequence, cut: Cut) -> Span:
     """The characters of a clause and of the relation before it."""
-    return tokens.span(relation_before(tokens, cut).start, cut.closing + 1)
+    return tokens.span(find_relation(tokens, cut).start, cut.closing + 1)

@@ -86,8 +86,8 @@ QUERIES = [
     (
         "snowflake",
         (
-            'SELECT "a b"::int FROM (SELECT * FROM t WHERE x::date > d) MATCH_RECOGNIZE (PATTERN (A)) '
-            "ORDER BY 1"
+            'SELECT "a b"::int FROM (SELECT * FROM t WHERE x::date > d) '
+            "MATCH_RECOGNIZE (PATTERN (A)) ORDER BY 1"
         ),
         (
             "SELECT CAST(`a b` AS INT) FROM (SELECT * FROM t WHERE CAST(x AS DATE) > d) "
@@ -106,8 +106,8 @@ QUERIES = [
             "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))"
         ),
         (
-            "SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a NULLS LAST PATTERN (A))) AS u "
-            "MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))"
+            "SELECT * FROM (SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a NULLS LAST PATTERN (A))) "
+            "AS u MATCH_RECOGNIZE (ORDER BY b DESC PATTERN (B))"
         ),
     ),
 ]

@@ -1,0 +1,166 @@
+"""Queries of other products, pasted as they are: the rows that their authors would get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.__main__ import main
+
+ABCD = [50, 36, 39, 42, 30, 47, 71, 80, 75, 63]
+XYZ = [89, 24, 37, 63, 65, 56, 50, 54, 30, 32]
+
+
+@pytest.fixture(scope="module")
+def prices(spark: SparkSession) -> Iterator[DataFrame]:
+    """Prices of two companies on ten days."""
+    rows = [
+        (company, f"2020-10-{day:02}", price)
+        for company, series in (("ABCD", ABCD), ("XYZ", XYZ))
+        for day, price in enumerate(series, 1)
+    ]
+    frame = spark.createDataFrame(rows, "company string, day string, price int")
+    frame = frame.selectExpr("company", "to_date(day) AS price_date", "price")
+    frame.createOrReplaceTempView("stock_price_history")
+    yield frame
+    spark.catalog.dropTempView("stock_price_history")
+
+
+def rows(frame: DataFrame) -> list[str]:
+    """A line for each row."""
+    return [" ".join(map(str, row)) for row in frame.collect()]
+
+
+SNOWFLAKE = """
+SELECT * FROM stock_price_history
+  MATCH_RECOGNIZE(
+    PARTITION BY company
+    ORDER BY price_date
+    MEASURES
+      MATCH_NUMBER() AS "Match Number",
+      FIRST(price_date)::date AS start_date,
+      LAST_VALUE(price_date) AS end_date,
+      COUNT(*) AS rows_in_sequence,
+      COUNT(decrease.*) AS num_decreases,
+      COUNT(increase.*) AS num_increases
+    ONE ROW PER MATCH
+    AFTER MATCH SKIP TO LAST increase
+    PATTERN(before decrease+ increase+)
+    DEFINE
+      decrease AS price < LAG(price),
+      increase AS price > LAG(price, 1, 0)
+  )
+ORDER BY company, "Match Number";
+"""
+V_SHAPES = [
+    "ABCD 1 2020-10-01 2020-10-04 4 1 2",
+    "ABCD 2 2020-10-04 2020-10-08 5 1 3",
+    "XYZ 1 2020-10-01 2020-10-05 5 1 3",
+    "XYZ 2 2020-10-05 2020-10-08 4 2 1",
+    "XYZ 3 2020-10-08 2020-10-10 3 1 1",
+]
+
+
+def test_a_query_of_snowflake(spark: SparkSession, prices: DataFrame) -> None:
+    assert rows(matchrec.sql(spark, SNOWFLAKE, dialect="snowflake")) == V_SHAPES
+
+
+def test_the_row_number_in_the_match(prices: DataFrame) -> None:
+    clause = """PARTITION BY company ORDER BY price_date
+        MEASURES MATCH_NUMBER() AS m, MATCH_SEQUENCE_NUMBER() AS s, CLASSIFIER AS c
+        ALL ROWS PER MATCH PATTERN (before low {- increase -} increase)
+        DEFINE low AS price < 30, increase AS price > LAG(price)"""
+    found = matchrec.match_recognize(prices, clause, dialect="snowflake")
+    assert rows(found.select("m", "s", "c", "price").orderBy("s")) == [
+        "1 1 BEFORE 89",
+        "1 2 LOW 24",
+        "1 4 INCREASE 63",
+    ]
+
+
+def test_a_default_is_for_rows_that_do_not_exist_only(spark: SparkSession) -> None:
+    frame = spark.sql("SELECT * FROM VALUES (1, NULL), (2, 5), (3, 7) AS t(n, x)")
+    clause = """ORDER BY n MEASURES LAG(x, 1, -1) AS before, LEAD(x, 2, -2) AS after
+        ALL ROWS PER MATCH PATTERN (a+)"""
+    with pytest.warns(UserWarning, match="without DEFINE"):
+        found = matchrec.match_recognize(frame, clause, dialect="snowflake")
+    assert rows(found.select("n", "before", "after")) == ["1 -1 7", "2 None -2", "3 5 -2"]
+
+
+TRINO = """
+SELECT m."Lowest", n FROM stock_price_history MATCH_RECOGNIZE (
+  PARTITION BY company ORDER BY price_date
+  MEASURES min(price) AS "Lowest", count() AS n
+  PATTERN (strt down+ up+)
+  DEFINE down AS down.price < PREV(down.price), up AS up.price > PREV(up.price)
+) AS m WHERE company <> 'XYZ' ORDER BY 1
+"""
+
+
+def test_a_query_of_trino_over_an_installed_session(spark: SparkSession, prices: DataFrame) -> None:
+    matchrec.install(spark, dialect="trino")
+    try:
+        assert rows(spark.sql(TRINO)) == ["36 4"]
+        assert rows(spark.sql('SELECT "not a name" AS x')) == ["not a name"]
+    finally:
+        matchrec.uninstall(spark)
+
+
+def test_flink_goes_on_at_the_next_row(prices: DataFrame) -> None:
+    clause = """PARTITION BY company ORDER BY price_date MEASURES LAST(price) AS p
+        PATTERN (high high) DEFINE high AS high.price > 62"""
+    found = matchrec.match_recognize(prices, clause, dialect="flink")
+    assert rows(found.orderBy("company", "p")) == ["ABCD 63", "ABCD 75", "ABCD 80", "XYZ 65"]
+    found = matchrec.match_recognize(prices, clause)
+    assert rows(found.orderBy("company", "p")) == ["ABCD 63", "ABCD 80", "XYZ 65"]
+
+
+def test_oracle_sorts_null_last(spark: SparkSession) -> None:
+    query = """SELECT n FROM (SELECT NULL AS n FROM dual UNION ALL SELECT 1 FROM dual)
+        MATCH_RECOGNIZE (ORDER BY n MEASURES NVL(FIRST(n), 0) AS n PATTERN (A B)
+        DEFINE B AS n IS NULL)"""
+    assert rows(matchrec.sql(spark, query, dialect="oracle")) == ["1"]
+    assert rows(matchrec.sql(spark, query.replace("FROM dual", ""))) == []
+
+
+def test_bigquery_names_parameters_with_a_sign(spark: SparkSession, prices: DataFrame) -> None:
+    query = """SELECT * FROM stock_price_history MATCH_RECOGNIZE (
+        PARTITION BY company ORDER BY price_date MEASURES MAX(top.price) AS top
+        PATTERN (top low) DEFINE low AS price < LAG(price) - @fall) ORDER BY top"""
+    found = matchrec.sql(spark, query, {"fall": 20}, dialect="bigquery")
+    assert rows(found) == ["XYZ 54", "XYZ 89"]
+
+
+def test_an_error_points_into_the_text_as_it_was_written(
+    spark: SparkSession, prices: DataFrame
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError) as raised:
+        matchrec.sql(spark, SNOWFLAKE.replace("LAST increase", "LAST rise"), dialect="snowflake")
+    assert "line 14, column 30\n      AFTER MATCH SKIP TO LAST rise\n" in str(raised.value)
+    assert raised.value.span is not None
+    query = SNOWFLAKE.replace('company, "Match', 'company, "Mach')
+    with pytest.raises(AnalysisException) as refused:
+        matchrec.sql(spark, query, dialect="snowflake")
+    assert 'ORDER BY company, "Mach Number";' in str(refused.value)
+
+
+def test_explain_reads_a_dialect(spark: SparkSession, prices: DataFrame) -> None:
+    assert "PREV" in str(matchrec.explain(spark, SNOWFLAKE, dialect="snowflake"))
+
+
+def test_an_unknown_dialect(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="snowflake"):
+        matchrec.sql(spark, "SELECT 1", dialect="snow")
+
+
+def test_convert_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "query.sql"
+    file.write_text("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > PREV(x))")
+    assert main(["convert", str(file), "--write", "snowflake"]) == 0
+    printed = capsys.readouterr().out
+    assert printed == "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > LAG(x))\n"
