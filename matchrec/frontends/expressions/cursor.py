@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matchrec.frontends.expressions.analysis import Analysis
-from matchrec.frontends.expressions.pieces import with_holes
+from matchrec.frontends.expressions.combined import with_holes
 from matchrec.frontends.expressions.references import Hole
 from matchrec.frontends.lexing.cursor import Cursor
 from matchrec.frontends.lexing.tokens import Token, TokenKind, pair_brackets
