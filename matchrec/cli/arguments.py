@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 
-from matchrec.frontends.dialects.products import PRODUCTS
-
 ENGINES = ("auto", "backtracking", "breadth_first")
-DIALECTS = tuple(PRODUCTS)
+DIALECTS = (
+    "spark",
+    "standard",
+    "databricks",
+    "snowflake",
+    "oracle",
+    "trino",
+    "flink",
+    "bigquery",
+)
 
 
 def argument_parser() -> ArgumentParser:

@@ -15,7 +15,9 @@ from pyspark.sql import SparkSession
 
 from matchrec.__main__ import main
 from matchrec.cli import commands
+from matchrec.cli.arguments import DIALECTS
 from matchrec.cli.failures import sentence_of_spark
+from matchrec.frontends.dialects.products import PRODUCTS
 
 STREAKS = """
 SELECT * FROM t MATCH_RECOGNIZE (
@@ -234,3 +236,7 @@ def test_sentence_of_spark_has_no_plan_and_no_stack() -> None:
     text = "[X] no `t`; line 1 pos 14;\n'Project [*]\n+- 'UnresolvedRelation [t]\n"
     assert sentence_of_spark(text) == "[X] no `t`; line 1 pos 14"
     assert sentence_of_spark("[Y] bad\n\nJVM stacktrace:\nat x") == "[Y] bad"
+
+
+def test_the_command_line_knows_all_dialects() -> None:
+    assert set(PRODUCTS) == set(DIALECTS)

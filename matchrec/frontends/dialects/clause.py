@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from matchrec.frontends.dialects.additions import without_additions
 from matchrec.frontends.dialects.edits import Edit
+from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits
-from matchrec.frontends.dialects.pieces import Pieces
 from matchrec.frontends.dialects.product import Nulls, Product
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.frontends.sql.clause.grammar import read_clause
@@ -15,7 +15,7 @@ from matchrec.frontends.sql.clause.sections import ClauseTokens, Part, Section, 
 from matchrec.source import Span
 
 
-def clause_edits(clause: ClauseTokens, pieces: Pieces) -> Iterator[Edit]:
+def clause_edits(clause: ClauseTokens, fragments: Fragments) -> Iterator[Edit]:
     """The edits of a clause."""
     clause, additions = without_additions(clause)
     found = find_sections(clause)
@@ -23,21 +23,21 @@ def clause_edits(clause: ClauseTokens, pieces: Pieces) -> Iterator[Edit]:
     place = clause.span(pattern.start, clause.pairs[pattern.start] + 1)
     for one in additions:
         yield from one.edits(place)
-    if pieces.write is not pieces.read:
-        check_limits(read_clause(clause), place, pieces.write)
-    translator = _ClauseTranslator(clause, pieces)
+    if fragments.write is not fragments.read:
+        check_limits(read_clause(clause), place, fragments.write)
+    translator = _ClauseTranslator(clause, fragments)
     for part, section in found.items():
         yield from translator.section(part, section)
     yield from translator.names()
-    if Part.AFTER_MATCH not in found and pieces.read.skip is not pieces.write.skip:
+    if Part.AFTER_MATCH not in found and fragments.read.skip is not fragments.write.skip:
         start = found[Part.PATTERN].keyword.start
-        yield Edit(Span(start, start), f"AFTER MATCH SKIP {pieces.read.skip.value}\n")
+        yield Edit(Span(start, start), f"AFTER MATCH SKIP {fragments.read.skip.value}\n")
 
 
 class _ClauseTranslator:
-    def __init__(self, clause: ClauseTokens, pieces: Pieces) -> None:
+    def __init__(self, clause: ClauseTokens, fragments: Fragments) -> None:
         self.clause = clause
-        self.pieces = pieces
+        self.fragments = fragments
         self.expressions: list[Span] = []
 
     def section(self, part: Part, section: Section) -> Iterator[Edit]:
@@ -64,7 +64,7 @@ class _ClauseTranslator:
     def expression(self, start: int, end: int) -> Iterator[Edit]:
         if start < end:
             self.expressions.append(self.clause.span(start, end))
-            yield from self.pieces.expression(self.expressions[-1])
+            yield from self.fragments.expression(self.expressions[-1])
 
     def sort_key(self, start: int, end: int) -> Iterator[Edit]:
         clause, stop = self.clause, end
@@ -75,7 +75,7 @@ class _ClauseTranslator:
         yield from self.expression(start, stop)
         here, there = (
             nulls_first(product, descends=descends)
-            for product in (self.pieces.read, self.pieces.write)
+            for product in (self.fragments.read, self.fragments.write)
         )
         if not says_nulls and here is not there:
             after = clause[end - 1].span.end
@@ -88,7 +88,7 @@ class _ClauseTranslator:
 
     def names(self) -> Iterator[Edit]:
         """Other quotes around the names of variables and measures, which no expression holds."""
-        quote = self.pieces.write.quote
+        quote = self.fragments.write.quote
         for token in self.clause.tokens:
             is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
             if not is_quoted or any(one.holds(token.span) for one in self.expressions):

@@ -26,11 +26,12 @@ class Nulls(Enum):
 class Product:
     """A system whose queries are read and written.
 
-    name: as `dialect=` has it. sqlglot: the name of sqlglot's dialect. title: in messages.
+    name: as `dialect=` has it. title: in messages. sqlglot: the name of sqlglot's dialect.
     is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
-    is. quote: what stands around a name. skip: where the search goes on where AFTER MATCH is left
-    out. functions: names of functions of row patterns here, each with the name by which the rules
-    know it. reads, writes: rules for expressions from here, and to here.
+    is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
+    where AFTER MATCH is left out. quote: what stands around a name. functions: names of functions
+    of row patterns here, each with the name by which the rules know it. reads, writes: rules for
+    expressions from here, and to here.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Product:
     sqlglot: str
     is_spark: bool = False
     nulls: Nulls = Nulls.SMALL
+    divides_integers: bool = False
     skip: SkipTo = SkipTo.PAST_LAST_ROW
     quote: str = "`"
     functions: dict[str, str] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Translates one piece of SQL by sqlglot; functions of row patterns pass through unchanged.
+"""Translates one fragment of SQL by sqlglot; functions of row patterns pass through unchanged.
 
 sqlglot does not know the functions of row patterns, or takes them for others (`LAST(x, 1)` loses
-its offset in Spark's dialect). So they bear names of our own while it reads and writes a piece.
+its offset in Spark's dialect). So they bear names of our own while it reads and writes a fragment.
 """
 
 from __future__ import annotations
@@ -26,18 +26,45 @@ def tokens_in(text: str, product: Product) -> list[Token]:
     return SqlglotDialect.get_or_raise(product.sqlglot).tokenize(text)
 
 
-def translated(text: str, read: Product, write: Product) -> str | None:
-    """The text in the dialect of `write`; None where that reads the text as it is.
+def translated(text: str, read: Product, write: Product) -> tuple[str | None, tuple[str, ...]]:
+    """The text in the dialect of `write`, None where that reads it as it is; and what differs.
 
     Raises sqlglot's ParseError for what is not in the dialect of `read`.
     """
     if read == write:
-        return None
-    masked = _masked(text, read)
-    tree = _rewritten(_parsed(masked, read), (*read.reads, *write.writes))
+        return None, ()
+    written = _parsed(_masked(text, read), read)
+    remarks = tuple(_remarks(written, read, write))
+    tree = _rewritten(written, (*read.reads, *write.writes))
     result = _generated(tree, write)
     is_alike = read.is_spark and write.is_spark and result == _read_and_written(text, write)
-    return None if is_alike else result
+    return (None if is_alike else result), remarks
+
+
+def _remarks(tree: exp.Expr, read: Product, write: Product) -> Iterator[str]:
+    """What in an expression means something else in the other product."""
+    if read.divides_integers != write.divides_integers and any(
+        map(_may_be_of_integers, _divisions(tree))
+    ):
+        drops, keeps = (read, write) if read.divides_integers else (write, read)
+        yield (
+            f"the quotient of two integers is an integer in {drops.title}, and has a fraction in "
+            f"{keeps.title}"
+        )
+
+
+def _divisions(tree: exp.Expr) -> Iterator[exp.Expr]:
+    return tree.find_all(exp.Div)
+
+
+def _may_be_of_integers(division: exp.Expr) -> bool:
+    """Whether neither side is a number with a fraction, as far as it is written."""
+    sides = division.this, division.expression
+    return not any(
+        (isinstance(side, exp.Literal) and "." in side.name)
+        or (isinstance(side, exp.Cast) and not side.to.is_type(*exp.DataType.INTEGER_TYPES))
+        for side in map(exp.Expression.unnest, sides)
+    )
 
 
 def _read_and_written(text: str, product: Product) -> str | None:
@@ -71,8 +98,8 @@ def _masked(text: str, product: Product) -> str:
     """The text with marks on functions of row patterns; RUNNING and FINAL become calls."""
     tokens = tokens_in(text, product)
     parts, at = [], 0
-    for place, piece, end in sorted(_marks(tokens, product)):
-        parts += [text[at:place], piece]
+    for place, fragment, end in sorted(_marks(tokens, product)):
+        parts += [text[at:place], fragment]
         at = max(at, end)
     return "".join([*parts, text[at:]])
 

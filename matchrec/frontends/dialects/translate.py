@@ -1,7 +1,7 @@
 """Translates a query of one product for another: edits of its text, and notes on what differs.
 
-The query is divided into pieces: the query around the clauses, the relation before each, and every
-expression in a clause. Each is translated by itself, so that all else stays as it was written.
+The query is divided into fragments: the query around the clauses, the relation before each, and
+every expression in a clause. Each is translated by itself, so all else stays as it was written.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql.syntax import unreadable_text
 from matchrec.frontends.dialects.clause import clause_edits
 from matchrec.frontends.dialects.edits import Edit, Edited, edited
+from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.notes import Note
-from matchrec.frontends.dialects.pieces import Pieces
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
 from matchrec.frontends.lexing.sqlglot_tokens import frame_at, tokens_of
@@ -45,16 +45,18 @@ def translate_query(text: str, read: Product, write: Product) -> Translation:
     """A query with clauses anywhere, or without any."""
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
-        pieces = Pieces(text, read, write, tuple(_frames(tokens)))
-        return Translation(edited(text, _query_edits(tokens, pieces)))
+        fragments = Fragments(text, read, write, tuple(_frames(tokens)))
+        found = edited(text, _query_edits(tokens, fragments))
+        return Translation(found, tuple(fragments.notes))
 
 
 def translate_clause(text: str, read: Product, write: Product) -> Translation:
     """What stands between the parentheses of a clause."""
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
-        pieces = Pieces(text, read, write, tuple(_frames(tokens)))
-        return Translation(edited(text, clause_edits(all_tokens(tokens), pieces)))
+        fragments = Fragments(text, read, write, tuple(_frames(tokens)))
+        found = edited(text, clause_edits(all_tokens(tokens), fragments))
+        return Translation(found, tuple(fragments.notes))
 
 
 def product_tokens(text: str, product: Product) -> TokenSequence:
@@ -74,15 +76,15 @@ def _frames(tokens: TokenSequence) -> Iterator[Span]:
             yield Span(token.start, tokens.sqlglot[index + 2].end + 1)
 
 
-def _query_edits(tokens: TokenSequence, pieces: Pieces) -> Iterator[Edit]:
+def _query_edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
     found = find_clauses(tokens)
     wholes = {cut: _whole(tokens, cut) for cut in found}
-    yield from pieces.query(tokens.whole, tuple(wholes.values()))
+    yield from fragments.query(tokens.whole, tuple(wholes.values()))
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
         inner = [other for other in wholes.values() if relation.holds(other)]
-        yield from pieces.relation(relation, inner)
-        yield from clause_edits(cut_out_tokens(tokens, cut.opening, cut.closing), pieces)
+        yield from fragments.relation(relation, inner)
+        yield from clause_edits(cut_out_tokens(tokens, cut.opening, cut.closing), fragments)
 
 
 def _whole(tokens: TokenSequence, cut: Cut) -> Span:

@@ -148,3 +148,18 @@ def test_what_cannot_be_said_is_refused(read: str, write: str, text: str, messag
         translate_clause(text, PRODUCTS[read], PRODUCTS[write])
     assert raised.value.message.startswith(message)
     assert raised.value.span is not None
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "text", "noted"),
+    [
+        ("trino", "spark", "PATTERN (A) DEFINE A AS x / 2 > 1", True),
+        ("trino", "spark", "PATTERN (A) DEFINE A AS x / 2.0 > 1", False),
+        ("spark", "trino", "PATTERN (A) DEFINE A AS (x + 1) / y > 1", True),
+        ("trino", "flink", "PATTERN (A) DEFINE A AS x / 2 > 1", False),
+        ("snowflake", "spark", "PATTERN (A) DEFINE A AS x / 2 > 1", False),
+    ],
+)
+def test_a_quotient_of_integers_is_noted(read: str, write: str, text: str, noted: bool) -> None:
+    translation = translate_clause(text, PRODUCTS[read], PRODUCTS[write])
+    assert [note.span.start for note in translation.notes] == [24] * noted

@@ -1,9 +1,9 @@
-"""Pieces of a query: each is translated by itself, around the holes in it that are not its own."""
+"""Fragments of a query, each translated by itself, around the holes that are not its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from sqlglot.errors import ParseError, TokenError
@@ -11,6 +11,7 @@ from sqlglot.errors import ParseError, TokenError
 from matchrec.errors import dialects as errors
 from matchrec.frontends.dialects.alignment import edits_between
 from matchrec.frontends.dialects.edits import Edit, edited
+from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translated
 from matchrec.frontends.lexing.sqlglot_parser import reason_of
@@ -21,30 +22,34 @@ _SELECT = "SELECT * FROM "
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """Translates pieces of one text. holes: characters that no piece reads, in order."""
+class Fragments:
+    """Translates fragments of one text. holes: characters that no fragment reads, in order.
+
+    notes: what was found to differ, in the order in which fragments are translated.
+    """
 
     text: str
     read: Product
     write: Product
     holes: tuple[Span, ...] = ()
+    notes: list[Note] = field(default_factory=list)
 
     def expression(self, span: Span) -> Iterator[Edit]:
         """The edits of an expression, or of a whole query."""
-        return self._piece(span, "", self._holes_in(span))
+        return self._fragment(span, "", self._holes_in(span))
 
     def relation(self, span: Span, holes: Sequence[Span]) -> Iterator[Edit]:
         """The edits of what stands after FROM."""
-        return self._piece(span, _SELECT, (*holes, *self._holes_in(span)))
+        return self._fragment(span, _SELECT, (*holes, *self._holes_in(span)))
 
     def query(self, span: Span, holes: Sequence[Span]) -> Iterator[Edit]:
         """The edits of a query. holes: relations with their clauses, beside those of the text."""
-        return self._piece(span, "", (*holes, *self._holes_in(span)))
+        return self._fragment(span, "", (*holes, *self._holes_in(span)))
 
     def _holes_in(self, span: Span) -> tuple[Span, ...]:
         return tuple(hole for hole in self.holes if span.holds(hole))
 
-    def _piece(self, span: Span, prefix: str, holes: Sequence[Span]) -> Iterator[Edit]:
+    def _fragment(self, span: Span, prefix: str, holes: Sequence[Span]) -> Iterator[Edit]:
         outermost = [
             one for one in holes if not any(two.holds(one) and two != one for two in holes)
         ]
@@ -63,7 +68,8 @@ class Pieces:
 
     def _edits(self, old: str, anchors: frozenset[str], span: Span) -> Iterator[Edit]:
         try:
-            new = translated(old, self.read, self.write)
+            new, remarks = translated(old, self.read, self.write)
+            self.notes.extend(Note(remark, span) for remark in remarks)
             if new is None:
                 return
             tokenizers = (

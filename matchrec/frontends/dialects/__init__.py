@@ -1,0 +1,16 @@
+"""Dialects: a query in the SQL of one product goes in, the same query for another one comes out.
+
+    products      the products, each with its defaults, names and rules
+    translate     query or clause → edits of its text, and notes on what differs
+    clause        the parts of a clause; additions of one product; limits of another
+    fragments     what sqlglot translates, one expression or query at a time
+
+Nothing is dropped: what need not change stays as it was written, and every place of the new text
+leads back to the old one.
+
+>>> from matchrec.frontends.dialects.products import PRODUCTS
+>>> from matchrec.frontends.dialects.translate import translate_clause
+>>> clause = "ORDER BY ts PATTERN (A B) DEFINE B AS x::int > LAG(x)"
+>>> translate_clause(clause, PRODUCTS["snowflake"], PRODUCTS["spark"]).text
+'ORDER BY ts NULLS LAST PATTERN (A B) DEFINE B AS CAST(x AS INT) > PREV(x)'
+"""
