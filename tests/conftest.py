@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
-from tests.scale import LONG_RUN, choose_settings_of_spark
+from tests.scale import FULL, LONG_RUN, choose_settings_of_spark
 
 # A run is the same each time; a long run draws other examples each time.
 settings.register_profile("matchrec", derandomize=LONG_RUN is None)
@@ -24,17 +24,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m is looked at
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if has_larger_form(item):
+        if has_larger_form(item) or is_slow(item):
             item.add_marker(pytest.mark.larger)
+    if not FULL:
+        config.hook.pytest_deselected(items=[item for item in items if is_slow(item)])
+        items[:] = [item for item in items if not is_slow(item)]
+
+
+def is_slow(item: pytest.Item) -> bool:
+    """Whether only a full run has the time for it."""
+    return item.get_closest_marker("slow") is not None
 
 
 def has_larger_form(item: pytest.Item) -> bool:
     """Whether its module asks how much to do, or its queries are compiled in a full run."""
     assert isinstance(item, pytest.Function)
     names, module = item.fixturenames, item.module
-    asks = hasattr(module, "examples") or hasattr(module, "some_of")
+    asks = any(hasattr(module, name) for name in ("examples", "some_of", "engines_for"))
     return asks or ("spark" in names and "without_compiling" not in names)
 
 

@@ -29,6 +29,7 @@ def tables(spark: SparkSession) -> Iterator[None]:
         spark.catalog.dropTempView(name)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_contenders_give_the_same_rows(spark: SparkSession, name: str) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = Path(__file__).parent / "first_contact.py"
 ANSWERS = ["[Row(a=1)]", "[Row(a=1)]", "2"]
 

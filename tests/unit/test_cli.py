@@ -150,6 +150,7 @@ def test_mistake_that_only_rows_show_is_a_sentence(
     assert "\tat " not in printed
 
 
+@pytest.mark.slow
 def test_demo_shows_query_table_and_picture(tmp_path: Path) -> None:
     result = matchrec(tmp_path, "demo")
     assert result.returncode == 0, result.stderr
