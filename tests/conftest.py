@@ -39,11 +39,9 @@ def is_slow(item: pytest.Item) -> bool:
 
 
 def has_larger_form(item: pytest.Item) -> bool:
-    """Whether its module asks how much to do, or its queries are compiled in a full run."""
+    """Whether its module asks how much to do; its queries are then compiled in a full run."""
     assert isinstance(item, pytest.Function)
-    names, module = item.fixturenames, item.module
-    asks = any(hasattr(module, name) for name in ("examples", "some_of", "engines_for"))
-    return asks or ("spark" in names and "without_compiling" not in names)
+    return any(hasattr(item.module, name) for name in ("examples", "some_of", "engines_for"))
 
 
 def small_session(*, connect: bool = False) -> SparkSession:

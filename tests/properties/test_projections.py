@@ -132,6 +132,7 @@ def way_of(batch: Batch, query: Query, number: int) -> tuple[str, str]:
     return engine, "arrow" if has_interval(batch, query) else transport
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // 200)))
 def test_a_projection_gives_what_the_whole_result_gives(spark: SparkSession, seed: int) -> None:
     random, batch = Random(seed), batch_of(seed + 300_000)

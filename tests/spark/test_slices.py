@@ -284,6 +284,7 @@ def test_what_is_no_number_of_slices_is_refused(ticks: DataFrame, count: int) ->
         matchrec.match_recognize(ticks, CLAUSES["a window"], slices=count)
 
 
+@pytest.mark.slow
 def test_tasks_that_are_tried_again_give_the_same_rows() -> None:
     """Spark tries tasks again only where a session is made for it."""
     command = [sys.executable, "-m", "tests.spark.retried_tasks"]

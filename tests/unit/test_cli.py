@@ -70,6 +70,7 @@ def given(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", StringIO(query))
 
 
+@pytest.mark.slow
 def test_run_prints_an_aligned_table(files: Path) -> None:
     result = matchrec(files, "run", "streaks.sql", "--table", "t=prices.csv")
     assert result.stderr.splitlines() == ["Starting Spark ...", "Matching ..."]
