@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
-from tests.scale import FULL, LONG_RUN, choose_settings_of_spark
+from tests.quick.scale import FULL, LONG_RUN, choose_settings_of_spark
 
 # A run is the same each time; a long run draws other examples each time.
 settings.register_profile("matchrec", derandomize=LONG_RUN is None)

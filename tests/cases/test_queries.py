@@ -26,7 +26,7 @@ from tests.cases.case_file import (
     format_table,
     read_case_file,
 )
-from tests.scale import FULL
+from tests.quick.scale import FULL
 
 ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
 FILES = case_files()

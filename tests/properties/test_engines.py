@@ -46,7 +46,7 @@ from matchrec.plan.pattern import (
     permutation,
     show,
 )
-from tests.scale import examples, some_of
+from tests.quick.scale import examples, some_of
 from tests.tasks.contiguous import (
     Query,
     Rows,

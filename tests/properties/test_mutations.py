@@ -35,7 +35,7 @@ from tests.cases.case_file import CaseFile
 from tests.cases.test_queries import register_tables
 from tests.generators import mutations
 from tests.generators.mutations import Call
-from tests.scale import SEED, examples
+from tests.quick.scale import SEED, examples
 
 EXAMPLES = examples(500)
 WITH_SPARK = EXAMPLES // 8

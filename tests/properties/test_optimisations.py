@@ -14,8 +14,8 @@ from matchrec.engine.interface import Engine, Optimisations
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import show
 from tests.generators.selection import cases, general, sequences
+from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
-from tests.scale import examples
 from tests.tasks.compiled import cloned, compiled
 from tests.tasks.selection import (
     ANY,

@@ -15,8 +15,8 @@ from matchrec.engine.selection import breadth_first as selection_breadth_first
 from tests.cases.pattern_notation import Question, built, by_definition
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
+from tests.quick.scale import examples
 from tests.references.patterns import Search, TooMuchError, reported, selected
-from tests.scale import examples
 from tests.tasks.patterns import answers
 
 EXAMPLES = examples(150)

@@ -30,9 +30,9 @@ from tests.properties.test_queries import (
     text_of,
     types,
 )
+from tests.quick.scale import SEED, examples, some_of
 from tests.references.queries import Answer
 from tests.references.sql_values import Value, literal
-from tests.scale import SEED, examples, some_of
 
 EXAMPLES = examples(200)
 QUERIES_A_BATCH = 6

@@ -22,9 +22,9 @@ from matchrec.conditions.row_column import row_column
 from matchrec.plan.text.sql_text import quoted
 from tests.generators.expressions import COLUMNS, Type
 from tests.generators.queries import NAMES, SCHEMA, Batch, Query, random_batch
+from tests.quick.scale import SEED, examples
 from tests.references.queries import Answer, TooManyWords, answer
 from tests.references.sql_values import Value
-from tests.scale import SEED, examples
 from tests.tasks.query_batches import Prepared, QueryBatch, Result, Run
 
 EXAMPLES = examples(200)

@@ -29,8 +29,8 @@ from matchrec.spark.types import value_type
 from tests.generators.sase import NAMES, SCHEMA, random_query, random_stream
 from tests.generators.sase_trees import Event, Query, Value
 from tests.properties.test_queries import INTERPRETED, settings
+from tests.quick.scale import SEED, examples
 from tests.references.sase import Selected, matches, non_overlapping
-from tests.scale import SEED, examples
 from tests.tasks.query_batches import QueryBatch, Result, Run
 
 EXAMPLES = examples(30)

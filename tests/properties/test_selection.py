@@ -36,9 +36,9 @@ from matchrec.plan.clauses import (
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import show
 from tests.generators.selection import Shape, cases, general, sequences
+from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
 from tests.references.matcher import Words
-from tests.scale import examples
 from tests.tasks.contiguous import Rows, words
 from tests.tasks.selection import (
     ANY,

@@ -36,7 +36,7 @@ from matchrec.engine.slices.starting_rows import (
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from tests.properties.test_engines import LONGER, VARIABLES, queries, run_dependent, windowed
-from tests.scale import examples
+from tests.quick.scale import examples
 from tests.tasks.contiguous import Outcome, Query, Rows, listed, run_reference, search, words
 
 EXAMPLES = examples(30)

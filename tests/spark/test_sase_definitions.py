@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.properties.test_queries import INTERPRETED, settings
-from tests.scale import some_of
+from tests.quick.scale import some_of
 from tests.spark.sase_streams import Worked, found, unwound, verbose
 
 STRATEGIES = [

@@ -21,7 +21,7 @@ from matchrec.spark.before import slices
 from matchrec.spark.transport import map_partitions
 from matchrec.spark.worker.match import Worker
 from tests.properties.test_queries import INTERPRETED, settings
-from tests.scale import some_of
+from tests.quick.scale import some_of
 from tests.tasks.query_batches import fetched
 
 ROWS = 300

@@ -9,7 +9,7 @@ import pytest
 
 from matchrec.errors import MatchRecognizeError
 from tests.benchmarks.planning import Queries, families, planned
-from tests.scale import some_of
+from tests.quick.scale import some_of
 
 SIZE = 40
 BY_THE_SQUARE = {  # of choices, of which a program has at most 200,000

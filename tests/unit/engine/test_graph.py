@@ -15,7 +15,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
 from matchrec.spark.after.unwind import paths
 from tests.properties.test_selection import STOCK, rising
-from tests.scale import examples
+from tests.quick.scale import examples
 from tests.tasks.contiguous import Rows, search
 from tests.tasks.selection import SelectionQuery, WindowedRows, run_engine, task
 

@@ -22,8 +22,8 @@ from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.spark.streaming.memory import Memory, dump, load
 from tests.generators.selection import cases, sequences
+from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
-from tests.scale import examples
 from tests.tasks.contiguous import search
 from tests.tasks.selection import WindowedRows, task
 

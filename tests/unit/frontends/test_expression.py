@@ -25,7 +25,7 @@ from matchrec.plan.expression import (
     subexpressions,
 )
 from matchrec.source import Source, Span
-from tests.scale import examples
+from tests.quick.scale import examples
 from tests.unit import golden_text
 from tests.unit.plan_text import show_reference, show_tree
 

@@ -31,7 +31,7 @@ from matchrec.plan.pattern import (
     walk,
 )
 from matchrec.source import Source, Span
-from tests.scale import examples
+from tests.quick.scale import examples
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent

@@ -24,7 +24,7 @@ from matchrec.output.reads import ReadAt, ReadAverage, ReadCount, ReadPosition
 from matchrec.output.rows import output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
-from tests.scale import examples
+from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows, search
 
 ONE_ROW, FINAL = RowsPerMatch.ONE_ROW, Semantics.FINAL

@@ -16,8 +16,8 @@ from matchrec.plan.pattern import RowPattern, show, variable_names
 from matchrec.plan.resolve import InputColumns
 from matchrec.pruning.irrelevant_rows import takes_any_row
 from tests.cases.pattern_notation import Question
+from tests.quick.scale import examples
 from tests.references.matcher import find_all
-from tests.scale import examples
 from tests.tasks.compiled import folded
 from tests.tasks.patterns import drafted as drafted_pattern
 

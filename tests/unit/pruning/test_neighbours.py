@@ -18,8 +18,8 @@ from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, variable_names
 from matchrec.plan.resolve import InputColumns
 from matchrec.pruning import neighbours as module
+from tests.quick.scale import examples
 from tests.references.matcher import find_all
-from tests.scale import examples
 from tests.tasks.compiled import folded
 
 

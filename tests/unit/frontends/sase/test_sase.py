@@ -22,7 +22,7 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, references, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source, Span
-from tests.scale import examples
+from tests.quick.scale import examples
 from tests.unit import golden_text
 from tests.unit.plan_text import show_plan, show_reference
 

@@ -27,7 +27,7 @@ from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span
 from tests.generators.clause_text import clause_text
-from tests.scale import examples
+from tests.quick.scale import examples
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent

@@ -22,7 +22,7 @@ from matchrec.frontends.sql.query.splice import (
 )
 from matchrec.plan.text.template import Template, View
 from tests.generators.clause_text import clause_text
-from tests.scale import examples
+from tests.quick.scale import examples
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from tests import scale
+from tests.quick import scale
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,7 @@ def test_how_much_is_done(
     assert scale.some_of([*range(7)]) == cases
 
 
-def test_queries_are_compiled_in_a_full_run_only(
-    spark: SparkSession, request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.larger
+def test_queries_are_compiled_in_a_full_run_only(spark: SparkSession) -> None:
     compiled = spark.conf.get("spark.sql.codegen.wholeStage") == "true"
     assert compiled == scale.FULL
-    assert request.node.get_closest_marker("larger")

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-QUICK = Path(__file__).parent / "quick"
+QUICK = Path(__file__).parent
 FULL = os.environ.get("MATCHREC_FULL", "0") != "0"
 SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
