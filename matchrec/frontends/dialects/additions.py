@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from matchrec.errors import dialects as errors
+from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.lexing.tokens import Token, pair_brackets
 from matchrec.frontends.sql.clause.sections import ClauseTokens

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from sqlglot.errors import ParseError, TokenError
+from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
-from matchrec.errors import dialects as errors
+from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.alignment import edits_between
 from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.dialects.notes import Note
@@ -81,6 +81,8 @@ class Fragments:
             raise errors.unreadable(self.read.title, reason_of(error), span) from error
         except TokenError as error:
             raise errors.unreadable(self.read.title, str(error), span) from error
+        except UnsupportedError as error:
+            raise errors.cannot_say(self.write.title, str(error), span) from error
         except ValueError:
             raise errors.moved(self.write.title, span) from None
         yield from found

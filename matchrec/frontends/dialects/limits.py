@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from matchrec.errors.dialects import not_in
+from matchrec.errors.sql.dialects import not_in
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.sql.clause.nodes import MatchRecognize
 from matchrec.plan.clauses import EventSelection, RowsPerMatch, SkipTo

@@ -6,6 +6,7 @@ from matchrec.frontends.dialects.product import SPARK, Nulls, Product
 from matchrec.frontends.dialects.rules import (
     bare_classifier,
     count_of_rows,
+    formatted_time,
     lag_and_lead,
     named_parameter,
     navigation_with_default,
@@ -21,7 +22,13 @@ PRODUCTS = {
     for product in (
         SPARK,
         Product("standard", "the standard", "spark", is_spark=True),
-        Product("databricks", "Databricks", "databricks", is_spark=True),
+        Product(
+            "databricks",
+            "Databricks",
+            "databricks",
+            is_spark=True,
+            functions={"MATCH_RECOGNIZE_PREV": "PREV", "MATCH_RECOGNIZE_NEXT": "NEXT"},
+        ),
         Product(
             "snowflake",
             "Snowflake",
@@ -37,7 +44,14 @@ PRODUCTS = {
             reads=(navigation_with_default, row_number_in_match, bare_classifier),
             writes=(lag_and_lead,),
         ),
-        Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE, reads=(no_dual,)),
+        Product(
+            "oracle",
+            "Oracle",
+            "oracle",
+            quote='"',
+            nulls=Nulls.LARGE,
+            reads=(no_dual, formatted_time),
+        ),
         Product(
             "trino",
             "Trino",

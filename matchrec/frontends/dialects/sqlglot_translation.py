@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlglot import Dialect as SqlglotDialect
-from sqlglot import Token, exp
-from sqlglot.errors import ParseError, TokenError
+from sqlglot import ErrorLevel, Token, exp
+from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
 from matchrec.frontends.dialects.product import Product, Rule
 
-MARK = "MATCH_RECOGNIZE_"
+MARK = "ROW_PATTERN_FUNCTION_"
 """What precedes the name of a function of row patterns while sqlglot has it."""
 
 _FUNCTIONS = frozenset({"FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER"})
@@ -29,7 +29,8 @@ def tokens_in(text: str, product: Product) -> list[Token]:
 def translated(text: str, read: Product, write: Product) -> tuple[str | None, tuple[str, ...]]:
     """The text in the dialect of `write`, None where that reads it as it is; and what differs.
 
-    Raises sqlglot's ParseError for what is not in the dialect of `read`.
+    Raises sqlglot's ParseError for what is not in the dialect of `read`, and its UnsupportedError
+    for what the dialect of `write` cannot say.
     """
     if read == write:
         return None, ()
@@ -71,7 +72,7 @@ def _read_and_written(text: str, product: Product) -> str | None:
     """The text as a product would write it; None where it cannot read it."""
     try:
         return _generated(_parsed(_masked(text, product), product), product)
-    except (ParseError, TokenError):
+    except (ParseError, TokenError, UnsupportedError):
         return None
 
 
@@ -85,7 +86,7 @@ def _parsed(text: str, product: Product) -> exp.Expr:
 
 def _generated(tree: exp.Expr, product: Product) -> str:
     plain = tree.transform(_unmarked, product)
-    return plain.sql(product.sqlglot, comments=False)
+    return plain.sql(product.sqlglot, comments=False, unsupported_level=ErrorLevel.RAISE)
 
 
 def _rewritten(tree: exp.Expr, rules: Sequence[Rule]) -> exp.Expr:

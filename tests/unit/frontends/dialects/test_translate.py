@@ -10,6 +10,16 @@ SPARK = PRODUCTS["spark"]
 
 CLAUSES = [
     (
+        "oracle",
+        "MEASURES TO_CHAR(A.t, 'yyyy-mm-dd hh24:mi') AS s PATTERN (A)",
+        "MEASURES DATE_FORMAT(A.t, 'yyyy-MM-dd HH:mm') AS s PATTERN (A)",
+    ),
+    (
+        "databricks",
+        "PATTERN (A) DEFINE A AS x > match_recognize_prev(x)",
+        "PATTERN (A) DEFINE A AS x > PREV(x)",
+    ),
+    (
         "snowflake",
         "ORDER BY d PATTERN (A B+) DEFINE B AS price < LAG(price)",
         "ORDER BY d NULLS LAST PATTERN (A B+) DEFINE B AS price < PREV(price)",
@@ -138,6 +148,7 @@ REFUSED = [
     ("trino", "flink", "PATTERN (A | B)", "Flink SQL has no alternatives `|`"),
     ("spark", "databricks", "PATTERN (A+? B)", "Databricks has no reluctant quantifiers"),
     ("spark", "bigquery", "ALL ROWS PER MATCH PATTERN (A)", "BigQuery has no ALL ROWS PER MATCH"),
+    ("oracle", "spark", "MEASURES TO_CHAR(x, '999.9') AS s PATTERN (A)", "cannot say this in SQL"),
     ("snowflake", "spark", "PATTERN (A) DEFINE A AS x::", "cannot read this as SQL of Snowflake"),
 ]
 

@@ -14,6 +14,13 @@ def unreadable(product: str, reason: str, span: Span) -> MatchRecognizeParseErro
     )
 
 
+def cannot_say(product: str, reason: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """A fragment of a query with something that the other product lacks; `reason` is sqlglot's."""
+    return MatchRecognizeUnsupportedError(
+        f"cannot say this in SQL of {product}", span, notes=(reason[:1].lower() + reason[1:],)
+    )
+
+
 def moved(product: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A fragment of a query whose parts come in another order in the other dialect."""
     return MatchRecognizeUnsupportedError(
