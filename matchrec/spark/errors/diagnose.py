@@ -39,6 +39,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.parameters import marker_of
+from matchrec.plan.text.sql_text import as_operand
 from matchrec.source import Span
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, SUBQUERY, quiet_analysis
@@ -254,7 +255,7 @@ def stand_in(reference: Reference) -> str:
     """Something of the reference's type over one row."""
     match reference:
         case ColumnReference(argument=argument):
-            return argument
+            return as_operand(argument)
         case Aggregate():
             raise AssertionError(reference)
         case _:
