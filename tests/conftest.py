@@ -39,7 +39,7 @@ def is_slow(item: pytest.Item) -> bool:
 
 
 def has_larger_form(item: pytest.Item) -> bool:
-    """Whether its module asks how much to do; its queries are then compiled in a full run."""
+    """Whether its module asks how much to do."""
     assert isinstance(item, pytest.Function)
     return any(hasattr(item.module, name) for name in ("examples", "some_of", "engines_for"))
 

@@ -26,7 +26,7 @@ from tests.cases.case_file import (
     format_table,
     read_case_file,
 )
-from tests.quick.scale import FULL
+from tests.quick.scale import FULL, LONG_RUN
 
 ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
 FILES = case_files()
@@ -63,8 +63,11 @@ def query_parameters() -> Iterator[Any]:
 
 
 def engines_for(record: QueryRecord) -> Sequence[str]:
-    """All engines in a full run; otherwise one, by the line at which the record stands."""
-    return ENGINES if FULL else (ENGINES[record.head.line % len(ENGINES)],)
+    """One by the line at which the record stands; in a full run the others, in a long run all."""
+    if LONG_RUN is not None:
+        return ENGINES
+    quick = ENGINES[record.head.line % len(ENGINES)]
+    return [engine for engine in ENGINES if (engine == quick) != FULL]
 
 
 def error_parameters() -> Iterator[Any]:

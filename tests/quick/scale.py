@@ -4,9 +4,10 @@
     MATCHREC_EXAMPLES=20000 pytest FILE     a long run: so many random examples, others each time
     MATCHREC_SEED=1000                      batches of other random queries
 
-By default a random test draws a part of its examples, the same each time, and Spark has the
-settings of tests/quick. In a full run it draws all of them, and Spark has its own settings: it
-compiles queries.
+    MATCHREC_OWN_SPARK=1 pytest FILE        Spark with its own settings: it compiles queries
+
+By default a random test draws a part of its examples, the same each time; in a full run it draws
+all of them. Spark has the settings of tests/quick unless it is to have its own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ T = TypeVar("T")
 
 QUICK = Path(__file__).parent
 FULL = os.environ.get("MATCHREC_FULL", "0") != "0"
+OWN_SPARK = os.environ.get("MATCHREC_OWN_SPARK", "0") != "0"
 SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
 PART = 5  # a quick run has one example of so many
@@ -39,7 +41,7 @@ def some_of(cases: Sequence[T]) -> Sequence[T]:
 
 def choose_settings_of_spark() -> None:
     """Lets the sessions of this process, and of those that it starts, have the quick settings."""
-    if not FULL:
+    if not OWN_SPARK:
         paths = (str(QUICK), os.environ.get("PYTHONPATH"))
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         os.environ["SPARK_CONF_DIR"] = str(QUICK)

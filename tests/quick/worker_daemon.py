@@ -1,7 +1,7 @@
 """PySpark's daemon of Python workers, without their search for garbage among loaded modules.
 
 PySpark collects garbage after each task. With pandas and numba in memory that takes a tenth of a
-second, and most tasks of the tests a hundredth. A full run has PySpark's own.
+second, and most tasks of the tests a hundredth.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ def test_how_much_is_done(
     assert scale.some_of([*range(7)]) == cases
 
 
-@pytest.mark.larger
-def test_queries_are_compiled_in_a_full_run_only(spark: SparkSession) -> None:
+def test_queries_are_compiled_where_spark_has_its_own_settings(spark: SparkSession) -> None:
     compiled = spark.conf.get("spark.sql.codegen.wholeStage") == "true"
-    assert compiled == scale.FULL
+    assert compiled == scale.OWN_SPARK
