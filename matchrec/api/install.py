@@ -41,10 +41,10 @@ def install(
     def sql(
         session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
     ) -> DataFrame | None:
-        if not isinstance(query, str) or not may_have_clause(query, frames):
+        if not isinstance(query, str):
             return None
-        quotes = dialect_of(session, query)
-        parsed = parse_query(query, frames, quotes, dialect)
+        own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
+        parsed = parse_query(query, frames, dialect_of(session, query), own)
         return answer(session, parsed, (args, frames), options)
 
     installed.put(spark, sql)

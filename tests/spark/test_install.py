@@ -170,3 +170,18 @@ def test_foreach_batch(spark: SparkSession, tmp_path: Path) -> None:
     finally:
         matchrec.uninstall(spark)
     assert spark.read.parquet(out).collect() == [Row(a=1)]
+
+
+def test_a_misspelt_clause_is_an_error_of_ours(installed_session: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizeParseError, match="MATCH_RECOGNISE"):
+        installed_session.sql(QUERY.replace("MATCH_RECOGNIZE", "MATCH_RECOGNISE"))
+
+
+def test_a_query_without_a_clause_is_spark_s_in_any_dialect(spark: SparkSession) -> None:
+    frame = spark.range(2)
+    matchrec.install(spark, dialect="trino")
+    try:
+        query = "SELECT id AS `an id` FROM {frame} DISTRIBUTE BY id"  # no SQL of Trino
+        assert spark.sql(query, frame=frame).columns == ["an id"]
+    finally:
+        matchrec.uninstall(spark)

@@ -46,7 +46,7 @@ def parse(
     with shown_in(source):
         if _MISSPELT.search(text):
             _refuse_misspelt(text)
-        if not may_have_clause(text, frames):
+        if not frames and not may_have_clause(text):
             return Query(source)
         tokens = read_tokens(text, dialect)
         refuse_window_patterns(tokens)
@@ -60,9 +60,9 @@ def parse(
         return Query(source, sites, passed, _marks(tokens, sites), keeps_text(tokens))
 
 
-def may_have_clause(text: str, frames: Collection[str]) -> bool:
-    """Whether a text has to be looked at more closely; most texts of Spark have no clause."""
-    return bool(frames or _WORD.search(text) or _WINDOW.search(text))
+def may_have_clause(text: str) -> bool:
+    """Whether a text has the words of a clause; most texts have none."""
+    return bool(_WORD.search(text) or _WINDOW.search(text))
 
 
 def _refuse_misspelt(text: str) -> None:
