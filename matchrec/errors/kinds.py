@@ -221,6 +221,11 @@ def likeliest(name: str, options: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
+def as_note(sentence: str) -> str:
+    """What a parser says, as one of an error's notes."""
+    return sentence[:1].lower() + sentence[1:]
+
+
 def begins(one: str, other: str) -> bool:
     """Whether one of two names, of three letters or more, begins with the other."""
     return min(len(one), len(other)) >= 3 and (one.startswith(other) or other.startswith(one))

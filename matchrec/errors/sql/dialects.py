@@ -3,6 +3,7 @@
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizeUnsupportedError,
+    as_note,
 )
 from matchrec.source import Span
 
@@ -10,14 +11,14 @@ from matchrec.source import Span
 def unreadable(product: str, reason: str, span: Span) -> MatchRecognizeParseError:
     """A fragment of a query that sqlglot cannot read in the product's dialect."""
     return MatchRecognizeParseError(
-        f"cannot read this as SQL of {product}", span, notes=(reason[:1].lower() + reason[1:],)
+        f"cannot read this as SQL of {product}", span, notes=(as_note(reason),)
     )
 
 
 def cannot_say(product: str, reason: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A fragment of a query with something that the other product lacks; `reason` is sqlglot's."""
     return MatchRecognizeUnsupportedError(
-        f"cannot say this in SQL of {product}", span, notes=(reason[:1].lower() + reason[1:],)
+        f"cannot say this in SQL of {product}", span, notes=(as_note(reason),)
     )
 
 
@@ -44,8 +45,6 @@ def malformed_duration(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def not_in(
-    product: str, what: str, span: Span, hint: str | None = None
-) -> MatchRecognizeUnsupportedError:
+def not_in(product: str, what: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A part of the clause that the other product does not have."""
-    return MatchRecognizeUnsupportedError(f"{product} has no {what}", span, hint=hint)
+    return MatchRecognizeUnsupportedError(f"{product} has no {what}", span)

@@ -8,6 +8,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
+    as_note,
     listed,
 )
 from matchrec.errors.sql.syntax import name_in_double_quotes
@@ -47,7 +48,7 @@ def unreadable_query(reason: str, span: Span) -> MatchRecognizeParseError:
     return MatchRecognizeParseError(
         "cannot read the query around MATCH_RECOGNIZE",
         span,
-        notes=(reason[:1].lower() + reason[1:],),
+        notes=(as_note(reason),),
         hint=(
             "if Spark knows this syntax, make a temporary view of the MATCH_RECOGNIZE query "
             "and use the view here"

@@ -3,6 +3,7 @@
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizeUnsupportedError,
+    as_note,
     meant_keyword,
 )
 from matchrec.source import Span
@@ -89,7 +90,7 @@ _SEPARATED = {
 def unreadable_expression(reason: str, where: str, span: Span) -> MatchRecognizeParseError:
     """An expression that is no SQL; `reason` is the parser's."""
     return MatchRecognizeParseError(
-        f"cannot read the expression in {where}", span, notes=(reason[:1].lower() + reason[1:],)
+        f"cannot read the expression in {where}", span, notes=(as_note(reason),)
     )
 
 

@@ -34,39 +34,25 @@ class Fragments:
     holes: tuple[Span, ...] = ()
     notes: list[Note] = field(default_factory=list)
 
-    def expression(self, span: Span) -> Iterator[Edit]:
-        """The edits of an expression, or of a whole query."""
-        return self._fragment(span, "", self._holes_in(span))
-
     def relation(self, span: Span, holes: Sequence[Span]) -> Iterator[Edit]:
-        """The edits of what stands after FROM."""
-        return self._fragment(span, _SELECT, (*holes, *self._holes_in(span)))
+        """The edits of what stands after FROM. holes: as of `edits`."""
+        return self.edits(span, holes, _SELECT)
 
-    def query(self, span: Span, holes: Sequence[Span]) -> Iterator[Edit]:
-        """The edits of a query. holes: relations with their clauses, beside those of the text."""
-        return self._fragment(span, "", (*holes, *self._holes_in(span)))
+    def edits(self, span: Span, holes: Sequence[Span] = (), before: str = "") -> Iterator[Edit]:
+        """The edits of an expression or of a query.
 
-    def _holes_in(self, span: Span) -> tuple[Span, ...]:
-        return tuple(hole for hole in self.holes if span.holds(hole))
+        holes: relations with their clauses, beside those of the text. before: what makes a query of
+        the characters at `span`.
+        """
+        places = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
+        names = {f"{_HOLE}{number}": place for number, place in enumerate(places)}
+        masks = [Edit(place.shifted(-span.start), name) for name, place in names.items()]
+        text = self.text[span.start : span.end]
+        masked = edited(text, [Edit(Span(0, 0), before), *masks])
+        for edit in masked.composed(self._between(masked.text, frozenset(names), span)):
+            yield Edit(edit.span.shifted(span.start), edit.text)
 
-    def _fragment(self, span: Span, prefix: str, holes: Sequence[Span]) -> Iterator[Edit]:
-        outermost = [
-            one for one in holes if not any(two.holds(one) and two != one for two in holes)
-        ]
-        start = Span(span.start, span.start)
-        names = tuple(f"{_HOLE}{number}" for number in range(len(outermost)))
-        fills = [
-            Edit(hole, name) for hole, name in zip(sorted_spans(outermost), names, strict=True)
-        ]
-        masks = [Edit(start, prefix)] * bool(prefix) + [Edit(one.span, one.text) for one in fills]
-        masked = edited(self.text[: span.end], masks)
-        shift = span.start
-        old = masked.text[shift:]
-        for edit in self._edits(old, frozenset(names), span):
-            place = Span(edit.span.start + shift, edit.span.end + shift)
-            yield from masked.composed([Edit(place, edit.text)])
-
-    def _edits(self, old: str, anchors: frozenset[str], span: Span) -> Iterator[Edit]:
+    def _between(self, old: str, anchors: frozenset[str], span: Span) -> Iterator[Edit]:
         try:
             new, remarks = translated(old, self.read, self.write)
             self.notes.extend(Note(remark, span) for remark in remarks)
@@ -88,6 +74,10 @@ class Fragments:
         yield from found
 
 
-def sorted_spans(spans: Sequence[Span]) -> list[Span]:
-    """The spans in the order of the text."""
-    return sorted(spans, key=lambda one: (one.start, one.end))
+def _outermost(spans: Sequence[Span]) -> list[Span]:
+    """The spans that lie in no other one, in the order of the text."""
+    found: list[Span] = []
+    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
+        if not found or span.start >= found[-1].end:
+            found.append(span)
+    return found

@@ -92,16 +92,17 @@ _LACKING = {
 }
 
 
-def check_limits(clause: MatchRecognize, pattern: Span, product: Product) -> None:
+def check_limits(clause: MatchRecognize, product: Product) -> None:
     """Raises MatchRecognizeUnsupportedError for a part that the product does not have."""
     lacking = _LACKING[product.name]
-    for feature, span in features(clause, pattern):
+    for feature, span in features(clause):
         if feature in lacking:
             raise not_in(product.title, feature.value, span)
 
 
-def features(clause: MatchRecognize, pattern: Span) -> Iterator[tuple[Feature, Span]]:
-    """The parts that a clause has, and where. pattern: where its row pattern stands."""
+def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
+    """The parts that a clause has, and where."""
+    pattern = clause.pattern_span
     if clause.output or clause.selection not in (None, EventSelection.STRICT_CONTIGUITY):
         yield Feature.SELECTION, Span(pattern.end, pattern.end + 1)
     if clause.within:

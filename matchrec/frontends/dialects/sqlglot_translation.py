@@ -12,7 +12,10 @@ from sqlglot import Dialect as SqlglotDialect
 from sqlglot import ErrorLevel, Token, exp
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
+from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.dialects.product import Product, Rule
+from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
+from matchrec.source import Span
 
 MARK = "ROW_PATTERN_FUNCTION_"
 """What precedes the name of a function of row patterns while sqlglot has it."""
@@ -97,40 +100,23 @@ def _rewritten(tree: exp.Expr, rules: Sequence[Rule]) -> exp.Expr:
 
 def _masked(text: str, product: Product) -> str:
     """The text with marks on functions of row patterns; RUNNING and FINAL become calls."""
-    tokens = tokens_in(text, product)
-    parts, at = [], 0
-    for place, fragment, end in sorted(_marks(tokens, product)):
-        parts += [text[at:place], fragment]
-        at = max(at, end)
-    return "".join([*parts, text[at:]])
+    return edited(text, _marks(sequence_of(tokens_in(text, product), text), product)).text
 
 
-def _marks(tokens: Sequence[Token], product: Product) -> Iterator[tuple[int, str, int]]:
-    """What takes the place of which characters: start, text, end."""
-    words = [token.text.upper() for token in tokens]
-    for index, word in enumerate(words):
-        after = words[index + 1] if index + 1 < len(words) else ""
-        qualified = index > 0 and words[index - 1] == "."
-        if qualified:
-            continue
-        token = tokens[index]
-        if after == "(" and (word in _FUNCTIONS or word in product.functions):
-            name = product.functions.get(word, word)
-            yield token.start, MARK + name, token.end + 1
-        elif word in _SEMANTICS and index + 2 < len(words) and words[index + 2] == "(":
-            closing = _closing(words, index + 2)
-            if closing is not None:
-                yield token.start, f"{MARK}{word}(", tokens[index + 1].start
-                yield tokens[closing].end + 1, ")", tokens[closing].end + 1
-
-
-def _closing(words: Sequence[str], opening: int) -> int | None:
-    depth = 0
-    for index in range(opening, len(words)):
-        depth += (words[index] == "(") - (words[index] == ")")
-        if depth == 0:
-            return index
-    return None
+def _marks(tokens: TokenSequence, product: Product) -> Iterator[Edit]:
+    for index, token in enumerate(tokens.tokens):
+        word, opening = token.key, index + 2
+        if tokens.is_call(index) and (word in _FUNCTIONS or word in product.functions):
+            yield Edit(token.span, MARK + product.functions.get(word, word))
+        elif (
+            word in _SEMANTICS
+            and tokens.key(index - 1) != "."
+            and tokens.key(opening) == "("
+            and opening in tokens.pairs
+        ):
+            end = tokens[tokens.pairs[opening]].span.end
+            yield Edit(Span(token.span.start, tokens[index + 1].span.start), f"{MARK}{word}(")
+            yield Edit(Span(end, end), ")")
 
 
 def called(name: str, *arguments: exp.Expr) -> exp.Expr:

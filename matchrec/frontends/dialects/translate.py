@@ -19,9 +19,8 @@ from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
-from matchrec.frontends.lexing.sqlglot_tokens import frame_at, tokens_of
-from matchrec.frontends.lexing.token_sequence import TokenSequence
-from matchrec.frontends.lexing.tokens import pair_brackets
+from matchrec.frontends.lexing.sqlglot_tokens import find_frames
+from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.query.cuts import Cut, find_clauses
 from matchrec.frontends.sql.query.relation import find_relation
@@ -45,7 +44,7 @@ def translate_query(text: str, read: Product, write: Product) -> Translation:
     """A query with clauses anywhere, or without any."""
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
-        fragments = Fragments(text, read, write, tuple(_frames(tokens)))
+        fragments = _fragments(tokens, read, write)
         found = edited(text, _query_edits(tokens, fragments))
         return Translation(found, tuple(fragments.notes))
 
@@ -54,7 +53,7 @@ def translate_clause(text: str, read: Product, write: Product) -> Translation:
     """What stands between the parentheses of a clause."""
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
-        fragments = Fragments(text, read, write, tuple(_frames(tokens)))
+        fragments = _fragments(tokens, read, write)
         found = edited(text, clause_edits(all_tokens(tokens), fragments))
         return Translation(found, tuple(fragments.notes))
 
@@ -62,24 +61,20 @@ def translate_clause(text: str, read: Product, write: Product) -> Translation:
 def product_tokens(text: str, product: Product) -> TokenSequence:
     """The tokens of a text as a product reads it."""
     try:
-        found = tuple(tokens_in(text, product))
+        return sequence_of(tokens_in(text, product), text)
     except TokenError as error:
         raise unreadable_text(Span(0, len(text))) from error
-    own = tokens_of(found, text)
-    return TokenSequence(text, own, pair_brackets(own), found)
 
 
-def _frames(tokens: TokenSequence) -> Iterator[Span]:
-    """Where `{name}` stands."""
-    for index, token in enumerate(tokens.sqlglot):
-        if frame_at(tokens.sqlglot, index):
-            yield Span(token.start, tokens.sqlglot[index + 2].end + 1)
+def _fragments(tokens: TokenSequence, read: Product, write: Product) -> Fragments:
+    frames = tuple(span for _, span in find_frames(tokens.sqlglot))
+    return Fragments(tokens.text, read, write, frames)
 
 
 def _query_edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
     found = find_clauses(tokens)
     wholes = {cut: _whole(tokens, cut) for cut in found}
-    yield from fragments.query(tokens.whole, tuple(wholes.values()))
+    yield from fragments.edits(tokens.whole, tuple(wholes.values()))
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
         inner = [other for other in wholes.values() if relation.holds(other)]

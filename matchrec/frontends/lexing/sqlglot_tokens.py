@@ -118,6 +118,13 @@ def frame_at(tokens: Sequence[SqlglotToken], index: int) -> str | None:
     return name.text if is_frame else None
 
 
+def find_frames(tokens: Sequence[SqlglotToken]) -> Iterator[tuple[str, Span]]:
+    """Every `{name}` in a text: the name, and where it stands."""
+    for index, token in enumerate(tokens):
+        if name := frame_at(tokens, index):
+            yield name, Span(token.start, tokens[index + 2].end + 1)
+
+
 def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
     """Our tokens of `text`, which starts at `offset` of the query, made of sqlglot's."""
     own: list[Token] = []

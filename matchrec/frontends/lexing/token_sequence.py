@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -120,6 +120,12 @@ def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSe
     >>> [token.key for token in read_tokens("order by a.x").tokens]
     ['ORDER', 'BY', 'A', '.', 'X']
     """
-    found = tuple(sqlglot_tokens(text, offset, dialect))
+    return sequence_of(sqlglot_tokens(text, offset, dialect), text, dialect, offset)
+
+
+def sequence_of(
+    found: Sequence[SqlglotToken], text: str, dialect: Dialect = SPARK, offset: int = 0
+) -> TokenSequence:
+    """The sequence of the tokens that a tokenizer of sqlglot has found in a text."""
     tokens = tokens_of(found, text, offset)
-    return TokenSequence(text, tokens, pair_brackets(tokens), found, offset, dialect)
+    return TokenSequence(text, tokens, pair_brackets(tokens), tuple(found), offset, dialect)

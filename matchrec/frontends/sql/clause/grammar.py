@@ -49,6 +49,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
 
     return MatchRecognize(
         pattern=_pattern(clause, pattern, end),
+        pattern_span=clause.span(pattern.start, clause.pairs[pattern.start] + 1),
         selection=selection,
         output=output,
         partition_by=tuple(_expression(clause, *item) for item in items(Part.PARTITION_BY)),
@@ -101,6 +102,7 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
 
 
 def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
+    span = clause.span(start, end)
     nulls_first: bool | None = None
     descending: bool | None = None
     if end - start > 2 and clause.key(end - 2) == "NULLS":
@@ -109,7 +111,7 @@ def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
     if end - start > 1 and clause.key(end - 1) in ("ASC", "DESC"):
         descending = clause.key(end - 1) == "DESC"
         end -= 1
-    return SortKey(_expression(clause, start, end), descending, nulls_first)
+    return SortKey(_expression(clause, start, end), descending, nulls_first, span)
 
 
 def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:

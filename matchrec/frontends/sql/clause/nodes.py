@@ -24,11 +24,12 @@ class ExpressionText:
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """One ORDER BY key; None where nothing is written."""
+    """One ORDER BY key; None where nothing is written. span: of all of it."""
 
     expression: ExpressionText
     descending: bool | None = None
     nulls_first: bool | None = None
+    span: Span = field(compare=False, default=Span(0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,11 @@ class Search(Enum):
 class MatchRecognize:
     """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written.
 
-    dialect: in which its expressions are written.
+    pattern_span: of PATTERN's parentheses. dialect: in which its expressions are written.
     """
 
     pattern: RowPattern
+    pattern_span: Span = field(compare=False, default=Span(0, 0))
     partition_by: tuple[ExpressionText, ...] = ()
     order_by: tuple[SortKey, ...] = ()
     measures: tuple[MeasureNode, ...] = ()

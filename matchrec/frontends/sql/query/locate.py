@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import query as errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
-from matchrec.frontends.lexing.sqlglot_tokens import frame_at
+from matchrec.frontends.lexing.sqlglot_tokens import find_frames
 from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
 from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.sections import cut_out_tokens
@@ -91,11 +91,9 @@ def _frames(
     tokens: TokenSequence, names: Collection[str], inside: Sequence[Span], strict: bool
 ) -> Iterator[Frame]:
     """The frames outside clauses; with `strict`, each must have been passed."""
-    for index, token in enumerate(tokens.sqlglot):
-        name = frame_at(tokens.sqlglot, index)
-        if not name or any(span.start <= token.start < span.end for span in inside):
+    for name, span in find_frames(tokens.sqlglot):
+        if any(clause.holds(span) for clause in inside):
             continue
-        span = Span(token.start, tokens.sqlglot[index + 2].end + 1)
         if name in names:
             yield Frame(View(name), span)
         elif strict:

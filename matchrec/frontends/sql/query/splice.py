@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from matchrec.frontends.lexing.sqlglot_tokens import frame_at, sqlglot_tokens
+from matchrec.frontends.lexing.sqlglot_tokens import find_frames, sqlglot_tokens
 from matchrec.frontends.sql.query.layout import hole_in, written_into
 from matchrec.frontends.sql.query.nodes import Query, Site
 from matchrec.plan.text.parameters import parameter_name
@@ -89,12 +89,8 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
     >>> fill_frames("x > (SELECT max(y) FROM {d}) AND s = '{d}'", ["d"])
     ('x > (SELECT max(y) FROM ', View(name='d'), ") AND s = '{d}'")
     """
-    tokens = sqlglot_tokens(text)
-    holes = tuple(
-        (Span(token.start, tokens[index + 2].end + 1), (View(name),))
-        for index, token in enumerate(tokens)
-        if (name := frame_at(tokens, index)) in frames and name is not None
-    )
+    found = find_frames(sqlglot_tokens(text))
+    holes = tuple((span, (View(name),)) for name, span in found if name in frames)
     return _joined(tuple(_pieces(text, Span(0, len(text)), holes)))
 
 

@@ -10,6 +10,11 @@ SPARK = PRODUCTS["spark"]
 
 CLAUSES = [
     (
+        "trino",
+        "MEASURES FINAL LAST(x || '(') AS a, FINAL arbitrary(')') AS b PATTERN (A)",
+        "MEASURES FINAL LAST(x || '(') AS a, FINAL ANY_VALUE(')') AS b PATTERN (A)",
+    ),
+    (
         "oracle",
         "MEASURES TO_CHAR(A.t, 'yyyy-mm-dd hh24:mi') AS s PATTERN (A)",
         "MEASURES DATE_FORMAT(A.t, 'yyyy-MM-dd HH:mm') AS s PATTERN (A)",
