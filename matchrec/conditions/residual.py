@@ -50,6 +50,13 @@ class VariableAt:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberOfMatch:
+    """The number of the match that is tried."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Combined:
     """An operation on values of the run."""
 
@@ -58,7 +65,7 @@ class Combined:
     span: Span
 
 
-Step = Value | RunningAggregate | VariableAt | Combined
+Step = Value | RunningAggregate | VariableAt | NumberOfMatch | Combined
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,14 @@ class ReadClassifier:
     navigation: Navigation
 
 
+@dataclass(frozen=True, slots=True)
+class ReadMatchNumber:
+    """The number of the match that is tried: how many were found before in the partition, plus 1.
+
+    All runs that are tried at once read the same; it is no part of what tells them apart.
+    """
+
+
 class Reduction(Enum):
     """The aggregates that grow with a run."""
 
@@ -164,6 +172,7 @@ RunExpression = (
     Constant
     | Read
     | ReadClassifier
+    | ReadMatchNumber
     | Reduce
     | Compare
     | Arithmetic

@@ -30,6 +30,7 @@ from matchrec.conditions.residual import (
     COMPARISONS,
     LOGIC,
     Combined,
+    NumberOfMatch,
     RunningAggregate,
     Step,
     Value,
@@ -51,6 +52,7 @@ from matchrec.conditions.run_condition import (
     Or,
     Read,
     ReadClassifier,
+    ReadMatchNumber,
     Reduce,
     Reduction,
     RunExpression,
@@ -113,6 +115,8 @@ class Typer:
                 return self.running_aggregate(step)
             case VariableAt():
                 return self.by_variable(step)
+            case NumberOfMatch():
+                return Typed(ReadMatchNumber(), BIGINT)
             case Combined():
                 return self.combine(step)
             case _:

@@ -45,9 +45,11 @@ def expect_fastest(task: Task) -> tuple[str, str]:
         )
     if task.looks_only_at_data:
         return "backtracking", "conditions look only at the data: failures are remembered"
-    if compile_task(task, 0).remembers_all:
+    compiled = compile_task(task, 0)
+    if compiled.remembers_all:
+        until = " until the next match" if compiled.counts_matches else ""
         return "backtracking", (
-            "where ways meet, no later condition looks at the run: failures are remembered"
+            f"where ways meet, no later condition looks at the run: failures are remembered{until}"
         )
     if task.pattern.is_exponentially_ambiguous:
         return "breadth_first", (

@@ -42,6 +42,7 @@ JUMP_IF_FALSE = 16  # to a, if the value, which stays, is false
 JUMP_IF_TRUE = 17
 JUMP_UNLESS = 18  # pop a value; to a, unless it is true
 JUMP = 19  # to a
+MATCH_NUMBER = 20  # push the number of the match that is tried
 
 # What code answers: HOLDS, HOLDS_NOT (false or NULL), or an error.
 HOLDS_NOT = 0

@@ -39,6 +39,7 @@ from matchrec.evaluate.instructions import (
     JUMP_IF_FALSE,
     JUMP_IF_TRUE,
     JUMP_UNLESS,
+    MATCH_NUMBER,
     MAX_INTEGER,
     MIN_FLOAT,
     MIN_INTEGER,
@@ -68,13 +69,15 @@ IntArray = npt.NDArray[np.int64]
 class Input(NamedTuple):
     """What conditions read. columns, valid: [c, n], the integer columns, then the floating ones.
 
-    lower, upper: the rows of the partition, lower .. upper - 1.
+    lower, upper: the rows of the partition, lower .. upper - 1. match_number: of the match that is
+    tried, which is the same for all runs.
     """
 
     columns: IntArray
     valid: BoolArray
     lower: int
     upper: int
+    match_number: int
 
 
 @inlined
@@ -209,6 +212,10 @@ def holds(
             stack[1, top] = 1
         elif operation == WIDEN:
             stack[0, top] = bits_of(float(stack[0, top]))
+        elif operation == MATCH_NUMBER:
+            top += 1
+            stack[0, top] = given.match_number
+            stack[1, top] = 1
         elif operation <= COMPARE_FLOAT:
             top -= 1
             compare_values(operation, a, top, stack)

@@ -22,6 +22,7 @@ from matchrec.conditions.run_condition import (
     Or,
     Read,
     ReadClassifier,
+    ReadMatchNumber,
     Reduce,
     Reduction,
     RunExpression,
@@ -253,8 +254,8 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
         column = draw(st.integers(0, 1))
         return Reduce(function, draw(st.sampled_from(names)), column, kind)
     if choice == 3 and kind is Kind.INTEGER:
-        if draw(st.booleans()):
-            return ReadClassifier(draw(navigations(names)))
+        if (which := draw(st.integers(0, 4))) < 3:
+            return ReadMatchNumber() if which == 0 else ReadClassifier(draw(navigations(names)))
         return Reduce(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
     if choice in (3, 4) and kind is Kind.FLOATING:
         return Widen(draw(values(names, Kind.INTEGER, 0)))
@@ -312,6 +313,19 @@ def run_dependent(draw: st.DrawFn) -> tuple[Query, Rows]:
 @given(run_dependent())
 def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> None:
     assert_agreement(*case)
+
+
+def test_what_fails_for_one_match_may_hold_for_the_next() -> None:
+    """The loop fails from every row as the first match, which is C alone."""
+    later = Compare(Comparison.GREATER, ReadMatchNumber(), Constant(1, Kind.INTEGER))
+    overlapping = replace(
+        query("A+ B | C"), after_match=AfterMatchSkip(SkipTo.NEXT_ROW), run_conditions={"B": later}
+    )
+    rows = words("AC A A B/A B AC A B")
+    first = [(0, 1, 0, "C"), (0, 2, 1, "A A B"), (0, 3, 2, "A B")]
+    second = [(1, 1, 6, "C"), (1, 2, 7, "A B")]
+    assert run_reference(overlapping, rows) == [*first, *second]
+    assert_agreement(overlapping, rows)
 
 
 @pytest.mark.parametrize(

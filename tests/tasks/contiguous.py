@@ -191,7 +191,7 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
             for kind, columns in rows.columns.items()
         }
 
-        def may(start: int, variables: tuple[str, ...]) -> bool:
+        def may(match: int, start: int, variables: tuple[str, ...]) -> bool:
             name = variables[-1]
             row = start + len(variables) - 1
             if rows.window_end is not None and row >= rows.window_end[number][start]:  # noqa: B023
@@ -208,6 +208,7 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
                 columns,  # noqa: B023
                 query.variables,
                 query.members,
+                match,
             )
             return bool(candidate.value(query.run_conditions[name]))
 

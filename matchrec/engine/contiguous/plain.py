@@ -51,6 +51,7 @@ class PlainSearch:
             compiled.program,
             compiled.skip,
             True,
+            compiled.counts_matches,
             linked.instructions if linked else None,
             linked.live_first if linked else None,
             linked.live_registers if linked else None,

@@ -33,7 +33,8 @@ class Rules(NamedTuple):
 
     first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
     program: int64[c, 13], columns as below. merge_runs: whether runs with the same future are
-    searched once.
+    searched once. forgets: whether failures hold only until the next match, as conditions read its
+    number.
     instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`; may be None.
     """
 
@@ -41,6 +42,7 @@ class Rules(NamedTuple):
     program: IntArray
     skip: SkipRule
     merge_runs: bool
+    forgets: bool
     instructions: RunArray
     live_first: RunArray
     live: RunArray

@@ -46,13 +46,20 @@ def map_row(
     return holds_after(choice, places.after, row, partition, rules, rows, work)
 
 
+@inlined
+def input_of(partition: Partition, rows: Rows, work: Work) -> Input:
+    """What conditions read of a partition, while the match after those found is tried."""
+    number = work.progress[layout.NUMBER] + 1
+    return Input(rows.columns, rows.valid, partition.lower, partition.upper, number)
+
+
 @spliced
 def holds_after(
     choice: int, after: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:
     """The answer of the choice's condition on the registers after the row: HOLDS or another one."""
     begin, end = rules.program[choice, layout.CODE], rules.program[choice, layout.CODE_END]
-    source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
+    source = input_of(partition, rows, work)
     return holds(rules.instructions, begin, end, work.registers, after, row, source, work.stack)
 
 
@@ -78,5 +85,5 @@ def update_copy(
     copy_registers(places.before, places.after, work)
     registers = work.registers
     begin, end = rules.program[choice, layout.STEPS], rules.program[choice, layout.STEPS_END]
-    source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
+    source = input_of(partition, rows, work)
     update_registers(rules.instructions, begin, end, registers, places.after, row, source)

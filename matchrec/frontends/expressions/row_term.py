@@ -5,7 +5,7 @@ from __future__ import annotations
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
-from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable
+from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
 from matchrec.frontends.expressions.combined import with_holes
 from matchrec.frontends.expressions.row_argument import Operand
 from matchrec.plan.expression import (
@@ -75,8 +75,6 @@ def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]
     closing = analysis.pairs[index + 1]
     refuse_suffix(analysis, index, closing)
     span = analysis.span(index, closing + 1)
-    if analysis.scope.clause is Clause.DEFINE:
-        raise errors.match_number_in_define(span)
     if arguments := call_arguments(analysis, index):
         raise navigation_errors.wrong_number_of_arguments(
             "MATCH_NUMBER", "no argument", len(arguments), analysis.clause, span

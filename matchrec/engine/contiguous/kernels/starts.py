@@ -107,6 +107,9 @@ def finish_match(rules: Rules, output: Found, progress: IntArray, start: int, le
     is_target = rules.program[:, layout.IS_TARGET]
     mapped = output.taken[begin : begin + length]
     row = next_start(rules.skip, is_target, mapped, start, None)
+    if rules.forgets:
+        progress[layout.MEMO_FROM] = row
+        progress[layout.MEMO_TO] = row
     return count_match(output.found, progress, start, length, row)
 
 
