@@ -12,10 +12,14 @@ from matchrec.source import Span
 
 @dataclass(frozen=True, slots=True)
 class RowExpression:
-    """Spark SQL over one row of the input, and where it was written."""
+    """Spark SQL over one row of the input, and where it was written.
+
+    name: of a partition column in the result, if one is given.
+    """
 
     text: str
     span: Span | None = field(default=None, compare=False)
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -268,7 +268,7 @@ class Partition:
         return range(before[-1] + 1, behind[0]) if before and behind else ()
 
     def by_rows(self, first: int = 0) -> list[Mapped]:
-        """Every match from a row on but empty ones, by last row, first row, rows; preferred first."""
+        """Every match from a row on, not empty, by last row, first row, rows; preferred first."""
         starts = range(first, len(self.words))
         found = (mapped for start in starts for mapped in self.matches_from(start))
         different = dict.fromkeys(mapped for mapped in found if mapped)

@@ -188,11 +188,11 @@ def star_as_measure(text: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def string_as_name(text: str, span: Span) -> MatchRecognizeParseError:
+def string_as_name(what: str, text: str, span: Span) -> MatchRecognizeParseError:
     """`AS 'name'`."""
     name = text.strip("'\"").replace("`", "``")
     return MatchRecognizeParseError(
-        "the name of a measure in MEASURES is a string", span, hint=f"write AS `{name}`"
+        f"the name of a {what} is a string", span, hint=f"write AS `{name}`"
     )
 
 

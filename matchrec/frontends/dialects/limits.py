@@ -30,6 +30,7 @@ class Feature(Enum):
 
     SELECTION = "event selection: SKIP TILL NEXT MATCH, ALL MATCHES and the like"
     WITHIN = "WITHIN"
+    KEY_NAMES = "names in PARTITION BY"
     SUBSET = "SUBSET"
     ALL_ROWS = "ALL ROWS PER MATCH"
     OMIT_EMPTY = "OMIT EMPTY MATCHES"
@@ -44,7 +45,7 @@ class Feature(Enum):
     RELUCTANT = "reluctant quantifiers"
 
 
-_OURS = {Feature.SELECTION, Feature.WITHIN}
+_OURS = {Feature.SELECTION, Feature.WITHIN, Feature.KEY_NAMES}
 _LACKING = {
     "spark": frozenset[Feature](),
     "standard": frozenset(_OURS),
@@ -64,8 +65,9 @@ _LACKING = {
         }
     ),
     "bigquery": frozenset(
-        _OURS
-        | {
+        {
+            Feature.SELECTION,
+            Feature.WITHIN,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
@@ -78,6 +80,7 @@ _LACKING = {
     "flink": frozenset(
         {
             Feature.SELECTION,
+            Feature.KEY_NAMES,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
@@ -107,6 +110,9 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
         yield Feature.SELECTION, Span(pattern.end, pattern.end + 1)
     if clause.within:
         yield Feature.WITHIN, clause.within.span
+    for key in clause.partition_by:
+        if key.name is not None:
+            yield Feature.KEY_NAMES, key.span
     for subset in clause.subsets:
         yield Feature.SUBSET, subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
