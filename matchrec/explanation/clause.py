@@ -27,7 +27,7 @@ from matchrec.explanation.selection import (
 from matchrec.explanation.stage_conditions import test_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.output.pieces import AggregatePlace, Piece
-from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, RowExpression
+from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_reference, show_scalar, show_semantics
 from matchrec.plan.text.sql_text import quoted
@@ -252,7 +252,7 @@ def engine_lines(executable: Executable) -> Iterator[str]:
 
 def row_lines(plan: MatchPlan) -> Iterator[str]:
     yield plan.rows_per_match.value
-    if plan.output is MatchOutput.PREFERRED:
+    if plan.output in ONE_OF_A_ROW:
         yield f"AFTER MATCH SKIP {show_skip(plan.after_match)}"
 
 

@@ -112,6 +112,12 @@ def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
                 raise errors.classifier_of_skipped_row(plan.selection.value, reference.span)
 
 
+def longest_matches_are_contiguous(plan: MatchPlan) -> None:
+    """Where rows may be skipped, the longest match is not sought."""
+    if plan.output is MatchOutput.LONGEST and plan.selects:
+        raise errors.longest_that_skips_rows(plan.selection.value, plan.pattern.span)
+
+
 def conditions_know_the_match_number(plan: MatchPlan) -> None:
     """All matches are tried at once, and numbered when they are complete."""
     if plan.output not in (MatchOutput.ALL, MatchOutput.GRAPH):
@@ -153,6 +159,7 @@ RULES: tuple[Rule, ...] = (
     measure_names_are_unique,
     within_has_an_order,
     classifiers_are_of_selected_rows,
+    longest_matches_are_contiguous,
     conditions_know_the_match_number,
     conditions_look_back_as_far_as_is_kept,
 )

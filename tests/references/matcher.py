@@ -142,11 +142,16 @@ def find_all(
     may: May,
     after_match: AfterMatchSkip,
     members: dict[str, frozenset[str]],
+    longest: bool = False,
 ) -> Iterator[Found]:
-    """The matches of one partition. members: primary variables by name. Raises Failure."""
+    """The matches of one partition. members: primary variables by name. Raises Failure.
+
+    longest: of all words of a starting row the one with the most rows, the first of several.
+    """
     start, number = 0, 0
     while start < rows:
-        word = next(Words(rows, start, may, number + 1).of(pattern, ()), None)
+        all_words = Words(rows, start, may, number + 1).of(pattern, ())
+        word = max(all_words, key=len, default=None) if longest else next(all_words, None)
         if word is None:
             start += 1
             continue

@@ -54,7 +54,7 @@ def malformed_selection(span: Span) -> MatchRecognizeParseError:
         span,
         notes=(
             "after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
-            "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES",
+            "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH",
         ),
         hint="for partition contiguity write PARTITION BY: rows of other partitions are not seen",
     )

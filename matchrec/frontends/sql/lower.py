@@ -22,6 +22,7 @@ from matchrec.frontends.sql.clause.nodes import (
     SortKey,
 )
 from matchrec.plan.clauses import (
+    ONE_OF_A_ROW,
     AfterMatchSkip,
     Definition,
     EventSelection,
@@ -48,7 +49,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     """
     if clause.search:
         raise search_outside_window(clause.search.value, clause.search_span or clause.span)
-    if clause.output is not None and clause.after_match is not None:
+    if clause.output not in (None, *ONE_OF_A_ROW) and clause.after_match is not None:
         raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
     pattern = fill_bounds(clause.pattern, values)
     primary = variable_names(pattern)

@@ -11,6 +11,7 @@ from matchrec.engine.kernels.layout import (
     Found,
     Partition,
     PathWork,
+    ReachWork,
     Rows,
     Rules,
     WindowWork,
@@ -74,7 +75,9 @@ def begin_next_partition(searched: IntArray, progress: IntArray) -> None:
 
 
 @inlined
-def write_path(length: int, rules: Rules, work: PathWork | WindowWork, output: Found) -> int:
+def write_path(
+    length: int, rules: Rules, work: PathWork | WindowWork | ReachWork, output: Found
+) -> int:
     """Write out the match that `path` leads through from the starting row on, as `finish_match`.
 
     DONE, OUTPUT_FULL or a failure.

@@ -95,7 +95,7 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
             raise errors.not_closed_before("(", "DEFINE", spans)
     if end < section.end:
         token = clause[end]
-        if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON"):
+        if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST"):
             raise errors.malformed_selection(clause.span(end, section.end))
         raise syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
     inside = Span(clause[opening].span.end, clause[closing].span.start)
