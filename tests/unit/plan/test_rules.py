@@ -112,6 +112,11 @@ FORBIDDEN = [
         "CLASSIFIER() a physical step away in DEFINE is not supported with SKIP TILL NEXT MATCH",
     ),
     (
+        rules.longest_matches_are_contiguous,
+        MatchPlan(AB, output=MatchOutput.LONGEST, selection=EventSelection.SKIP_TILL_NEXT_MATCH),
+        "LONGEST MATCH with SKIP TILL NEXT MATCH is not supported",
+    ),
+    (
         rules.conditions_know_the_match_number,
         MatchPlan(AB, output=MatchOutput.ALL, definitions=(Definition("B", NUMBER),)),
         "MATCH_NUMBER() in DEFINE has no meaning with ALL MATCHES",
