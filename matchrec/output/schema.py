@@ -18,14 +18,16 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.stages import Timeouts
 from matchrec.plan.text.sql_text import quoted
+from matchrec.source import Span
 
 
 @dataclass(frozen=True, slots=True)
 class RowOutput:
-    """A column whose value is `text`, SQL over the input row."""
+    """A column whose value is `text`, SQL over the input row. span: of a name that is written."""
 
     text: str
     name: str
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,18 @@ def output_columns(
 
     name_of: the name that Spark gives to an expression that is no plain column.
     """
-    keys = dict.fromkeys(part.text for part in plan.partition_by)
     found: list[OutputColumn] = [
-        RowOutput(text, columns.name(text) or name_of(text)) for text in keys
+        RowOutput(
+            key.text,
+            key.name or columns.name(key.text) or name_of(key.text),
+            key.span if key.name else None,
+        )
+        for key in dict.fromkeys(plan.partition_by)
     ]
     if plan.rows_per_match is RowsPerMatch.ONE_ROW:
         found += plan.measures
     else:
-        taken = set(keys)
+        taken = {key.text for key in plan.partition_by}
         for text in dict.fromkeys(item.expression.text for item in plan.order_by):
             name = columns.name(text)
             if text not in taken and name is not None:
@@ -97,5 +103,6 @@ def two_of_one_name(first: OutputColumn, second: OutputColumn) -> MatchRecognize
     """The error of two measures, or of a measure and a column of the input."""
     if isinstance(first, Measure) and isinstance(second, Measure):
         return duplicate_measure(second.name, (first.span, second.span))
-    spans = [one.span for one in (first, second) if isinstance(one, Measure)]
-    return duplicate_output_column(second.name, spans[-1] if spans else None)
+    named = [one for one in (first, second) if isinstance(one, Measure | RowOutput) and one.span]
+    what = "measure" if not named or isinstance(named[-1], Measure) else "partition column"
+    return duplicate_output_column(second.name, what, named[-1].span if named else None)

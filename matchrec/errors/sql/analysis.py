@@ -11,16 +11,20 @@ from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments
 from matchrec.source import Span
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
-_CALLS = ("MATCH_NUMBER", "CLASSIFIER")
+_CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER")
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What an expression could have meant: the input's columns, variables of PATTERN, measures."""
+    """What an expression could have meant: the input's columns, variables of PATTERN, measures.
+
+    keys: names that PARTITION BY gives to columns of the result.
+    """
 
     columns: tuple[str, ...]
     variables: tuple[str, ...]
     measures: tuple[str, ...]
+    keys: tuple[str, ...] = ()
 
 
 def unknown_column(
@@ -43,6 +47,9 @@ def unknown_column(
     elif name in known.measures:
         notes = (f"`{name}` is a measure; measures cannot read one another",)
         hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
+    elif name in known.keys:
+        notes = (f"`{name}` is a name that PARTITION BY gives to a column of the result",)
+        hint = f"repeat the expression that stands before AS {name}"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in {part(clause)}",
         span,

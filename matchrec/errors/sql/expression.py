@@ -125,16 +125,6 @@ def final_in_define(function: str, span: Span) -> MatchRecognizePlanError:
     )
 
 
-def match_number_in_define(span: Span) -> MatchRecognizePlanError:
-    """MATCH_NUMBER() in a condition."""
-    return MatchRecognizePlanError(
-        f"MATCH_NUMBER() cannot stand in {part('DEFINE')}",
-        span,
-        notes=("matches are numbered after they are found",),
-        hint="use MATCH_NUMBER() in MEASURES, and filter the result by it",
-    )
-
-
 def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
     """rand() and its like in a condition."""
     return MatchRecognizePlanError(

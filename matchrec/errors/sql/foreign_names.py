@@ -15,8 +15,7 @@ OF_THE_CLAUSE = {
     "MATCH_RECOGNIZE_NEXT": "NEXT(x)",  # Databricks
     "MATCH_RECOGNIZE_PREV": "PREV(x)",
     "MATCH_ROWTIME": "LAST(t), with the column of ORDER BY",  # Flink
-    "MATCH_ROW_NUMBER": "RUNNING count(*), with ALL ROWS PER MATCH",  # BigQuery
-    "MATCH_SEQUENCE_NUMBER": "RUNNING count(*), with ALL ROWS PER MATCH",  # Snowflake
+    "MATCH_SEQUENCE_NUMBER": "MATCH_ROW_NUMBER()",  # Snowflake
 }
 
 AGGREGATES = {

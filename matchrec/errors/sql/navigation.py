@@ -85,6 +85,7 @@ _USAGE = {
     "LAST": "write LAST(A.x) or LAST(A.x, 2)",
     "CLASSIFIER": "write CLASSIFIER() or CLASSIFIER(A)",
     "MATCH_NUMBER": "write MATCH_NUMBER()",
+    "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER()",
     "count": "write count(*) for all rows, count(A.*) for the rows of A",
 }
 

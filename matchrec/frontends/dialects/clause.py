@@ -10,6 +10,7 @@ from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits
 from matchrec.frontends.dialects.product import Nulls, Product
 from matchrec.frontends.lexing.tokens import TokenKind
+from matchrec.frontends.row_pattern.parameters import parameters_in
 from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize
 from matchrec.frontends.sql.clause.sections import ClauseTokens
@@ -28,12 +29,13 @@ def clause_edits(tokens: ClauseTokens, fragments: Fragments) -> Iterator[Edit]:
     for span in spans:
         yield from fragments.edits(span)
     yield from names_edits(tokens, spans, fragments.write.quote)
+    yield from bound_edits(clause, fragments.write)
     yield from default_edits(tokens, clause, fragments)
 
 
 def expressions(clause: MatchRecognize) -> Iterator[ExpressionText]:
     """Every expression of a clause."""
-    yield from clause.partition_by
+    yield from (key.expression for key in clause.partition_by)
     yield from (key.expression for key in clause.order_by)
     yield from (measure.expression for measure in clause.measures)
     yield from (definition.condition for definition in clause.definitions)
@@ -49,6 +51,13 @@ def names_edits(tokens: ClauseTokens, spans: tuple[Span, ...], quote: str) -> It
             continue
         if tokens.text_at(token.span)[0] != quote:
             yield Edit(token.span, f"{quote}{token.name.replace(quote, quote * 2)}{quote}")
+
+
+def bound_edits(clause: MatchRecognize, write: Product) -> Iterator[Edit]:
+    """Another mark before the names of parameters that are bounds of quantifiers."""
+    for one in parameters_in(clause.pattern):
+        if one.mark not in ("?", write.parameter) and one.span is not None:
+            yield Edit(one.span, f"{write.parameter}{one.name}")
 
 
 def default_edits(

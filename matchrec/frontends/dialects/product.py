@@ -29,9 +29,9 @@ class Product:
     name: as `dialect=` has it. title: in messages. sqlglot: the name of sqlglot's dialect.
     is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
     is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
-    where AFTER MATCH is left out. quote: what stands around a name. functions: names of functions
-    of row patterns here, each with the name by which the rules know it. reads, writes: rules for
-    expressions from here, and to here.
+    where AFTER MATCH is left out. quote: what stands around a name. parameter: its mark.
+    functions: names of functions of row patterns here, each with the name by which the rules know
+    it. reads, writes: rules for expressions from here, and to here.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Product:
     divides_integers: bool = False
     skip: SkipTo = SkipTo.PAST_LAST_ROW
     quote: str = "`"
+    parameter: str = ":"
     functions: dict[str, str] = field(default_factory=dict)
     reads: tuple[Rule, ...] = ()
     writes: tuple[Rule, ...] = ()

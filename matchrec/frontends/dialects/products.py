@@ -73,6 +73,7 @@ PRODUCTS = {
             "bigquery",
             "BigQuery",
             "bigquery",
+            parameter="@",
             functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
             reads=(navigation_with_default, row_number_in_match, named_parameter),
             writes=(lag_and_lead,),

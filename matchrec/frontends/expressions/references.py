@@ -14,7 +14,11 @@ from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions.aggregates import read_aggregate
 from matchrec.frontends.expressions.analysis import Analysis, Clause, is_semantics
 from matchrec.frontends.expressions.navigation import read_navigation
-from matchrec.frontends.expressions.row_term import read_classifier, read_match_number
+from matchrec.frontends.expressions.row_term import (
+    read_classifier,
+    read_match_number,
+    read_row_number,
+)
 from matchrec.frontends.lexing.function_names import (
     AGGREGATES,
     LOGICAL,
@@ -93,7 +97,7 @@ def _spanned(term: Term, span: Span) -> Term:
 
 
 def is_reading_call(analysis: Analysis, index: int) -> bool:
-    """Whether a navigation, an aggregate, CLASSIFIER or MATCH_NUMBER is called at `index`."""
+    """Whether a navigation, an aggregate or another function of the match is called at `index`."""
     if not analysis.is_call(index):
         return False
     name = analysis.key(index)
@@ -111,6 +115,8 @@ def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, i
         reference, end = read_classifier(analysis, index, semantics)
     elif name == "MATCH_NUMBER":
         reference, end = read_match_number(analysis, index)
+    elif name == "MATCH_ROW_NUMBER":
+        reference, end = read_row_number(analysis, index)
     else:
         reference, end = read_aggregate(analysis, index, semantics)
     return Term((reference,), analysis.span(index, end)), end

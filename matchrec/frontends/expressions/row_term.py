@@ -5,10 +5,11 @@ from __future__ import annotations
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
-from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable
+from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
 from matchrec.frontends.expressions.combined import with_holes
 from matchrec.frontends.expressions.row_argument import Operand
 from matchrec.plan.expression import (
+    Aggregate,
     Classifier,
     ColumnReference,
     MatchNumber,
@@ -17,6 +18,7 @@ from matchrec.plan.expression import (
     Semantics,
     Term,
 )
+from matchrec.source import Span
 
 SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 
@@ -72,16 +74,27 @@ def _variable(analysis: Analysis, argument: tuple[int, int]) -> str:
 
 def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]:
     """The MATCH_NUMBER called at `index` and the token after it."""
+    span, end = _without_arguments(analysis, index)
+    return MatchNumber(span), end
+
+
+def read_row_number(analysis: Analysis, index: int) -> tuple[Aggregate, int]:
+    """The MATCH_ROW_NUMBER called at `index`, which is RUNNING count(*), and the token after it."""
+    span, end = _without_arguments(analysis, index)
+    return Aggregate("count", None, (), span=span), end
+
+
+def _without_arguments(analysis: Analysis, index: int) -> tuple[Span, int]:
+    """Where the call at `index` stands, and the token after it; it has no argument."""
     closing = analysis.pairs[index + 1]
     refuse_suffix(analysis, index, closing)
     span = analysis.span(index, closing + 1)
-    if analysis.scope.clause is Clause.DEFINE:
-        raise errors.match_number_in_define(span)
     if arguments := call_arguments(analysis, index):
+        name = analysis.key(index)
         raise navigation_errors.wrong_number_of_arguments(
-            "MATCH_NUMBER", "no argument", len(arguments), analysis.clause, span
+            name, "no argument", len(arguments), analysis.clause, span
         )
-    return MatchNumber(span), closing + 1
+    return span, closing + 1
 
 
 def call_arguments(analysis: Analysis, index: int) -> tuple[tuple[int, int], ...]:
