@@ -35,7 +35,7 @@ from matchrec.engine.slices.starting_rows import (
     find_starting_rows,
 )
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, SkipTo
 from tests.properties.test_engines import LONGER, VARIABLES, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Outcome, Query, Rows, listed, run_reference, search, words
@@ -180,6 +180,8 @@ def cases(draw: st.DrawFn, depends: bool) -> tuple[Query, Rows]:
         rows = rows.part(0, 0, len(rows.words[0]))
     else:
         query, rows = draw(queries()), Rows((draw(st.one_of(LONGER, TWICE.map(tuple))),))
+        output = draw(st.sampled_from(ONE_OF_A_ROW))
+        query = replace(query, output=output)
     if draw(st.booleans()):
         rows = draw(windowed(rows))
     pattern = query.task().pattern

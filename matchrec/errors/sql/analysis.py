@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
 from matchrec.errors.language import part
-from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments
+from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dialect
 from matchrec.source import Span
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
@@ -41,6 +41,8 @@ def unknown_column(
     hint = f"write {near}" if near else "write one of these"
     if name.upper() in _CALLS:
         hint = f"write {name}()"
+        if name.upper() == "CLASSIFIER":
+            hint = or_dialect(hint, "snowflake")
     elif name.upper() in known.variables:
         notes = (f"`{name}` is a variable of {part('PATTERN')}, which stands for rows",)
         hint = f"write a column of its row: {name}.{next(iter(known.columns), 'x')}"
