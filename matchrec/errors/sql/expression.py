@@ -172,6 +172,15 @@ def classifier_inside(function: str, clause: str, span: Span) -> MatchRecognizeU
     )
 
 
+def row_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """MATCH_ROW_NUMBER() in an aggregate or in a navigation."""
+    return MatchRecognizeUnsupportedError(
+        f"MATCH_ROW_NUMBER() in the argument of {function} in {clause} is not supported",
+        span,
+        hint=f"write MATCH_ROW_NUMBER() outside {function}; ONE ROW gives the last row's",
+    )
+
+
 def match_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
     """MATCH_NUMBER() in an aggregate in DEFINE, or in a navigation."""
     return MatchRecognizeUnsupportedError(

@@ -272,7 +272,8 @@ def or_dialect(cure: str, *dialects: str) -> str:
     >>> or_dialect("write CLASSIFIER()", "snowflake")
     'write CLASSIFIER(), or pass dialect="snowflake"'
     """
-    names = " or ".join(f'"{one}"' for one in dialects)
+    *others, last = (f'"{one}"' for one in dialects)
+    names = f"{', '.join(others)} or {last}" if others else last
     return f"{cure}, or pass dialect={names}"
 
 

@@ -104,6 +104,6 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
         case key if key in NAVIGATION:
             raise navigation_errors.wrong_nesting(name, key, clause, spans)
         case "MATCH_ROW_NUMBER":
-            raise errors.aggregate_in(name, inner.text, clause, spans)
+            raise errors.row_number_inside(name, clause, inner.span)
         case key if key in AGGREGATES and analysis.key(index - 1) not in ("LIKE", "ILIKE"):
             raise errors.aggregate_in(name, inner.text, clause, spans)
