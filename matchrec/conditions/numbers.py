@@ -18,7 +18,7 @@ from matchrec.conditions.run_condition import (
     RunExpression,
     Widen,
 )
-from matchrec.conditions.types import BIGINT, DOUBLE, INTERVAL, Family, ValueType, decimal
+from matchrec.conditions.types import DOUBLE, INTERVAL, Family, ValueType, decimal
 
 MICROSECONDS_A_DAY = 86_400_000_000
 DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
@@ -124,13 +124,6 @@ def negative(value: Typed, ansi: bool) -> Typed:
     return Typed(
         integer_arithmetic(ArithmeticOperator.SUBTRACT, zero, value.expression), value.type
     )
-
-
-def sum_type(type_: ValueType) -> ValueType:
-    """The type of Spark's sum over a number."""
-    if type_.family is Family.DECIMAL:
-        return decimal(min(38, type_.precision + 10), type_.scale)
-    return DOUBLE if type_.family is Family.FLOATING else BIGINT
 
 
 def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType) -> Typed:

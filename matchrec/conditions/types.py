@@ -48,6 +48,7 @@ DOUBLE = ValueType(Family.FLOATING, "double")
 VOID = ValueType(Family.OTHER, "void")
 INTERVAL = ValueType(Family.INTERVAL, "interval day to second")
 
+MONTHS = ValueType(Family.MONTHS, "interval year to month")
 DATE = ValueType(Family.DATE, "date")
 STRING = ValueType(Family.STRING, "string")
 
@@ -81,3 +82,10 @@ def array(element: ValueType) -> ValueType:
 def decimal(precision: int, scale: int) -> ValueType:
     """The decimal type of so many digits, `scale` of them after the point."""
     return ValueType(Family.DECIMAL, f"decimal({precision},{scale})", 64, precision, scale)
+
+
+def sum_type(type_: ValueType) -> ValueType:
+    """The type of Spark's sum over a number."""
+    if type_.family is Family.DECIMAL:
+        return decimal(min(38, type_.precision + 10), type_.scale)
+    return DOUBLE if type_.family is Family.FLOATING else BIGINT

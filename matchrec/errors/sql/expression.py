@@ -170,15 +170,6 @@ def correlated_subquery(name: str, clause: str, span: Span) -> MatchRecognizeUns
     )
 
 
-def classifier_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """CLASSIFIER() in an aggregate in DEFINE."""
-    return MatchRecognizeUnsupportedError(
-        f"CLASSIFIER in the argument of {function} in {clause} is not supported",
-        span,
-        hint=f"CLASSIFIER may stand in PREV, NEXT, FIRST and LAST, and in {function} in MEASURES",
-    )
-
-
 def match_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
     """MATCH_NUMBER() in an aggregate in DEFINE, or in a navigation."""
     return MatchRecognizeUnsupportedError(
