@@ -48,17 +48,19 @@ class AggregateFunction:
     """An aggregate of Spark.
 
     result: its type, or None where the arguments do not fit. begin: an accumulator without rows.
-    constant: the argument that must be the same on all rows, by its place.
+    constant: the argument that must be the same on all rows, by its place. ignores_repeats: whether
+    DISTINCT changes nothing, so that Spark leaves it out.
     """
 
     result: Result
     begin: Callable[[AggregateUse], Accumulator]
     constant: int | None = None
+    ignores_repeats: bool = False
 
     def begin_rows(self, use: AggregateUse) -> Accumulator:
         """An accumulator without rows, which counts equal rows once where that is asked for."""
         rows = self.begin(use)
-        return Distinct(rows) if use.distinct else rows
+        return Distinct(rows) if use.distinct and not self.ignores_repeats else rows
 
 
 class Distinct:

@@ -82,11 +82,12 @@ def type_of_mode(use: AggregateUse) -> ValueType | None:
     return type_of_chosen(use)
 
 
-FIRST = AggregateFunction(type_of_chosen, FirstValue, constant=1)
+FIRST = AggregateFunction(type_of_chosen, FirstValue, constant=1, ignores_repeats=True)
+LAST = AggregateFunction(type_of_chosen, LastValue, constant=1, ignores_repeats=True)
 
 CHOSEN: Mapping[str, AggregateFunction] = {
     "any_value": FIRST,
     "first_value": FIRST,
-    "last_value": AggregateFunction(type_of_chosen, LastValue, constant=1),
+    "last_value": LAST,
     "mode": AggregateFunction(type_of_mode, Mode, constant=1),
 }

@@ -79,8 +79,8 @@ def type_beside(use: AggregateUse) -> ValueType | None:
 
 
 EXTREMES: Mapping[str, AggregateFunction] = {
-    "min": AggregateFunction(only_type, extreme(largest=False)),
-    "max": AggregateFunction(only_type, extreme(largest=True)),
+    "min": AggregateFunction(only_type, extreme(largest=False), ignores_repeats=True),
+    "max": AggregateFunction(only_type, extreme(largest=True), ignores_repeats=True),
     "min_by": AggregateFunction(type_beside, beside(largest=False)),
     "max_by": AggregateFunction(type_beside, beside(largest=True)),
 }

@@ -88,7 +88,7 @@ TEXT = AggregateFunction(type_of_text, ListAgg, constant=1)
 LISTS: Mapping[str, AggregateFunction] = {
     "collect_list": LIST,
     "array_agg": LIST,
-    "collect_set": AggregateFunction(array_of_argument, CollectSet),
+    "collect_set": AggregateFunction(array_of_argument, CollectSet, ignores_repeats=True),
     "listagg": TEXT,
     "string_agg": TEXT,
 }

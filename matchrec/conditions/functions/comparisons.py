@@ -10,8 +10,9 @@ from matchrec.conditions.types import BOOLEAN, VOID, Family, ValueType
 
 
 def same_type(use: Use) -> ValueType | None:
-    """Boolean, if both are of one family."""
-    return None if common(use.types) is None else BOOLEAN
+    """Boolean, if both are of one family, or whole numbers and decimals, which compare exactly."""
+    exact = {one.family for one in use.types} <= {Family.INTEGER, Family.DECIMAL}
+    return BOOLEAN if exact or common(use.types) is not None else None
 
 
 def comparison(compare: Callable[[Value, Value], bool]) -> Function:
