@@ -1,7 +1,8 @@
 """Every aggregate that Python computes gives what Spark gives, of all beginnings of random groups.
 
 Where Spark's window function takes an aggregate it adds row after row, as we do: results agree to
-the last bit. DISTINCT, WITHIN GROUP and percentiles are no window functions; there each beginning is a group.
+the last bit. DISTINCT, WITHIN GROUP and percentiles are no window functions; there each beginning
+is a group.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from matchrec.conditions.accumulators.aggregate import AggregateUse
 from matchrec.conditions.accumulators.catalogue import AGGREGATES
 from matchrec.conditions.accumulators.values import decimal_of
 from matchrec.conditions.functions.function import Value
-from matchrec.conditions.types import Family
+from matchrec.frontends.lexing.function_names import words
 from matchrec.spark.types import value_type
 from tests.quick.scale import SEED, examples
 
-GROUPS = examples(100)
+GROUPS = examples(60)
 COLUMNS = {
     "i": "int",
     "h": "tinyint",
@@ -69,11 +70,13 @@ class Case:
 
 
 NUMBERS = ("i", "l", "d", "f", "c", "w")
-STATISTICS = "stddev stddev_samp std stddev_pop variance var_samp var_pop skewness kurtosis".split()
-OF_PAIRS = [
-    *"corr covar_pop covar_samp regr_count regr_avgx regr_avgy regr_r2 regr_slope".split(),
-    *"regr_intercept regr_sxx regr_sxy regr_syy".split(),
-]
+STATISTICS = words("stddev stddev_samp std stddev_pop variance var_samp var_pop skewness kurtosis")
+OF_PAIRS = words(
+    """
+    corr covar_pop covar_samp regr_count regr_avgx regr_avgy regr_r2 regr_slope regr_intercept
+    regr_sxx regr_sxy regr_syy
+    """
+)
 ANY = ("i", "d", "f", "c", "w", "s", "y", "b", "v", "m", "z")
 
 
@@ -81,9 +84,9 @@ def cases() -> Iterator[Case]:
     for column in (*NUMBERS, "h", "k", "v", "m"):
         for function in ("sum", "avg", "mean", "try_sum", "try_avg"):
             yield Case(function, column)
-    for function in STATISTICS:
+    for function in sorted(STATISTICS):
         yield from (Case(function, column) for column in NUMBERS)
-    for function in OF_PAIRS:
+    for function in sorted(OF_PAIRS):
         yield from (Case(function, f"{one}, {two}") for one, two in ("de", "ic", "fd", "wl"))
     for column in ANY:
         for function in ("min", "max", "any_value", "first_value", "last_value"):
@@ -108,7 +111,6 @@ def cases_of_groups() -> Iterator[Case]:
         yield Case("collect_set", column)
         yield Case("collect_list", column, distinct=True)
         yield Case("min", column, distinct=True)
-        yield Case("first_value", column, distinct=True)
         yield Case("mode", "", column, "ASC")
         yield Case("mode", "", column, "DESC")
     for column in (*NUMBERS, "v", "m"):
@@ -123,9 +125,9 @@ def cases_of_groups() -> Iterator[Case]:
     for column in (*NUMBERS, "v", "m"):
         yield Case("median", column, distinct=True)
         for part in (0, 0.25, 0.5, 1):
-            for words in ("", "DESC"):
-                yield Case("percentile_cont", str(part), column, words)
-                yield Case("percentile_disc", str(part), column, words)
+            for order in ("", "DESC"):
+                yield Case("percentile_cont", str(part), column, order)
+                yield Case("percentile_disc", str(part), column, order)
     yield Case("listagg", "s")
     yield Case("string_agg", "s, '-'")
     yield Case("listagg", "s, NULL", "i", "DESC")
@@ -310,14 +312,8 @@ def test_distinct_and_within_group(spark: SparkSession, groups: list[Rows]) -> N
     query = """SELECT g, n AS t, {} FROM (
       SELECT *, explode(sequence(t, 9)) AS n FROM aggregated) GROUP BY g, n"""
     several = list(cases_of_groups())
-    distinct = [case for case in several if case.distinct]
-    others = [case for case in several if not case.distinct]
-    for case in distinct:
-        check(spark, groups, [case], query)
-    check(spark, groups, others, query)
-
-
-def test_families_are_covered() -> None:
-    """All types that a list holds have columns here, but for those that are held alike."""
-    names = {type_.partition("(")[0] for type_ in COLUMNS.values()}
-    assert len(names) >= len(Family) - 4
+    distinct = sorted({case.columns for case in several if case.distinct})
+    for columns in distinct:  # Spark adds rows in another order where they are distinct twice
+        alike = [case for case in several if case.distinct and case.columns == columns]
+        check(spark, groups, alike, query)
+    check(spark, groups, [case for case in several if not case.distinct], query)

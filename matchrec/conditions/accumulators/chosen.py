@@ -82,8 +82,8 @@ def type_of_mode(use: AggregateUse) -> ValueType | None:
     return type_of_chosen(use)
 
 
-FIRST = AggregateFunction(type_of_chosen, FirstValue, constant=1, ignores_repeats=True)
-LAST = AggregateFunction(type_of_chosen, LastValue, constant=1, ignores_repeats=True)
+FIRST = AggregateFunction(type_of_chosen, FirstValue, constant=1)
+LAST = AggregateFunction(type_of_chosen, LastValue, constant=1)
 
 CHOSEN: Mapping[str, AggregateFunction] = {
     "any_value": FIRST,

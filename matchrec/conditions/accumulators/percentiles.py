@@ -64,10 +64,9 @@ class CountedValues:
 
 
 class Percentile:
-    """The value below which a part of the values lies. type_: of the values.
+    """The value below which a part of the values lies.
 
-    find: of the position from 0 on, among the values, that it gives. descends: counted from the
-    largest value.
+    type_: of the values. discrete: whether it is one of them. descends: counted from the largest.
     """
 
     def __init__(self, type_: ValueType, *, discrete: bool = False, descends: bool = False) -> None:
@@ -107,9 +106,7 @@ class Percentile:
         lower, higher = math.floor(position), math.ceil(position)
         low = self.at(lower)
         high = low if lower == higher else self.at(higher)
-        if low == high:
-            return low
-        return (higher - position) * low + (position - lower) * high
+        return low if low == high else low + (position - lower) * (high - low)
 
     def at(self, place: int) -> float:
         return float(self.values[len(self.values) - 1 - place if self.descends else place])
