@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.accumulators.aggregate import AggregateUse
@@ -25,11 +25,14 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import BIGINT, BOOLEAN, Family
 from matchrec.evaluate import lists
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from tests.generators.selection import cases
+from matchrec.plan.pattern import variable_names
+from tests.generators.selection import ABSENT, cases, general, sequences
 from tests.properties import test_engines as contiguous
 from tests.properties import test_selection as selection
 from tests.quick.scale import examples
+from tests.references.event_selection import SelectionQuery
 from tests.tasks.contiguous import Query, Rows
+from tests.tasks.selection import WindowedRows
 
 WITH_DISTINCT = ("count", "sum", "median", "bit_xor", "var_pop", "mode")
 ORDERED = ("first_value", "last_value")
@@ -58,8 +61,9 @@ def called(
 
 @st.composite
 def aggregates(
-    draw: st.DrawFn, names: list[str | None], variables: int, *, may_be_so_far: bool
+    draw: st.DrawFn, names: list[str | None], variables: int, own: frozenset[str | None]
 ) -> RunExpression:
+    """An aggregate, compared. own: the names that have the current row, which may be left out."""
     name = draw(st.sampled_from(NAMES))
     width = 2 if name == "max_by" else 1
     column = st.integers(0, 1)
@@ -67,13 +71,10 @@ def aggregates(
     columns = [draw(row)] * variables
     if draw(st.booleans()):
         columns = draw(st.lists(row, min_size=variables, max_size=variables))
-    call = called(
-        name,
-        draw(st.sampled_from(names)),
-        columns,
-        distinct=name in WITH_DISTINCT and draw(st.booleans()),
-        so_far=may_be_so_far and draw(st.booleans()),
-    )
+    variable = draw(st.sampled_from(names))
+    distinct = name in WITH_DISTINCT and draw(st.booleans())
+    so_far = variable in own and draw(st.booleans())
+    call = called(name, variable, columns, distinct=distinct, so_far=so_far)
     value = {Kind.INTEGER: st.integers(0, 3), Kind.FLOATING: st.sampled_from([0.8, 1.3, 2.7])}
     other = Constant(draw(value[call.kind]), call.kind)
     compared = Compare(draw(st.sampled_from(Comparison)), call, other)
@@ -89,7 +90,7 @@ def with_aggregates(draw: st.DrawFn) -> tuple[Query, Rows]:
     plain, rows = draw(contiguous.run_dependent())
     names: list[str | None] = [None, *plain.variables, *plain.subsets]
     found = {
-        name: draw(aggregates(names, len(plain.variables), may_be_so_far=False))
+        name: draw(aggregates(names, len(plain.variables), frozenset()))
         for name in plain.variables
         if draw(st.integers(0, 3)) > 0
     }
@@ -126,3 +127,31 @@ def test_random_aggregates_in_windows(case: tuple[Query, Rows], data: st.DataObj
 @given(with_aggregates(), st.integers(1, 5))
 def test_random_aggregates_in_pieces(case: tuple[Query, Rows], step: int) -> None:
     contiguous.assert_agreement_in_pieces(*case, step)
+
+
+@pytest.mark.parametrize("output", selection.OUTPUTS)
+@pytest.mark.parametrize("strategy", [selection.STRICT, selection.NEXT, selection.ANY])
+def test_random_aggregates_with_event_selection(
+    strategy: EventSelection, output: MatchOutput
+) -> None:
+    shapes = st.one_of(sequences(), general())
+    if strategy is selection.NEXT:
+        shapes = shapes.filter(lambda shape: selection.is_deterministic(shape.pattern))
+    drawn = cases(
+        shapes=shapes, selection=strategy, output=output, depends_on_run=False, most_rows=6
+    )
+
+    @settings(selection.random_examples, max_examples=max(examples(200) // 10, 1))
+    @given(drawn, st.data())
+    def run(case: tuple[SelectionQuery, WindowedRows], data: st.DataObject) -> None:
+        query, rows = case
+        names = variable_names(query.pattern)
+        targets = (*names, *query.subsets)
+        found = dict(query.run_conditions)
+        for name in names:
+            own = frozenset([None, *(of for of in targets if name in query.members[of])])
+            strategy = aggregates([None, *targets], len(names) + len(ABSENT), own)
+            found[name] = data.draw(strategy)
+        selection.assert_agreement(replace(query, run_conditions=found), rows)
+
+    run()

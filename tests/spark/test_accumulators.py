@@ -134,7 +134,7 @@ def cases_of_groups() -> Iterator[Case]:
     yield Case("listagg", "s, '+'", "d", "ASC NULLS LAST")
     yield Case("listagg", "s", "d", "DESC NULLS FIRST")
     yield Case("listagg", "y, X'00'", "c")
-    yield Case("listagg", "s, ', '", "s", "DESC", distinct=True)
+    yield Case("listagg", "s, '; '", "s", "DESC", distinct=True)
 
 
 def value(source: random.Random, type_: str) -> Value:

@@ -11,7 +11,8 @@ from matchrec.conditions.accumulators.values import normalized
 from matchrec.conditions.functions.function import Compute, Value
 from matchrec.conditions.types import ValueType
 
-MOST_KEPT = 64  # accumulators, of lists that may get one row more
+MOST_KEPT = 64  # accumulators, of lists that may get one row more; results as long as a list
+MOST_RESULTS = 1 << 16  # numbers and the like
 
 
 class Accumulator(Protocol):
@@ -100,10 +101,10 @@ class ListOfRows(Protocol):
 
 
 def fold(begin: Callable[[], Accumulator]) -> Compute:
-    """An aggregate of lists; where one row has been appended to a recent list, that one is added.
+    """An aggregate of lists; where a list is a recent one and one row, that row is added to it.
 
-    A list with rows that has just been asked about is asked about again by other runs that have
-    it, so results are kept beside accumulators, which go on to the next list.
+    Results are kept beside accumulators, which go on to the next list: other runs that have the
+    same list ask for the same result.
     """
     accumulators: OrderedDict[int, Accumulator] = OrderedDict()
     results: OrderedDict[int, Value] = OrderedDict()
@@ -127,11 +128,9 @@ def fold(begin: Callable[[], Accumulator]) -> Compute:
         accumulators[number] = rows
         if len(accumulators) > MOST_KEPT:
             accumulators.popitem(last=False)
-        if len(results) > MOST_RESULTS:
+        most = MOST_KEPT if isinstance(value, str | bytes | list) else MOST_RESULTS
+        while len(results) > most:
             results.popitem(last=False)
         return value
 
     return compute
-
-
-MOST_RESULTS = 1 << 16
