@@ -269,7 +269,9 @@ def argument(term: str, row: dict[str, Value]) -> Value:
     literals = {"TRUE": True, "NULL": None, "X'00'": b"\0"}
     if term in literals:
         return literals[term]
-    return term.strip("'") if "'" in term else Decimal(term)
+    if "'" in term:
+        return term.strip("'")
+    return int(term) if term.isdigit() else Decimal(term)
 
 
 def check(
