@@ -170,6 +170,15 @@ def correlated_subquery(name: str, clause: str, span: Span) -> MatchRecognizeUns
     )
 
 
+def kept_nulls(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """RESPECT NULLS of an aggregate that collects values."""
+    return MatchRecognizeUnsupportedError(
+        f"RESPECT NULLS of {function} in {clause} is not supported",
+        span,
+        hint=f"collect what is never NULL, such as {function}(struct(A.x))",
+    )
+
+
 def match_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
     """MATCH_NUMBER() in an aggregate in DEFINE, or in a navigation."""
     return MatchRecognizeUnsupportedError(
