@@ -112,8 +112,10 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
             yield column
         case Value(column=column, missing=RowColumn() as missing):
             yield from (column, missing, TRUE_COLUMN)
-        case RunningAggregate(column=RowColumn() as column):
+        case RunningAggregate(column=RowColumn() as column, listed=listed):
             yield column
+            if listed is not None:
+                yield from step_columns(listed)
         case VariableAt(by_variable=columns):
             yield from columns
         case ListAggregate(columns=rows):

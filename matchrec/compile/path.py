@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from matchrec.compile.columns import build_crossing
 from matchrec.compile.draft import Draft
@@ -52,21 +53,32 @@ def draft(
     return Draft(resolved, pattern, conditions, outputs, optimisations).prune()
 
 
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Settings of a session: see `Use` and `AggregateUse`."""
+
+    time_zone: str = "UTC"
+    legacy_statistics: bool = False
+
+
+IN_UTC = Session()
+
+
 def link(
     drafted: Draft,
     types: Mapping[RowColumn, ValueType],
     engine: str,
     *,
     ansi: bool,
-    time_zone: str = "UTC",
+    session: Session = IN_UTC,
 ) -> Executable:
     """The executable of a draft.
 
     types: of `drafted.columns()`. engine: "auto" or an engine's name; one that cannot run the plan
-    is an error, never replaced. ansi, time_zone: of the session.
+    is an error, never replaced. ansi, session: the session's settings.
     """
     plan = drafted.plan
-    typer = Typer(types, ansi, time_zone)
+    typer = Typer(types, ansi, session.time_zone, legacy_statistics=session.legacy_statistics)
     run_conditions = {
         condition.variable: typer.condition(condition.during)
         for condition in drafted.conditions

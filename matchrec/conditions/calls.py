@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from matchrec.conditions.functions.aggregate import AggregateUse
-from matchrec.conditions.functions.aggregates import AGGREGATES
+from matchrec.conditions.accumulators.aggregate import AggregateUse
+from matchrec.conditions.accumulators.catalogue import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
 from matchrec.conditions.functions.function import Use
@@ -43,7 +43,7 @@ from matchrec.conditions.types import (
     is_held_by_python,
     is_ranked,
 )
-from matchrec.errors.conditions import aggregate_not_grown, cannot_combine
+from matchrec.errors.conditions import aggregate_cannot_take, cannot_combine
 
 if TYPE_CHECKING:
     from matchrec.conditions.typing import Typer
@@ -148,11 +148,12 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
         step.distinct,
         step.ignore_nulls,
         typer.ansi,
+        typer.legacy_statistics,
     )
-    unread = any(one.family in (Family.OTHER, Family.ARRAY) for one in first)
+    unread = any(one.family is Family.OTHER and one != VOID for one in first)
     type_ = None if unread else AGGREGATES[step.function].result(use)
     if type_ is None:
-        raise aggregate_not_grown(step.function, step.span)
+        raise aggregate_cannot_take(step.function, [one.name for one in first], step.span)
     rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
     kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
     collect = Collect(step.variable, rows, step.so_far)

@@ -19,7 +19,6 @@ from matchrec.conditions.run_condition import (
     Widen,
 )
 from matchrec.conditions.types import (
-    BIGINT,
     DOUBLE,
     INTERVAL,
     Family,
@@ -123,13 +122,6 @@ def negative(value: Typed, ansi: bool) -> Typed:
     return Typed(
         integer_arithmetic(ArithmeticOperator.SUBTRACT, zero, value.expression), value.type
     )
-
-
-def sum_type(type_: ValueType) -> ValueType:
-    """The type of Spark's sum over a number."""
-    if type_.family is Family.DECIMAL:
-        return decimal(min(38, type_.precision + 10), type_.scale)
-    return DOUBLE if type_.family is Family.FLOATING else BIGINT
 
 
 def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType) -> Typed:

@@ -26,7 +26,8 @@ class Value:
 class RunningAggregate:
     """An aggregate that grows with the run; column None counts rows.
 
-    so_far: the current row is left out.
+    so_far: the current row is left out. listed: the same over a list, for a sum or an average of
+    values that the engine cannot add.
     """
 
     function: str
@@ -34,6 +35,7 @@ class RunningAggregate:
     column: RowColumn | None
     so_far: bool
     span: Span
+    listed: ListAggregate | None = None
 
 
 @dataclass(frozen=True, slots=True)

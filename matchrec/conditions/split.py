@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
 from matchrec.conditions.aggregates import basic
-from matchrec.conditions.functions.aggregates import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.mathematics import NAMES
 from matchrec.conditions.residual import (
@@ -35,6 +35,7 @@ from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import RowColumn, Shifted, conjunction, row_column
 from matchrec.errors.conditions import (
     aggregate_not_grown,
+    not_a_constant,
     not_known_during_the_match,
     operations_nested_too_deep,
 )
@@ -62,6 +63,8 @@ from matchrec.source import Span
 Write = Callable[[Reference], str]
 
 KNOWN = BASIC | REWRITINGS.keys() | NAMES | FUNCTIONS.keys()
+
+ADDED = frozenset({"sum", "avg"})
 
 TRUTH_VALUED = frozenset(
     {"=", "<>", "<", "<=", ">", ">=", "<=>", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "RLIKE"}
@@ -172,10 +175,16 @@ class ConditionSplitter:
     ) -> RunningAggregate | ListAggregate:
         """An aggregate reference as one that the engine grows, or else as one over a list."""
         form = basic(aggregate)
-        if form is not None:
-            return RunningAggregate(form.function, form.variable, form.column, form.so_far, span)
-        if aggregate.function not in AGGREGATES:
-            raise aggregate_not_grown(aggregate.function, span)
+        if form is None:
+            return self.list_aggregate(aggregate, span)
+        listed = self.list_aggregate(aggregate, span) if form.function in ADDED else None
+        return RunningAggregate(
+            form.function, form.variable, form.column, form.so_far, span, listed
+        )
+
+    def list_aggregate(self, aggregate: Aggregate, span: Span) -> ListAggregate:
+        """An aggregate reference as one over a list of rows."""
+        self.check(aggregate, span)
         return ListAggregate(
             aggregate.function,
             aggregate.variable,
@@ -186,6 +195,15 @@ class ConditionSplitter:
             aggregate.so_far,
             span,
         )
+
+    def check(self, aggregate: Aggregate, span: Span) -> None:
+        """Raises where Python does not compute the aggregate, or needs to know an argument."""
+        function = AGGREGATES.get(aggregate.function)
+        if function is None:
+            raise aggregate_not_grown(aggregate.function, INSTEAD.get(aggregate.function), span)
+        for place, argument in enumerate(aggregate.arguments):
+            if place == function.constant and references(argument):
+                raise not_a_constant(aggregate.function, place + 1, argument.span)
 
     def listed_columns(
         self, aggregate: Aggregate, variable: str, span: Span
@@ -199,7 +217,7 @@ class ConditionSplitter:
                 case Classifier():
                     return string_literal(variable)
                 case _:
-                    raise aggregate_not_grown(aggregate.function, span)
+                    raise aggregate_not_grown(aggregate.function, None, span)
 
         condition = "TRUE" if aggregate.condition is None else render(aggregate.condition, write)
         values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))

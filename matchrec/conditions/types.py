@@ -48,6 +48,7 @@ DOUBLE = ValueType(Family.FLOATING, "double")
 VOID = ValueType(Family.OTHER, "void")
 INTERVAL = ValueType(Family.INTERVAL, "interval day to second")
 
+MONTHS = ValueType(Family.MONTHS, "interval year to month")
 DATE = ValueType(Family.DATE, "date")
 STRING = ValueType(Family.STRING, "string")
 
@@ -92,3 +93,10 @@ def as_decimal(type_: ValueType) -> ValueType:
         return decimal(DIGITS[type_.bits], 0)
     assert type_.family is Family.DECIMAL
     return type_
+
+
+def sum_type(type_: ValueType) -> ValueType:
+    """The type of Spark's sum over a number."""
+    if type_.family is Family.DECIMAL:
+        return decimal(min(38, type_.precision + 10), type_.scale)
+    return DOUBLE if type_.family is Family.FLOATING else BIGINT

@@ -25,7 +25,6 @@ from matchrec.conditions.numbers import (
     integer_arithmetic,
     negative,
     on_times,
-    sum_type,
     widen,
 )
 from matchrec.conditions.residual import (
@@ -72,6 +71,7 @@ from matchrec.conditions.types import (
     ValueType,
     is_ranked,
     is_wide_decimal,
+    sum_type,
 )
 from matchrec.errors.conditions import (
     cannot_combine,
@@ -82,6 +82,7 @@ from matchrec.errors.conditions import (
 from matchrec.plan.expression import Navigation
 
 TRUE_COLUMN = row_column("TRUE")
+INTERVALS = frozenset({Family.INTERVAL, Family.MONTHS})
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Typer:
     """Types the steps of one query's conditions.
 
     types: of every column that the steps read. ansi: whether overflow is an error. time_zone: of
-    the session.
+    the session. legacy_statistics: see `AggregateUse`.
     """
 
     types: Mapping[RowColumn, ValueType]
@@ -97,6 +98,7 @@ class Typer:
     time_zone: str = "UTC"
     columns: RunColumns = field(default_factory=RunColumns)
     effort: Effort = field(default_factory=Effort)
+    legacy_statistics: bool = False
 
     def condition(self, step: Step) -> RunExpression:
         """The expression of a whole condition."""
@@ -132,7 +134,13 @@ class Typer:
     @cached_property
     def draft(self) -> Draft:
         """What types steps before it is known whether their columns will be read as they are."""
-        return Draft(self.types, self.ansi, self.time_zone, effort=self.effort)
+        return Draft(
+            self.types,
+            self.ansi,
+            self.time_zone,
+            effort=self.effort,
+            legacy_statistics=self.legacy_statistics,
+        )
 
     def type_of(self, step: Step) -> ValueType:
         """The type of a step; nothing is read for it."""
@@ -169,7 +177,9 @@ class Typer:
             if type_.family is Family.OTHER:
                 raise not_a_number(step.function, type_.name, step.span)
             return Typed(self.reduce(function, step, step.column, type_), type_)
-        if type_.family not in NUMBERS or is_wide_decimal(type_):
+        if step.listed is not None and (is_wide_decimal(type_) or type_.family in INTERVALS):
+            return type_list(self, step.listed)
+        if type_.family not in NUMBERS:
             raise not_a_number(step.function, type_.name, step.span)
         if function is Reduction.SUM:
             return Typed(self.reduce(function, step, step.column, type_), sum_type(type_))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from matchrec.arguments import FLAG
-from matchrec.conditions.run_condition import Call, RunExpression, parts_of
+from matchrec.conditions.run_condition import Call, Collect, RunExpression, parts_of
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.compiled_pattern import CompiledPattern
@@ -126,12 +126,19 @@ class Task:
     @property
     def calls_python(self) -> bool:
         """Whether Python computes a part of a condition on the run."""
-        return any(
-            isinstance(part, Call)
-            for condition in self.conditions
-            if condition.run_condition is not None
-            for part in parts_of(condition.run_condition)
-        )
+        return any(True for _ in self.calls())
+
+    @property
+    def keeps_lists(self) -> bool:
+        """Whether a condition has an aggregate over a list of rows."""
+        return any(isinstance(one, Collect) for call in self.calls() for one in call.arguments)
+
+    def calls(self) -> Iterator[Call]:
+        """What Python computes of conditions on the run."""
+        for condition in self.conditions:
+            if condition.run_condition is not None:
+                parts = parts_of(condition.run_condition)
+                yield from (part for part in parts if isinstance(part, Call))
 
     @property
     def shares_rows(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from matchrec.errors.kinds import (
     MatchRecognizeError,
     MatchRecognizePlanError,
@@ -105,17 +107,44 @@ def too_many_operations(limit: int, span: Span | None) -> MatchRecognizeError:
     )
 
 
-def aggregate_not_grown(function: str, span: Span | None) -> MatchRecognizeError:
+def aggregate_not_grown(
+    function: str, instead: str | None, span: Span | None
+) -> MatchRecognizeError:
     """An aggregate in DEFINE that cannot be kept up to date as a match grows."""
     return MatchRecognizeUnsupportedError(
-        f"aggregate `{function}` in this form is not supported in {part('DEFINE')}",
+        f"aggregate `{function}` is not supported in {part('DEFINE')}",
         span,
-        notes=(f"{part('DEFINE')} takes {_TAKEN}, also with FILTER",),
-        hint=_AS_MEASURE,
+        notes=(f"{part('DEFINE')} takes {_TAKEN}",),
+        hint=f"write {instead}" if instead else _AS_MEASURE,
     )
 
 
-_TAKEN = "count, sum, avg, min, max, count_if, bool_and, bool_or"
+def not_a_constant(function: str, place: int, span: Span | None) -> MatchRecognizeError:
+    """An argument of an aggregate that must be the same on all rows."""
+    return MatchRecognizePlanError(
+        f"argument {place} of `{function}` must be a constant",
+        span,
+        hint="write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')",
+    )
+
+
+def aggregate_cannot_take(
+    function: str, type_names: Sequence[str], span: Span | None
+) -> MatchRecognizeError:
+    """An aggregate over a list of values of types that it does not take there."""
+    number = number_of(type_names[0]) if type_names else None
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` in {part('DEFINE')} cannot take {', '.join(type_names) or 'no argument'}",
+        span,
+        notes=(
+            "it takes there what it takes as a measure, but no arrays, maps and structs, no",
+            "strings of other collations, and nothing that had to become another type first",
+        ),
+        hint=f"convert it yourself, such as {number}" if number else _AS_MEASURE,
+    )
+
+
+_TAKEN = "the aggregates of Spark that are exact: no sketches and no approximations"
 _AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 

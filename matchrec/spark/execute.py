@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import Session, draft, link
 from matchrec.conditions.within import check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
@@ -153,6 +153,12 @@ def check_stream(plan: MatchPlan, options: Options) -> None:
     check_options(options.transport, counted=options.counters is not None)
 
 
+def session_of(runner: Runner) -> Session:
+    """The settings of a session that conditions on the run depend on."""
+    legacy = runner.setting("spark.sql.legacy.statisticalAggregate")
+    return Session(runner.setting("spark.sql.session.timeZone"), legacy == "true")
+
+
 def executed(preparation: Preparation | Events, drafted: Draft, options: Options) -> Executed:
     """The result of a draft. Raises one of Spark's `REFUSALS`."""
     relation, columns = preparation.relation, drafted.columns()
@@ -163,7 +169,7 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
         dict(zip(columns, types, strict=False)),
         options.engine,
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
-        time_zone=relation.runner.setting("spark.sql.session.timeZone"),
+        session=session_of(relation.runner),
     ).limit(options.max_steps)
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None and isinstance(preparation, Preparation):

@@ -11,11 +11,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from matchrec.conditions.functions.formula import Aggregated
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
     ArithmeticOperator,
+    Call,
     Choose,
+    Collect,
     Compare,
     Comparison,
     Constant,
@@ -45,6 +48,7 @@ from matchrec.plan.pattern import (
     RowPattern,
     Variable,
 )
+from tests.references.aggregates import AGGREGATES
 
 Word = tuple[tuple[str, bool], ...]
 # number of the match, first row, variables up to the candidate row
@@ -222,6 +226,8 @@ class Candidate:
                 return self.number
             case Reduce():
                 return self.reduce(expression)
+            case Call():
+                return self.aggregate(expression)
             case Compare(comparison, left, right):
                 return compared(comparison, self.value(left), self.value(right))
             case Arithmetic():
@@ -284,6 +290,22 @@ class Candidate:
             if expression.kind is Kind.INTEGER:
                 total = self.fitted(total, 64, True)
         return total if expression.function is Reduction.SUM else total / len(values)
+
+    def aggregate(self, expression: Call) -> Value:
+        """An aggregate of a list, of which each row's variable says what it adds."""
+        (collect,) = expression.arguments
+        assert isinstance(collect, Collect)
+        assert isinstance(expression.formula, Aggregated)
+        wanted = set(self.mapped(collect.variable))
+        rows = []
+        for row, name in zip(self.rows, self.variables, strict=True):
+            if row not in wanted or (collect.so_far and row == self.row):
+                continue
+            added = collect.columns[self.names.index(name)]
+            counts, *values = (self.columns[one.kind][one.column][row] for one in added)
+            if counts:
+                rows.append(tuple(values))
+        return AGGREGATES[expression.formula.name](rows, expression.formula.use.distinct)
 
     def calculate(self, expression: Arithmetic) -> Value:
         left, right = self.value(expression.left), self.value(expression.right)

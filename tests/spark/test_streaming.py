@@ -277,6 +277,7 @@ def detect(events: DataFrame, pattern: Pattern = RISE, **options: Any) -> DataFr
     return matchrec.detect(events, pattern, **{"order_by": "ts", **options})
 
 
+SPREAD = Pattern.begin("a").one_or_more().next("b").where("x > stddev(a.x)")
 LEAST = Pattern.begin("a").next("b").where("v > min(a.v)")
 SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHIN 5 seconds"
 
@@ -289,6 +290,7 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
         (lambda df: detect(df, transport="arrow"), "leave transport out"),
         (lambda df: detect(df, counters=matchrec.Counters()), "lastProgress"),
         (lambda df: detect(df, LEAST), "compare with first or last"),
+        (lambda df: detect(df, SPREAD), "lists are not kept between two micro-batches"),
         (lambda df: detect(df.selectExpr("*", "array(x) AS xs")), "leave the column out"),
         (
             lambda df: matchrec.sase(df, SEQ, order_by="ts", type_column="v", form="compressed"),

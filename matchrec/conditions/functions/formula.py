@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from matchrec.conditions.functions.aggregate import AggregateUse, fold
-from matchrec.conditions.functions.aggregates import AGGREGATES
+from matchrec.conditions.accumulators.aggregate import AggregateUse, fold
+from matchrec.conditions.accumulators.catalogue import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.function import Compute, Use, Value
 from matchrec.conditions.types import ValueType
@@ -72,7 +72,7 @@ def build(formula: Formula, arguments: Sequence[Read]) -> Read:
         return arguments[formula.number]
     if isinstance(formula, Aggregated):
         aggregate, use, rows = AGGREGATES[formula.name], formula.use, arguments[formula.number]
-        total = fold(lambda: aggregate.begin(use))
+        total = fold(lambda: aggregate.begin_rows(use))
         return lambda: total(rows())
     function = FUNCTIONS[formula.name]
     compute = function.build(formula.use)

@@ -22,7 +22,8 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.evaluate.mathematics import mathematics_of
-from matchrec.evaluate.python_calls import PythonCalls, Source
+from matchrec.evaluate.python_calls import PythonCalls
+from matchrec.evaluate.values import Source
 from matchrec.plan.clauses import MatchOutput
 
 
@@ -83,9 +84,17 @@ class PlainSearch:
             return None
         source = Source(columns, valid, partitions.ranked)
         progress = self.progress
-        return PythonCalls(
+        calls = PythonCalls(
             self.linked, source, lambda: (progress[layout.PARTITION], progress[layout.START])
         )
+        calls.registers = self.all_registers
+        return calls
+
+    def all_registers(self) -> IntArray:
+        """The registers of all runs."""
+        assert isinstance(self.work, layout.PathWork | layout.RunsWork)
+        found: IntArray = self.work.registers
+        return found
 
     def advance(self, output: layout.Found) -> int:
         """Call the kernel on an output; return its status."""

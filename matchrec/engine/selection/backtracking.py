@@ -31,6 +31,8 @@ class Search:
         self.task = task
         self.room = room
         self.arrays = arrays
+        if arrays.python is not None:
+            arrays.python.registers = lambda: self.work.registers
         compiled = self.arrays.compiled
         self.rules = self.arrays.rules
         if task.absent or needs_release_times(task):

@@ -41,6 +41,8 @@ class Search:
         self.task = task
         self.room = room
         self.arrays = arrays
+        if arrays.python is not None:
+            arrays.python.registers = lambda: self.work.registers
         self.counters = counters
         one_match = task.output is MatchOutput.PREFERRED
         self.kernel = preferred.search if one_match else breadth_first.search

@@ -28,7 +28,8 @@ from matchrec.engine.selection.kernels.matches import look_up
 from matchrec.engine.selection.ordering import number_chunks, sort_matches
 from matchrec.engine.selection.skip import keep_by_partition
 from matchrec.evaluate.mathematics import mathematics_of
-from matchrec.evaluate.python_calls import PythonCalls, Source
+from matchrec.evaluate.python_calls import PythonCalls
+from matchrec.evaluate.values import Source
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.nfa.closure import GUARD_END
 from matchrec.nfa.places import A_MATCH, FIRST_NEAR, TIMED_OUT

@@ -163,12 +163,12 @@ def correlated_subquery(name: str, clause: str, span: Span) -> MatchRecognizeUns
     )
 
 
-def classifier_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """CLASSIFIER() in an aggregate in DEFINE."""
+def kept_nulls(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """RESPECT NULLS of an aggregate that collects values."""
     return MatchRecognizeUnsupportedError(
-        f"CLASSIFIER in the argument of {function} in {clause} is not supported",
+        f"RESPECT NULLS of {function} in {clause} is not supported",
         span,
-        hint=f"CLASSIFIER may stand in PREV, NEXT, FIRST and LAST, and in {function} in MEASURES",
+        hint=f"collect what is never NULL, such as {function}(struct(A.x))",
     )
 
 

@@ -12,6 +12,8 @@ from matchrec.frontends.expressions.row_argument import Operand, one_variable, r
 from matchrec.frontends.expressions.row_term import call_arguments, row_term
 from matchrec.plan.expression import Aggregate, Semantics, Term
 
+COLLECTING = frozenset({"COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"})
+
 
 def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Aggregate, int]:
     """The aggregate called at `index`, with what belongs to it, and the token after it."""
@@ -26,6 +28,7 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
             "count", "an argument", 0, analysis.clause, analysis.span(index, closing + 1)
         )
     suffix = _read_suffix(analysis, index, closing + 1)
+    _refuse_kept_nulls(analysis, index, suffix.end)
     arguments, ignore_nulls = _without_nulls_treatment(analysis, arguments)
     read = (_argument(analysis, index, argument) for argument in arguments)
     aggregate = Aggregate(
@@ -113,6 +116,16 @@ def _read_suffix(analysis: Analysis, index: int, start: int) -> _Suffix:
                 suffix = replace(suffix, end=end + 2, ignore_nulls=word == "IGNORE")
             case _:
                 return suffix
+
+
+def _refuse_kept_nulls(analysis: Analysis, index: int, end: int) -> None:
+    """RESPECT NULLS of an aggregate that otherwise leaves NULL out, which Spark has since 4.2."""
+    if analysis.key(index) not in COLLECTING:
+        return
+    for word in range(index, end - 1):
+        if (analysis.key(word), analysis.key(word + 1)) == ("RESPECT", "NULLS"):
+            span = analysis.span(word, word + 2)
+            raise errors.kept_nulls(analysis.tokens[index].text, analysis.clause, span)
 
 
 def _sort_item(analysis: Analysis, index: int, part: tuple[int, int]) -> tuple[Term, str]:

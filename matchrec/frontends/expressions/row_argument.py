@@ -91,12 +91,10 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
     of_measures = analysis.scope.clause is Clause.MEASURES
     name = outer.text if aggregate else outer.key
     match inner.key:
-        case "CLASSIFIER" | "MATCH_NUMBER" if aggregate and of_measures:
-            return
-        case "CLASSIFIER" if not aggregate:
-            return
         case "CLASSIFIER":
-            raise errors.classifier_inside(name, clause, inner.span)
+            return
+        case "MATCH_NUMBER" if aggregate and of_measures:
+            return
         case "MATCH_NUMBER":
             raise errors.match_number_inside(name, clause, inner.span)
         case key if key in NAVIGATION and aggregate:

@@ -76,6 +76,12 @@ def check_executable(executable: Executable) -> None:
             "it needs a GROUP BY after the matches, which a stream cannot have there",
             "use count, sum, avg, min, max or collect_list, or aggregate arrays of events",
         )
+    if executable.task.keeps_lists:
+        raise cannot_stream(
+            "an aggregate over a list of events in a condition",
+            "lists are not kept between two micro-batches",
+            "use count, sum, avg, min or max of numbers, without DISTINCT",
+        )
     if keeps_values(executable.task, ranks(executable)):
         raise cannot_stream(
             "min or max of strings, or of other values that are not numbers, in a condition,",

@@ -1,0 +1,136 @@
+"""What an aggregate over a list takes, what it gives, and how it is computed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from matchrec.conditions.accumulators.values import normalized
+from matchrec.conditions.functions.function import Compute, Value
+from matchrec.conditions.types import ValueType
+
+MOST_KEPT = 64  # accumulators, of lists that may get one row more; results as long as a list
+MOST_RESULTS = 1 << 16  # numbers and the like
+
+
+class Accumulator(Protocol):
+    """The rows of a list so far."""
+
+    def add(self, *values: Value) -> None:
+        """One more row: the arguments, then what the rows are ordered by."""
+
+    def result(self) -> Value:
+        """The aggregate of the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateUse:
+    """One aggregate of a query. types: of the arguments.
+
+    ordering: of each thing that WITHIN GROUP orders by, its type and how, such as DESC. ansi: see
+    `Use`. legacy_statistics: whether NaN is the statistic of a single row, not NULL.
+    """
+
+    types: tuple[ValueType, ...]
+    ordering: tuple[tuple[ValueType, str], ...] = ()
+    distinct: bool = False
+    ignore_nulls: bool = False
+    ansi: bool = True
+    legacy_statistics: bool = False
+
+
+Result = Callable[[AggregateUse], ValueType | None]
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateFunction:
+    """An aggregate of Spark.
+
+    result: its type, or None where the arguments do not fit. begin: an accumulator without rows.
+    constant: the argument that must be the same on all rows, by its place. ignores_repeats: whether
+    DISTINCT changes nothing, so that Spark leaves it out.
+    """
+
+    result: Result
+    begin: Callable[[AggregateUse], Accumulator]
+    constant: int | None = None
+    ignores_repeats: bool = False
+
+    def begin_rows(self, use: AggregateUse) -> Accumulator:
+        """An accumulator without rows, which counts equal rows once where that is asked for."""
+        rows = self.begin(use)
+        return Distinct(rows) if use.distinct and not self.ignores_repeats else rows
+
+
+class Distinct:
+    """The first of equal rows only. A floating zero loses its sign, as where Spark groups by it."""
+
+    def __init__(self, rows: Accumulator) -> None:
+        self.rows = rows
+        self.seen: set[tuple[Value, ...]] = set()
+
+    def add(self, *values: Value) -> None:
+        key = tuple(map(normalized, values))
+        if key not in self.seen:
+            self.seen.add(key)
+            self.rows.add(*key)
+
+    def result(self) -> Value:
+        return self.rows.result()
+
+
+class ListOfRows(Protocol):
+    """A list that shares its rows with the list before its last row was appended."""
+
+    @property
+    def number(self) -> int:
+        """It has this number alone."""
+
+    @property
+    def before(self) -> int:
+        """The number of the list without the last row."""
+
+    @property
+    def last(self) -> tuple[Value, ...]:
+        """The values of the last row."""
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        """The values of all rows."""
+
+
+def fold(begin: Callable[[], Accumulator]) -> Compute:
+    """An aggregate of lists; where a list is a recent one and one row, that row is added to it.
+
+    Results are kept beside accumulators, which go on to the next list: other runs that have the
+    same list ask for the same result.
+    """
+    accumulators: OrderedDict[int, Accumulator] = OrderedDict()
+    results: OrderedDict[int, Value] = OrderedDict()
+    without_rows = begin().result()
+
+    def compute(found: ListOfRows) -> Value:
+        number = found.number
+        if not number:
+            return without_rows
+        if number in results:
+            results.move_to_end(number)
+            return results[number]
+        rows = accumulators.pop(found.before, None)
+        if rows is None:
+            rows = begin()
+            for values in found:
+                rows.add(*values)
+        else:
+            rows.add(*found.last)
+        value = results[number] = rows.result()
+        accumulators[number] = rows
+        if len(accumulators) > MOST_KEPT:
+            accumulators.popitem(last=False)
+        most = MOST_KEPT if isinstance(value, str | bytes | list) else MOST_RESULTS
+        while len(results) > most:
+            results.popitem(last=False)
+        return value
+
+    return compute

@@ -1,0 +1,267 @@
+"""sum, avg, try_sum and try_avg of numbers and intervals, and the aggregates of bits.
+
+What does not fit the result is an error under ANSI, and for intervals always; else integers wrap
+and decimals are NULL. The try functions give NULL.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from decimal import ROUND_HALF_UP, Decimal
+
+from matchrec.conditions.accumulators.aggregate import (
+    Accumulator,
+    AggregateFunction,
+    AggregateUse,
+)
+from matchrec.conditions.accumulators.values import EXACT, decimal_of, digits_of, divided
+from matchrec.conditions.functions.function import Value
+from matchrec.conditions.types import (
+    DOUBLE,
+    INTERVAL,
+    MONTHS,
+    Family,
+    ValueType,
+    decimal,
+    sum_type,
+)
+
+INTERVALS = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
+DIGITS_OF_A_DOUBLE = 15  # up to which Spark divides the sum of decimals as a double
+PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of the result
+
+
+class TooLargeError(OverflowError):
+    """A sum that its type cannot hold."""
+
+
+class WholeSum:
+    """A sum of integers or intervals, of so many bits. wraps: whether it loses what is over."""
+
+    def __init__(self, bits: int, *, wraps: bool = False) -> None:
+        self.bits = bits
+        self.wraps = wraps
+        self.total = 0
+        self.rows = 0
+
+    def add(self, *values: Value) -> None:
+        (value,) = values
+        if value is None:
+            return
+        self.rows += 1
+        total, half = self.total + value, 1 << (self.bits - 1)
+        if not -half <= total < half:
+            if not self.wraps:
+                raise TooLargeError
+            total = (total + half) % (2 * half) - half
+        self.total = total
+
+    def result(self) -> int | None:
+        return self.total if self.rows else None
+
+
+class FloatSum:
+    """A sum of numbers as doubles; it begins with 0, to which -0 adds nothing."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self.rows = 0
+
+    def add(self, *values: Value) -> None:
+        (value,) = values
+        if value is not None:
+            self.total += float(value)
+            self.rows += 1
+
+    def result(self) -> float | None:
+        return self.total if self.rows else None
+
+
+class DecimalSum:
+    """A sum of decimals of a type; `total` counts its last places."""
+
+    def __init__(self, type_: ValueType, *, ansi: bool) -> None:
+        self.scale = type_.scale
+        self.limit = 10 ** sum_type(type_).precision
+        self.ansi = ansi
+        self.total = 0
+        self.rows = 0
+
+    def add(self, *values: Value) -> None:
+        (value,) = values
+        if value is None:
+            return
+        self.rows += 1
+        total = self.total + digits_of(value, self.scale)
+        # what has once been too large is NULL in Spark's buffer, and stays so
+        self.total = total if abs(self.total) < self.limit else self.limit
+
+    def fits(self) -> bool:
+        """Whether the total has no more digits than its type. Raises TooLargeError under ANSI."""
+        if abs(self.total) >= self.limit and self.ansi:
+            raise TooLargeError
+        return bool(abs(self.total) < self.limit)
+
+    def result(self) -> Decimal | None:
+        return decimal_of(self.total, self.scale) if self.rows and self.fits() else None
+
+
+class FloatAverage(FloatSum):
+    """The average of numbers as doubles."""
+
+    def result(self) -> float | None:
+        return self.total / self.rows if self.rows else None
+
+
+class WholeAverage(WholeSum):
+    """The average of intervals, rounded to whole ones."""
+
+    def result(self) -> int | None:
+        return divided(self.total, self.rows) if self.rows else None
+
+
+class DecimalAverage(DecimalSum):
+    """The average of decimals of a type, with up to four more places."""
+
+    def __init__(self, type_: ValueType, *, ansi: bool) -> None:
+        super().__init__(type_, ansi=ansi)
+        self.result_type = average_type(type_)
+        self.as_double = type_.precision + 4 <= DIGITS_OF_A_DOUBLE
+
+    def result(self) -> Decimal | None:
+        if not self.rows or not self.fits():
+            return None
+        places = self.result_type.scale
+        if self.as_double:
+            quotient = Decimal(repr(self.total / self.rows / 10.0**self.scale))
+            return quotient.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, EXACT)
+        more = PLACES_OF_A_QUOTIENT - self.scale
+        quotient_digits = divided(self.total * 10**more, self.rows)
+        found = divided(quotient_digits, 10 ** (PLACES_OF_A_QUOTIENT - places))
+        if abs(found) < 10**self.result_type.precision:
+            return decimal_of(found, places)
+        if self.ansi:
+            raise TooLargeError
+        return None
+
+
+class Attempt:
+    """The same aggregate, NULL from the row on at which its total has become too large."""
+
+    def __init__(self, rows: Accumulator) -> None:
+        self.rows: Accumulator | None = rows
+
+    def add(self, *values: Value) -> None:
+        if self.rows is not None:
+            try:
+                self.rows.add(*values)
+            except TooLargeError:
+                self.rows = None
+
+    def result(self) -> Value:
+        return None if self.rows is None else self.rows.result()
+
+
+def average_type(type_: ValueType) -> ValueType:
+    """The type of Spark's avg over a decimal."""
+    return decimal(min(38, type_.precision + 4), min(38, type_.scale + 4))
+
+
+def type_of_sum(use: AggregateUse) -> ValueType | None:
+    return _type(use, sum_type)
+
+
+def type_of_average(use: AggregateUse) -> ValueType | None:
+    return _type(use, lambda one: average_type(one) if one.family is Family.DECIMAL else DOUBLE)
+
+
+def _type(use: AggregateUse, of_number: Callable[[ValueType], ValueType]) -> ValueType | None:
+    if len(use.types) != 1:
+        return None
+    (type_,) = use.types
+    if type_.family in INTERVALS:
+        return INTERVALS[type_.family]
+    numbers = (Family.INTEGER, Family.FLOATING, Family.DECIMAL)
+    return of_number(type_) if type_.family in numbers else None
+
+
+def begin_sum(use: AggregateUse) -> Accumulator:
+    (type_,) = use.types
+    match type_.family:
+        case Family.FLOATING:
+            return FloatSum()
+        case Family.DECIMAL:
+            return DecimalSum(type_, ansi=use.ansi)
+        case Family.INTEGER:
+            return WholeSum(64, wraps=not use.ansi)
+        case Family.MONTHS:
+            return WholeSum(32)
+        case _:
+            return WholeSum(64)
+
+
+def begin_average(use: AggregateUse) -> Accumulator:
+    (type_,) = use.types
+    match type_.family:
+        case Family.DECIMAL:
+            return DecimalAverage(type_, ansi=use.ansi)
+        case Family.MONTHS:
+            return WholeAverage(32)
+        case Family.INTERVAL:
+            return WholeAverage(64)
+        case _:
+            return FloatAverage()
+
+
+def begin_attempt(begin: Callable[[AggregateUse], Accumulator]) -> Callable[..., Accumulator]:
+    """What begins the try function of an aggregate."""
+
+    def begin_it(use: AggregateUse) -> Accumulator:
+        (type_,) = use.types
+        integer = type_.family is Family.INTEGER
+        rows = WholeSum(64) if integer and begin is begin_sum else begin(use)
+        if isinstance(rows, DecimalSum):
+            rows.ansi = False
+        return Attempt(rows)
+
+    return begin_it
+
+
+class Bits:
+    """The bits of integers combined."""
+
+    def __init__(self, combine: Callable[[int, int], int]) -> None:
+        self.combine = combine
+        self.value: int | None = None
+
+    def add(self, *values: Value) -> None:
+        (value,) = values
+        if value is not None:
+            self.value = value if self.value is None else self.combine(self.value, value)
+
+    def result(self) -> int | None:
+        return self.value
+
+
+def type_of_bits(use: AggregateUse) -> ValueType | None:
+    one = len(use.types) == 1 and use.types[0].family is Family.INTEGER
+    return use.types[0] if one else None
+
+
+def of_bits(combine: Callable[[int, int], int]) -> AggregateFunction:
+    return AggregateFunction(type_of_bits, lambda _: Bits(combine))
+
+
+AVERAGE = AggregateFunction(type_of_average, begin_average)
+
+SUMS: Mapping[str, AggregateFunction] = {
+    "sum": AggregateFunction(type_of_sum, begin_sum),
+    "try_sum": AggregateFunction(type_of_sum, begin_attempt(begin_sum)),
+    "avg": AVERAGE,
+    "mean": AVERAGE,
+    "try_avg": AggregateFunction(type_of_average, begin_attempt(begin_average)),
+    "bit_and": of_bits(operator.and_),
+    "bit_or": of_bits(operator.or_),
+    "bit_xor": of_bits(operator.xor),
+}

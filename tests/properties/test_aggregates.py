@@ -1,0 +1,157 @@
+"""Aggregates over lists in conditions: engines against the reference, which computes them anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.conditions.accumulators.aggregate import AggregateUse
+from matchrec.conditions.accumulators.catalogue import AGGREGATES
+from matchrec.conditions.functions.formula import Aggregated
+from matchrec.conditions.run_condition import (
+    Call,
+    Collect,
+    Collected,
+    Compare,
+    Comparison,
+    Constant,
+    Kind,
+    Or,
+    RunExpression,
+)
+from matchrec.conditions.types import BIGINT, BOOLEAN, Family
+from matchrec.evaluate import lists
+from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.plan.pattern import variable_names
+from tests.generators.selection import ABSENT, cases, general, sequences
+from tests.properties import test_engines as contiguous
+from tests.properties import test_selection as selection
+from tests.quick.scale import examples
+from tests.references.event_selection import SelectionQuery
+from tests.tasks.contiguous import Query, Rows
+from tests.tasks.selection import WindowedRows
+
+WITH_DISTINCT = ("count", "sum", "median", "bit_xor", "var_pop", "mode")
+ORDERED = ("first_value", "last_value")
+NAMES = (*WITH_DISTINCT, *ORDERED, "max_by")
+INTEGERS = st.sampled_from([None, 0, 1, 1, 2, 5, -3])
+
+
+def called(
+    name: str, variable: str | None, columns: list[tuple[int, ...]], *, distinct: bool, so_far: bool
+) -> Call:
+    """An aggregate in a run condition. columns: by variable, what counts and what is added."""
+    rows = tuple(
+        (
+            Collected(row[0], Kind.INTEGER, BOOLEAN),
+            *(Collected(column, Kind.INTEGER, BIGINT) for column in row[1:]),
+        )
+        for row in columns
+    )
+    use = AggregateUse((BIGINT,) * (len(columns[0]) - 1), distinct=distinct)
+    type_ = AGGREGATES[name].result(use)
+    assert type_ is not None
+    kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
+    formula = Aggregated(name, 0, use, type_)
+    return Call(formula, (Collect(variable, rows, so_far),), (BIGINT,), (None,), kind)
+
+
+@st.composite
+def aggregates(
+    draw: st.DrawFn, names: list[str | None], variables: int, own: frozenset[str | None]
+) -> RunExpression:
+    """An aggregate, compared. own: the names that have the current row, which may be left out."""
+    name = draw(st.sampled_from(NAMES))
+    width = 2 if name == "max_by" else 1
+    column = st.integers(0, 1)
+    row = st.tuples(*[column] * (width + 1))
+    columns = [draw(row)] * variables
+    if draw(st.booleans()):
+        columns = draw(st.lists(row, min_size=variables, max_size=variables))
+    variable = draw(st.sampled_from(names))
+    distinct = name in WITH_DISTINCT and draw(st.booleans())
+    so_far = variable in own and draw(st.booleans())
+    call = called(name, variable, columns, distinct=distinct, so_far=so_far)
+    value = {Kind.INTEGER: st.integers(0, 3), Kind.FLOATING: st.sampled_from([0.8, 1.3, 2.7])}
+    other = Constant(draw(value[call.kind]), call.kind)
+    compared = Compare(draw(st.sampled_from(Comparison)), call, other)
+    if draw(st.booleans()):
+        return compared
+    count = called("count", None, columns, distinct=False, so_far=False)
+    early = Compare(Comparison.LESS, count, Constant(2, Kind.INTEGER))
+    return Or((early, compared))
+
+
+@st.composite
+def with_aggregates(draw: st.DrawFn) -> tuple[Query, Rows]:
+    plain, rows = draw(contiguous.run_dependent())
+    names: list[str | None] = [None, *plain.variables, *plain.subsets]
+    found = {
+        name: draw(aggregates(names, len(plain.variables), frozenset()))
+        for name in plain.variables
+        if draw(st.integers(0, 3)) > 0
+    }
+    count = sum(map(len, rows.words))
+    columns = tuple(
+        tuple(draw(st.lists(INTEGERS, min_size=count, max_size=count))) for _ in range(2)
+    )
+    kinds = {Kind.INTEGER: columns, Kind.FLOATING: ()}
+    return replace(plain, run_conditions=found), replace(rows, columns=kinds)
+
+
+@pytest.fixture(scope="module", params=[1 << 18, 3], ids=["all lists", "few lists"], autouse=True)
+def room_for_lists(request: pytest.FixtureRequest) -> object:
+    """Where few lists are kept, those of no run are dropped all the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lists, "MOST_ROWS", request.param)
+        yield
+
+
+@contiguous.random_examples
+@given(with_aggregates())
+def test_random_aggregates(case: tuple[Query, Rows]) -> None:
+    contiguous.assert_agreement(*case)
+
+
+@contiguous.random_examples
+@given(with_aggregates(), st.data())
+def test_random_aggregates_in_windows(case: tuple[Query, Rows], data: st.DataObject) -> None:
+    query, rows = case
+    contiguous.assert_agreement(query, data.draw(contiguous.windowed(rows)))
+
+
+@contiguous.random_examples
+@given(with_aggregates(), st.integers(1, 5))
+def test_random_aggregates_in_pieces(case: tuple[Query, Rows], step: int) -> None:
+    contiguous.assert_agreement_in_pieces(*case, step)
+
+
+@pytest.mark.parametrize("output", selection.OUTPUTS)
+@pytest.mark.parametrize("strategy", [selection.STRICT, selection.NEXT, selection.ANY])
+def test_random_aggregates_with_event_selection(
+    strategy: EventSelection, output: MatchOutput
+) -> None:
+    shapes = st.one_of(sequences(), general())
+    if strategy is selection.NEXT:
+        shapes = shapes.filter(lambda shape: selection.is_deterministic(shape.pattern))
+    drawn = cases(
+        shapes=shapes, selection=strategy, output=output, depends_on_run=False, most_rows=6
+    )
+
+    @settings(selection.random_examples, max_examples=max(examples(200) // 10, 1))
+    @given(drawn, st.data())
+    def run(case: tuple[SelectionQuery, WindowedRows], data: st.DataObject) -> None:
+        query, rows = case
+        names = variable_names(query.pattern)
+        targets = (*names, *query.subsets)
+        found = dict(query.run_conditions)
+        for name in names:
+            own = frozenset([None, *(of for of in targets if name in query.members[of])])
+            strategy = aggregates([None, *targets], len(names) + len(ABSENT), own)
+            found[name] = data.draw(strategy)
+        selection.assert_agreement(replace(query, run_conditions=found), rows)
+
+    run()

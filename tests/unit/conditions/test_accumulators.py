@@ -1,0 +1,87 @@
+"""What Spark cannot show of accumulators in one query: settings, overflow, lists of lists."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import pytest
+
+from matchrec.conditions.accumulators.aggregate import AggregateUse, fold
+from matchrec.conditions.accumulators.catalogue import AGGREGATES
+from matchrec.conditions.functions.function import Value
+from matchrec.conditions.types import BIGINT, DOUBLE, ValueType, decimal
+from matchrec.frontends.lexing import function_names
+
+WIDE = decimal(38, 0)
+LARGEST = Decimal(10**38 - 1)
+
+
+def total(name: str, type_: ValueType, *values: Value, **settings: bool) -> Value:
+    rows = AGGREGATES[name].begin_rows(AggregateUse((type_,), **settings))
+    for value in values:
+        rows.add(value)
+    return rows.result()
+
+
+@pytest.mark.parametrize("name", ["stddev", "variance", "skewness", "kurtosis"])
+def test_a_statistic_of_one_row_is_null_or_not_a_number_as_it_was(name: str) -> None:
+    assert total(name, DOUBLE, 3.0) is None
+    assert math.isnan(total(name, DOUBLE, 3.0, legacy_statistics=True))
+    assert total(name, DOUBLE, legacy_statistics=True) is None
+
+
+def test_integers_wrap_or_end_the_query() -> None:
+    largest = 2**63 - 1
+    assert total("sum", BIGINT, largest, 1, ansi=False) == -(2**63)
+    assert total("try_sum", BIGINT, largest, 1, -5) is None
+    with pytest.raises(OverflowError):
+        total("sum", BIGINT, largest, 1)
+
+
+def test_decimals_are_null_or_end_the_query() -> None:
+    assert total("sum", WIDE, LARGEST, Decimal(0)) == LARGEST
+    assert total("sum", WIDE, LARGEST, Decimal(1), ansi=False) is None
+    assert total("sum", WIDE, LARGEST, Decimal(1), Decimal(-9), ansi=False) is None
+    assert total("try_avg", WIDE, LARGEST, Decimal(1)) is None
+    with pytest.raises(OverflowError):
+        total("sum", WIDE, LARGEST, Decimal(1))
+
+
+def test_every_aggregate_of_measures_is_here_or_is_refused_by_name() -> None:
+    known = {name.lower() for name in function_names.AGGREGATES}
+    exact = known - {"schema_of_variant_agg"}
+    refused = {one for one in exact if one.startswith(("approx", "bitmap", "hll", "kll", "theta"))}
+    refused |= {one for one in exact if one.startswith(("tuple", "vector", "histogram"))}
+    refused |= {"count_min_sketch", "percentile_approx", "collect_union"}
+    assert AGGREGATES.keys() == exact - refused
+
+
+class Chain:
+    """A list by its number. rows: for each number, the list before and its last row."""
+
+    def __init__(self, number: int, rows: dict[int, tuple[int, float]]) -> None:
+        self.number = number
+        self.rows = rows
+
+    @property
+    def before(self) -> int:
+        return self.rows[self.number][0]
+
+    @property
+    def last(self) -> tuple[float]:
+        return (self.rows[self.number][1],)
+
+    def __iter__(self) -> object:
+        found, number = [], self.number
+        while number:
+            number, value = self.rows[number]
+            found.append((value,))
+        return reversed(found)
+
+
+def test_lists_that_part_have_results_of_their_own() -> None:
+    rows = {1: (0, 1.0), 2: (1, 5.0), 3: (1, 7.0), 4: (2, 9.0)}
+    median = fold(lambda: AGGREGATES["median"].begin(AggregateUse((DOUBLE,))))
+    asked = {number: median(Chain(number, rows)) for number in (1, 2, 3, 4, 0, 2, 1)}
+    assert asked == {0: None, 1: 1.0, 2: 3.0, 3: 4.0, 4: 5.0}
