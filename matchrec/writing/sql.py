@@ -1,0 +1,144 @@
+"""A plan as Spark SQL with a row for each match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from matchrec.errors import writing as errors
+from matchrec.frontends.dialects.notes import Note
+from matchrec.frontends.sql import parse
+from matchrec.frontends.sql.lower import lower
+from matchrec.plan.clauses import EventSelection, MatchOutput, SkipTo
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    Reference,
+    Scalar,
+    references,
+    render,
+    with_references,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import show, show_name
+from matchrec.plan.show import show_reference
+from matchrec.writing.columns import WORD, tidy
+from matchrec.writing.names import renamed
+from matchrec.writing.reading import Reading, frames_of
+from matchrec.writing.same_meaning import reads_whole_rows, variables_read
+
+_ELEMENT = re.compile(r"(\w+)\[(1|i)\]")
+LANGUAGE = "MATCH_RECOGNIZE"
+
+
+def for_sql(reading: Reading) -> tuple[MatchPlan, tuple[Note, ...]]:
+    """The plan that SQL can say, and notes on what it cannot; refuses what changes the matches."""
+    plan, places = reading.plan, reading.places
+    for absence in plan.absences:
+        raise errors.cannot_write(LANGUAGE, "a negation", absence.span)
+    if plan.within_rows is not None:
+        raise errors.cannot_write(LANGUAGE, "WITHIN a number of events", places.window)
+    for definition in plan.definitions:
+        if definition.variable == plan.closing:
+            what = "a condition on the whole match"
+            hint = "make it a measure, and test that in WHERE of the query"
+            raise errors.cannot_write(LANGUAGE, what, definition.condition.span, hint)
+        for one in references(definition.condition):
+            if isinstance(one, Aggregate) and one.so_far:
+                what = (
+                    "an aggregate over the events before: in DEFINE it has the row itself as well"
+                )
+                raise errors.cannot_write(LANGUAGE, what, one.span)
+    kept = replace(
+        plan,
+        measures=tuple(one for one in plan.measures if not reads_whole_rows(one.value)),
+        partition_by=plan.keys,
+        equal=(),
+    )
+    return renamed(kept, sql_names(kept)), tuple(_notes(reading))
+
+
+def _notes(reading: Reading) -> Iterator[Note]:
+    plan = reading.plan
+    for key in plan.equal:
+        if key.span is not None:
+            yield Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span)
+    if any(reads_whole_rows(one.value) for one in plan.measures):
+        message = "the events do not come out: MEASURES takes columns by name, as RETURN does"
+        yield Note(message, reading.places.pattern)
+
+
+def sql_names(plan: MatchPlan) -> dict[str, str]:
+    """Names in upper case that need no quotes: `a[1]` is A_1. Those that would clash stay."""
+    known = [*plan.variables, *(subset.name for subset in plan.subsets)]
+    wanted = {name: _ELEMENT.sub(r"\1_\2", name).upper() for name in known}
+    new = list(wanted.values())
+    good = {
+        name: one for name, one in wanted.items() if new.count(one) == 1 and WORD.fullmatch(one)
+    }
+    return {name: one for name, one in good.items() if one not in known or one == name}
+
+
+def write_sql(plan: MatchPlan, table: str) -> str:
+    """The query. The plan is one of `for_sql`."""
+    body = "\n  ".join(_lines(plan))
+    return f"SELECT * FROM {table} MATCH_RECOGNIZE (\n  {body}\n)"
+
+
+def read_again(text: str) -> MatchPlan:
+    """The plan of the text that was written."""
+    (site,) = parse(text, frames_of(text)).sites
+    return lower(site.clause)
+
+
+def _lines(plan: MatchPlan) -> Iterator[str]:
+    if plan.partition_by:
+        yield f"PARTITION BY {', '.join(key.text for key in plan.partition_by)}"
+    if plan.order_by:
+        yield f"ORDER BY {', '.join(item.expression.text for item in plan.order_by)}"
+    if plan.measures:
+        yield _list("MEASURES", (f"{_scalar(m.value)} AS {_name(m.name)}" for m in plan.measures))
+    if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
+        yield f"AFTER MATCH SKIP {plan.after_match.to.value}"
+    yield " ".join([f"PATTERN ({show(plan.pattern)})", *_selection(plan)])
+    if plan.within is not None:
+        yield f"WITHIN {plan.within.interval.text}"
+    read = set(variables_read(plan))
+    subsets = [one for one in plan.subsets if one.name in read]
+    if subsets:
+        members = ((show_name(s.name), ", ".join(map(show_name, s.members))) for s in subsets)
+        yield _list("SUBSET", (f"{name} = ({of})" for name, of in members))
+    if plan.definitions:
+        conditions = ((show_name(d.variable), _scalar(d.condition)) for d in plan.definitions)
+        yield _list("DEFINE", (f"{name} AS {condition}" for name, condition in conditions))
+
+
+def _selection(plan: MatchPlan) -> Iterator[str]:
+    """What stands behind the row pattern; nothing where it says what the standard does."""
+    preferred = plan.output is MatchOutput.PREFERRED
+    if not preferred or plan.selection is not EventSelection.STRICT_CONTIGUITY:
+        yield plan.selection.value
+    if not preferred:
+        yield plan.output.value
+
+
+def _list(keyword: str, items: Iterator[str]) -> str:
+    indent = " " * (len(keyword) + 3)
+    return f"{keyword} " + f",\n{indent}".join(items)
+
+
+def _scalar(scalar: Scalar) -> str:
+    return render(scalar, lambda one: show_reference(_tidy(one)))
+
+
+def _tidy(reference: Reference) -> Reference:
+    """The reference with no more quotes than it needs, those inside of an aggregate too."""
+    match reference:
+        case ColumnReference():
+            return replace(reference, argument=tidy(reference.argument))
+        case Aggregate(arguments=arguments):
+            inner = tuple(with_references(one, _tidy) for one in arguments)
+            return replace(reference, arguments=inner)
+        case _:
+            return reference
