@@ -62,20 +62,26 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
                 reference, navigation=replace(navigation, variable=name(navigation.variable))
             )
         case Aggregate():
-            return _aggregate_of(reference, name)
+            inside = with_references_inside(reference, lambda one: of_variable(one, name))
+            if inside.variable is None:
+                return inside
+            return replace(inside, variable=name(inside.variable))
         case MatchNumber():
             return reference
 
 
-def _aggregate_of(aggregate: Aggregate, name: Callable[[str], str]) -> Aggregate:
+def with_references_inside(
+    aggregate: Aggregate, change: Callable[[Reference], Reference]
+) -> Aggregate:
+    """The aggregate with every reference of its arguments, condition and ordering changed."""
+
     def term(one: Term) -> Term:
-        changed = with_references(one, lambda each: of_variable(each, name))
+        changed = with_references(one, change)
         assert isinstance(changed, Term)
         return changed
 
     return replace(
         aggregate,
-        variable=None if aggregate.variable is None else name(aggregate.variable),
         arguments=tuple(map(term, aggregate.arguments)),
         condition=None if aggregate.condition is None else term(aggregate.condition),
         ordering=tuple((term(one), how) for one, how in aggregate.ordering),

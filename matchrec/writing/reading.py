@@ -92,11 +92,9 @@ def read_sql(text: str, product: Product, language: str) -> Reading:
         (site,) = query.sites
         clause = site.clause
         plan = replace(lower(clause), rows_per_match=RowsPerMatch.ONE_ROW)
-        source = query.source
-        lost = (
-            replace(one, span=source.written(one.span)[1]) for one in _lost(query, site, language)
-        )
-        return Reading(plan, source, _places(clause), (*notes, *lost))
+        source, lost = query.source, _lost(query, site, language)
+        here = (replace(one, span=source.written(one.span)[1]) for one in lost)
+        return Reading(plan, source, _places(clause), (*notes, *here))
 
 
 def _query(text: str, product: Product) -> tuple[Query, tuple[Note, ...]]:

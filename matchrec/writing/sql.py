@@ -18,13 +18,12 @@ from matchrec.plan.expression import (
     Scalar,
     references,
     render,
-    with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show, show_name
 from matchrec.plan.show import show_reference
 from matchrec.writing.columns import WORD, tidy
-from matchrec.writing.names import renamed
+from matchrec.writing.names import renamed, with_references_inside
 from matchrec.writing.reading import Reading, frames_of
 from matchrec.writing.same_meaning import reads_whole_rows, variables_read
 
@@ -74,10 +73,11 @@ def sql_names(plan: MatchPlan) -> dict[str, str]:
     known = [*plan.variables, *(subset.name for subset in plan.subsets)]
     wanted = {name: _ELEMENT.sub(r"\1_\2", name).upper() for name in known}
     new = list(wanted.values())
-    good = {
-        name: one for name, one in wanted.items() if new.count(one) == 1 and WORD.fullmatch(one)
+    return {
+        name: one
+        for name, one in wanted.items()
+        if WORD.fullmatch(one) and new.count(one) == 1 and (one not in known or one == name)
     }
-    return {name: one for name, one in good.items() if one not in known or one == name}
 
 
 def write_sql(plan: MatchPlan, table: str) -> str:
@@ -98,7 +98,8 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
     if plan.order_by:
         yield f"ORDER BY {', '.join(item.expression.text for item in plan.order_by)}"
     if plan.measures:
-        yield _list("MEASURES", (f"{_scalar(m.value)} AS {_name(m.name)}" for m in plan.measures))
+        values = ((_scalar(one.value), column(one.name)) for one in plan.measures)
+        yield _list("MEASURES", (f"{value} AS {name}" for value, name in values))
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield f"AFTER MATCH SKIP {plan.after_match.to.value}"
     yield " ".join([f"PATTERN ({show(plan.pattern)})", *_selection(plan)])
@@ -137,8 +138,7 @@ def _tidy(reference: Reference) -> Reference:
     match reference:
         case ColumnReference():
             return replace(reference, argument=tidy(reference.argument))
-        case Aggregate(arguments=arguments):
-            inner = tuple(with_references(one, _tidy) for one in arguments)
-            return replace(reference, arguments=inner)
+        case Aggregate():
+            return with_references_inside(reference, _tidy)
         case _:
             return reference
