@@ -22,7 +22,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show, show_name
 from matchrec.plan.show import show_reference
-from matchrec.writing.columns import WORD, tidy
+from matchrec.writing.columns import WORD, column, tidy
 from matchrec.writing.names import renamed, with_references_inside
 from matchrec.writing.reading import Reading, frames_of
 from matchrec.writing.same_meaning import reads_whole_rows, variables_read
