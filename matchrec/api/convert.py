@@ -15,6 +15,7 @@ from matchrec.frontends.dialects.translate import translate_query
 from matchrec.frontends.pattern import Pattern
 from matchrec.source import Source
 from matchrec.writing.convert import Conversion, to_pattern, to_sase, to_sql
+from matchrec.writing.pattern import as_code
 from matchrec.writing.reading import Reading, Streams, read_pattern, read_sase, read_sql
 
 __all__ = ["Conversion", "convert"]
@@ -61,11 +62,15 @@ def convert(  # noqa: PLR0913 -- public signature
     if isinstance(query, str) and read in PRODUCTS and write in PRODUCTS:
         translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
         return Conversion(translation.text, translation.notes, Source(query))
+    if isinstance(query, Pattern) and write == "pattern":
+        return Conversion(as_code(query), (), Source(""))
     order = orders(order_by) if order_by else ()
     streams = Streams(table, order, keys(partition_by), type_column, sase_output(output, "verbose"))
     if write in PRODUCTS and not order:
         raise call_errors.no_order()
     reading = _reading(query, read, streams, LANGUAGES.get(write, ""))
+    if read == write:
+        return Conversion(str(query), (), reading.source)
     if write == "sase":
         return to_sase(reading, type_column)
     if write == "pattern":

@@ -29,6 +29,7 @@ from matchrec.plan.simplify import simplify
 from matchrec.source import Span
 from matchrec.writing.forms import top
 from matchrec.writing.names import of_variable, renamed
+from matchrec.writing.same_meaning import without_preference
 
 LANGUAGE = "SASE+"
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -58,7 +59,7 @@ class Component:
 
 def components(plan: MatchPlan, place: Span) -> tuple[Component, ...]:
     """The components of a plan's row pattern; refuses what is none. place: of the row pattern."""
-    parts = top(simplify(plan.pattern))
+    parts = top(without_preference(simplify(plan.pattern)))
     found = tuple(_components(parts, plan, place))
     seen: set[str] = set()
     for component in found:
@@ -86,13 +87,19 @@ def _components(parts: tuple[RowPattern, ...], plan: MatchPlan, place: Span) -> 
             case _:
                 hint = "its parts are single events `A` and one or more of them `A+`, or `A B*`"
                 span = getattr(part, "span", None) or place
-                raise errors.cannot_write(LANGUAGE, f"`{show(part)}`", span, hint)
+                raise errors.cannot_write(LANGUAGE, f"`{bare(part)}`", span, hint)
+
+
+def bare(pattern: RowPattern) -> str:
+    """The row pattern without quotes around names, for a message."""
+    return show(pattern).replace("`", "")
 
 
 def _union(first: str, further: str, plan: MatchPlan) -> str:
-    """The name of a union of both, or that of the first."""
+    """The name of a union of both, or that of the first; `a` of `a[1]`."""
     members = {first, further}
-    return next((one.name for one in plan.subsets if set(one.members) == members), first)
+    found = (one.name for one in plan.subsets if set(one.members) == members)
+    return next(found, first.removesuffix("[1]"))
 
 
 def in_components(plan: MatchPlan, found: tuple[Component, ...]) -> MatchPlan:

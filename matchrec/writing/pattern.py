@@ -9,7 +9,9 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import writing as errors
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.pattern import Contiguity, Pattern, PatternQuery
+from matchrec.frontends.pattern.lower import tests_of
 from matchrec.frontends.pattern.show import calls
+from matchrec.frontends.pattern.tree import all_stages
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import (
     Aggregate,
@@ -19,16 +21,17 @@ from matchrec.plan.expression import (
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Concatenation, Quantified, RowPattern, Variable, show, show_name
+from matchrec.plan.pattern import Concatenation, Quantified, RowPattern, Variable, show_name
 from matchrec.plan.show import show_reference
 from matchrec.plan.simplify import simplify
 from matchrec.plan.text.sql_text import as_operand
 from matchrec.source import Span
 from matchrec.writing.columns import is_path
+from matchrec.writing.components import bare
 from matchrec.writing.forms import as_all_matches, starts_one, top, with_named_rows
+from matchrec.writing.limits import refuse_directions, refuse_sase_only
 from matchrec.writing.reading import SOME_ORDER, Reading
 from matchrec.writing.same_meaning import shape_of, split
-from matchrec.writing.sase import refuse_directions
 from matchrec.writing.stages import CONTIGUITY, as_clause
 
 LANGUAGE = "a Pattern"
@@ -37,17 +40,14 @@ Append = Callable[[str | Pattern], Pattern]
 
 def for_pattern(reading: Reading) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that a Pattern can say, and notes on what it cannot."""
+    refuse_sase_only(reading, LANGUAGE)
     plan, places = with_named_rows(as_all_matches(reading.plan)), reading.places
     if plan.output is not MatchOutput.ALL and not overlap_only(plan):
         what = f"{plan.output.value} where a row can start several matches"
         hint = "write ALL MATCHES behind PATTERN"
         raise errors.cannot_write(LANGUAGE, what, places.output, hint)
-    for absence in plan.absences:
-        raise errors.cannot_write(LANGUAGE, "a negation of SASE+", absence.span)
-    if plan.within_rows is not None:
-        raise errors.cannot_write(LANGUAGE, "WITHIN a number of events", places.window)
     refuse_directions(plan.order_by, LANGUAGE)
-    return plan, tuple(_notes(reading, plan))
+    return replace(plan, measures=(), subsets=()), tuple(_notes(reading, plan))
 
 
 def overlap_only(plan: MatchPlan) -> bool:
@@ -84,7 +84,12 @@ def write_pattern(plan: MatchPlan) -> Pattern:
 
 
 def as_code(pattern: Pattern) -> str:
-    """The Python code that builds it."""
+    """The Python code that builds it; a Column has none."""
+    for stage in all_stages(pattern.stages):
+        for test in (*tests_of(stage.condition), *tests_of(stage.until)):
+            if not isinstance(test.expression, str):
+                what = f"a Column as condition of {stage.label} as text"
+                raise errors.cannot_write("Python code", what, None, "write it as SQL text")
     lines = [
         ("Pattern." if place == 0 and number == 0 else ".") + call
         for place, stage in enumerate(pattern.stages)
@@ -99,7 +104,7 @@ def read_again(pattern: Pattern, plan: MatchPlan) -> MatchPlan:
     order = tuple(item.expression.text for item in plan.order_by) or SOME_ORDER
     keys = tuple(key.text for key in plan.keys)
     read, _ = as_clause(PatternQuery(pattern, order, keys, ("*",)))
-    return replace(read, output=plan.output, order_by=plan.order_by, measures=plan.measures)
+    return replace(read, output=plan.output, order_by=plan.order_by, measures=())
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,7 @@ class Stages:
         hint = "its parts are stages `A`, repeated ones `A+`, and groups `(A B)+`"
         if self.contiguity is Contiguity.RELAXED:
             hint = "under SKIP TILL NEXT MATCH its parts are single stages `A`"
-        raise errors.cannot_write(LANGUAGE, f"`{show(part)}`", part.span, hint)
+        raise errors.cannot_write(LANGUAGE, f"`{bare(part)}`", part.span, hint)
 
     def single(self, pattern: Pattern, name: str) -> Pattern:
         """With the conditions of the last stage."""

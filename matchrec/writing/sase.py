@@ -10,7 +10,7 @@ from matchrec.errors import writing as errors
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sase.syntax.nodes import Strategy
-from matchrec.plan.clauses import EventSelection, MatchOutput, SortItem
+from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -27,6 +27,7 @@ from matchrec.writing.columns import column, is_path, tidy
 from matchrec.writing.components import LANGUAGE, Component, components, in_components
 from matchrec.writing.event_types import declared_type, type_in
 from matchrec.writing.forms import as_all_matches, with_named_rows
+from matchrec.writing.limits import refuse_directions
 from matchrec.writing.reading import Reading
 from matchrec.writing.same_meaning import reads_whole_rows, shape_of, split
 
@@ -57,17 +58,8 @@ def for_sase(reading: Reading, type_column: str) -> tuple[Sase, tuple[Note, ...]
         raise errors.cannot_write(LANGUAGE, what, place, hint)
     refuse_directions(plan.order_by, LANGUAGE)
     found = components(plan, reading.places.pattern)
-    kept = in_components(plan, found)
+    kept = with_named_rows(in_components(plan, found))
     return Sase(kept, found, type_column), tuple(_notes(reading, kept))
-
-
-def refuse_directions(items: tuple[SortItem, ...], language: str) -> None:
-    """Events come in the order in which Spark sorts where nothing is said."""
-    for item in items:
-        if item.direction != "ASC NULLS FIRST":
-            what = f"ORDER BY {item.expression.text} {item.direction}"
-            hint = "sort by an expression that ascends, such as a negative number"
-            raise errors.cannot_write(language, what, item.expression.span, hint)
 
 
 def _notes(reading: Reading, kept: MatchPlan) -> Iterator[Note]:

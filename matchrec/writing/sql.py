@@ -23,6 +23,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show, show_name
 from matchrec.plan.show import show_reference
 from matchrec.writing.columns import WORD, column, tidy
+from matchrec.writing.limits import refuse_sase_only
 from matchrec.writing.names import renamed, with_references_inside
 from matchrec.writing.reading import Reading, frames_of
 from matchrec.writing.same_meaning import reads_whole_rows, variables_read
@@ -33,21 +34,12 @@ LANGUAGE = "MATCH_RECOGNIZE"
 
 def for_sql(reading: Reading) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that SQL can say, and notes on what it cannot; refuses what changes the matches."""
-    plan, places = reading.plan, reading.places
-    for absence in plan.absences:
-        raise errors.cannot_write(LANGUAGE, "a negation", absence.span)
-    if plan.within_rows is not None:
-        raise errors.cannot_write(LANGUAGE, "WITHIN a number of events", places.window)
+    refuse_sase_only(reading, LANGUAGE)
+    plan = reading.plan
     for definition in plan.definitions:
-        if definition.variable == plan.closing:
-            what = "a condition on the whole match"
-            hint = "make it a measure, and test that in WHERE of the query"
-            raise errors.cannot_write(LANGUAGE, what, definition.condition.span, hint)
         for one in references(definition.condition):
             if isinstance(one, Aggregate) and one.so_far:
-                what = (
-                    "an aggregate over the events before: in DEFINE it has the row itself as well"
-                )
+                what = "an aggregate over the rows before: in DEFINE it includes the row itself"
                 raise errors.cannot_write(LANGUAGE, what, one.span)
     kept = replace(
         plan,
