@@ -69,7 +69,7 @@ def convert(  # noqa: PLR0913 -- public signature
     if write in PRODUCTS and not order:
         raise call_errors.no_order()
     reading = _reading(query, read, streams, LANGUAGES.get(write, ""))
-    if read == write:
+    if read == write == "sase":
         return Conversion(str(query), (), reading.source)
     if write == "sase":
         return to_sase(reading, type_column)

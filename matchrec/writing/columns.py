@@ -36,7 +36,8 @@ def tidy(text: str) -> str:
     """
     if not is_path(text):
         return text
-    return ".".join(column(unquoted(part)) for part in _PART.findall(text))
+    parts: list[str] = _PART.findall(text)
+    return ".".join(column(unquoted(part)) if part[0] == "`" else part for part in parts)
 
 
 def column(name: str) -> str:

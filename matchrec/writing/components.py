@@ -32,6 +32,9 @@ from matchrec.writing.names import of_variable, renamed
 from matchrec.writing.same_meaning import without_preference
 
 LANGUAGE = "SASE+"
+ROWS = (("[1]", "[i]"), ("_1", "_I"))
+"""How the names of the first and of further rows end."""
+
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -96,10 +99,15 @@ def bare(pattern: RowPattern) -> str:
 
 
 def _union(first: str, further: str, plan: MatchPlan) -> str:
-    """The name of a union of both, or that of the first; `a` of `a[1]`."""
+    """The name of a union of both, or what `a[1]` and `a[i]` share, or that of the first."""
     members = {first, further}
-    found = (one.name for one in plan.subsets if set(one.members) == members)
-    return next(found, first.removesuffix("[1]"))
+    found = next((one.name for one in plan.subsets if set(one.members) == members), None)
+    stems = (first.removesuffix(one) for one, other in ROWS if _share(first, one, further, other))
+    return found or next(stems, first)
+
+
+def _share(first: str, one: str, further: str, other: str) -> bool:
+    return first.endswith(one) and further == first.removesuffix(one) + other
 
 
 def in_components(plan: MatchPlan, found: tuple[Component, ...]) -> MatchPlan:

@@ -30,6 +30,7 @@ from matchrec.writing.columns import is_path
 from matchrec.writing.components import bare
 from matchrec.writing.forms import as_all_matches, starts_one, top, with_named_rows
 from matchrec.writing.limits import refuse_directions, refuse_sase_only
+from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import SOME_ORDER, Reading
 from matchrec.writing.same_meaning import shape_of, split
 from matchrec.writing.stages import CONTIGUITY, as_clause
@@ -138,13 +139,11 @@ class Stages:
 
     def single(self, pattern: Pattern, name: str) -> Pattern:
         """With the conditions of the last stage."""
-        for definition in self.plan.definitions:
-            if definition.variable == name:
-                for one in split(definition.condition):
-                    if shape_of(one) != "TRUE":
-                        pattern = pattern.where(
-                            render(one, lambda each: self.reference(each, name))
-                        )
+        own = [one.condition for one in self.plan.definitions if one.variable == name]
+        for one in (each for condition in own for each in split(condition)):
+            if shape_of(one) != "TRUE":
+                text = render(one, lambda each: self.reference(each, name))
+                pattern = pattern.where(unwrapped(text))
         return pattern
 
     def repeated(self, part: Quantified, append: Append) -> Pattern:

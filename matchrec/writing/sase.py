@@ -28,6 +28,7 @@ from matchrec.writing.components import LANGUAGE, Component, components, in_comp
 from matchrec.writing.event_types import declared_type, type_in
 from matchrec.writing.forms import as_all_matches, with_named_rows
 from matchrec.writing.limits import refuse_directions
+from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import Reading
 from matchrec.writing.same_meaning import reads_whole_rows, shape_of, split
 
@@ -130,7 +131,7 @@ def _predicates(query: Sase) -> Iterator[str]:
             literal = type_in(one, definition.variable, column)
             if shape_of(one) == "TRUE" or (literal and literal == said[definition.variable]):
                 continue
-            text = _scalar(one, query)
+            text = unwrapped(_scalar(one, query))
             yield f"({text})" if isinstance(one, Operation) and one.operator == "OR" else text
 
 
