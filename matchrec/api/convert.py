@@ -62,6 +62,8 @@ def convert(  # noqa: PLR0913 -- public signature
     if isinstance(query, str) and read in PRODUCTS and write in PRODUCTS:
         translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
         return Conversion(translation.text, translation.notes, Source(query))
+    if isinstance(query, Pattern) and read != "spark":
+        raise errors.pattern_as_text()
     if isinstance(query, Pattern) and write == "pattern":
         return Conversion(as_code(query), (), Source(""))
     order = orders(order_by) if order_by else ()
@@ -81,8 +83,6 @@ def convert(  # noqa: PLR0913 -- public signature
 def _reading(query: str | Pattern, read: str, streams: Streams, language: str) -> Reading:
     """The query as it is read. language: in which it will be written."""
     if isinstance(query, Pattern):
-        if read != "spark":
-            raise errors.pattern_as_text()
         return read_pattern(query, streams)
     if read == "sase":
         return read_sase(query, streams)

@@ -95,7 +95,8 @@ def check(
         definition = next(found, None)
         what = f"the condition of `{part}`" if definition else part
         span = definition.condition.span if definition else reading.places.pattern
-        raise errors.means_something_else(language, what, span, HINTS.get(language))
+        hint = HINTS.get(language) if definition else None
+        raise errors.means_something_else(language, what, span, hint)
 
 
 def _converted(reading: Reading, text: str, notes: tuple[Note, ...]) -> Conversion:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from matchrec.errors import writing as errors
+from matchrec.frontends.dialects.notes import Note
 from matchrec.plan.clauses import SortItem
+from matchrec.writing.columns import plain
 from matchrec.writing.reading import Reading
 
 
@@ -22,9 +26,19 @@ def refuse_sase_only(reading: Reading, language: str) -> None:
 
 
 def refuse_directions(items: tuple[SortItem, ...], language: str) -> None:
-    """Events come in the order in which Spark sorts where nothing is said."""
+    """Events are sorted by expressions that ascend."""
     for item in items:
-        if item.direction != "ASC NULLS FIRST":
-            what = f"ORDER BY {item.expression.text} {item.direction}"
+        if item.descending:
+            what = f"ORDER BY {item.expression.text} DESC"
             hint = "sort by an expression that ascends, such as a negative number"
             raise errors.cannot_write(language, what, item.expression.span, hint)
+
+
+def notes_on_nulls(items: tuple[SortItem, ...]) -> Iterator[Note]:
+    """Events without a value to sort by come first, as Spark sorts."""
+    for item in items:
+        if item.puts_nulls_last and item.expression.span is not None:
+            message = (
+                f"where `{plain(item.expression.text)}` is NULL, events come first there, here last"
+            )
+            yield Note(message, item.expression.span)

@@ -29,7 +29,7 @@ from matchrec.source import Span
 from matchrec.writing.columns import is_path
 from matchrec.writing.components import bare
 from matchrec.writing.forms import as_all_matches, starts_one, top, with_named_rows
-from matchrec.writing.limits import refuse_directions, refuse_sase_only
+from matchrec.writing.limits import notes_on_nulls, refuse_directions, refuse_sase_only
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import SOME_ORDER, Reading
 from matchrec.writing.same_meaning import shape_of, split
@@ -57,6 +57,7 @@ def overlap_only(plan: MatchPlan) -> bool:
 
 
 def _notes(reading: Reading, plan: MatchPlan) -> Iterator[Note]:
+    yield from notes_on_nulls(plan.order_by)
     if plan.measures:
         message = "detect has columns of its own: match_number, start_time, end_time, the events"
         yield Note(message, reading.places.measures)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matchrec.errors import writing as errors
 from matchrec.frontends.dialects.notes import Note
@@ -27,7 +27,7 @@ from matchrec.writing.columns import column, is_path, tidy
 from matchrec.writing.components import LANGUAGE, Component, components, in_components
 from matchrec.writing.event_types import declared_type, type_in
 from matchrec.writing.forms import as_all_matches, with_named_rows
-from matchrec.writing.limits import refuse_directions
+from matchrec.writing.limits import notes_on_nulls, refuse_directions
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import Reading
 from matchrec.writing.same_meaning import reads_whole_rows, shape_of, split
@@ -65,6 +65,7 @@ def for_sase(reading: Reading, type_column: str) -> tuple[Sase, tuple[Note, ...]
 
 def _notes(reading: Reading, kept: MatchPlan) -> Iterator[Note]:
     places = reading.places
+    yield from notes_on_nulls(kept.order_by)
     if kept.output is MatchOutput.NON_OVERLAPPING:
         message = f"{LANGUAGE} has no {kept.output.value}: pass output='non_overlapping'"
         yield Note(message, places.output)
@@ -100,13 +101,15 @@ def write_sase(query: Sase) -> str:
 def read_again(text: str, query: Sase) -> MatchPlan:
     """The plan of the text that was written."""
     plan = query.plan
-    return compile_sase(
+    read = compile_sase(
         text,
         tuple(item.expression.text for item in plan.order_by),
         tuple(key.text for key in plan.partition_by),
         query.type_column,
         plan.output,
     )
+    measures = read.measures if plan.measures else ()  # else arrays of events, which have a note
+    return replace(read, order_by=plan.order_by, measures=measures)
 
 
 def _declared(query: Sase, component: Component) -> str:
