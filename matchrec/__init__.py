@@ -6,13 +6,12 @@
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
     matchrec.Pattern.begin("a").next("b")...   an event pattern, built by calls
     matchrec.detect(df, pattern, order_by=...) its matches over a DataFrame of events
-    matchrec.pattern_sql(pattern, table, ...)  a pattern as MATCH_RECOGNIZE
     matchrec.AfterMatch.SKIP_TO_NEXT           which of its matches leave room for others
     matchrec.unwind(graph)                     the matches of its compressed form
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
     matchrec.explain_sase(df, text, ...)       the same of a SASE+ query
     matchrec.explain_pattern(df, pattern, ...) the same of a pattern
-    matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, Trino, ... and back
+    matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
     matchrec.Counters()                        what a query's matching costs, once it has run
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matchrec.api.convert import Conversion, convert
     from matchrec.api.install import install, uninstall
-    from matchrec.api.patterns import detect, explain_pattern, pattern_sql
+    from matchrec.api.patterns import detect, explain_pattern
     from matchrec.api.sase import explain_sase, sase, unwind
     from matchrec.api.sql import explain, match_recognize, sql
     from matchrec.engine.interface import Optimisations
@@ -59,7 +58,6 @@ __all__ = [
     "explain_sase",
     "install",
     "match_recognize",
-    "pattern_sql",
     "sase",
     "sql",
     "uninstall",
@@ -70,7 +68,7 @@ __all__ = [
 _HOMES = {
     "matchrec.api.convert": ("Conversion", "convert"),
     "matchrec.api.install": ("install", "uninstall"),
-    "matchrec.api.patterns": ("detect", "explain_pattern", "pattern_sql"),
+    "matchrec.api.patterns": ("detect", "explain_pattern"),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
     "matchrec.engine.interface": ("Optimisations",),

@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "plan": {"source", "errors"},
     "conditions": {"source", "errors", "plan"},
     "frontends": {"source", "errors", "arguments", "plan"},
+    "writing": {"source", "errors", "plan", "frontends"},
     "nfa": {"source", "errors", "plan"},
     "pruning": {"plan", "conditions", "nfa"},
     "evaluate": {"source", "errors", "jit", "plan", "conditions"},

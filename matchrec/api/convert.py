@@ -1,44 +1,89 @@
-"""`convert`: a query of one product as another one reads it."""
+"""`convert`: a query of one product or language as another one reads it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from matchrec.api.signatures import DIALECT
-from matchrec.arguments import TEXT, checked
-from matchrec.frontends.dialects.notes import Note
+from matchrec.api.sase import sase_output
+from matchrec.api.signatures import QUERY, READS, TABLE, WRITES
+from matchrec.arguments import TEXT, TEXTS, OneOf, checked
+from matchrec.errors import calls as call_errors
+from matchrec.errors import writing as errors
+from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.translate import translate_query
+from matchrec.frontends.pattern import Pattern
 from matchrec.source import Source
+from matchrec.writing.convert import Conversion, to_pattern, to_sase, to_sql
+from matchrec.writing.pattern import as_code
+from matchrec.writing.reading import Reading, Streams, read_pattern, read_sase, read_sql
+
+__all__ = ["Conversion", "convert"]
+
+LANGUAGES = {"sase": "SASE+", "pattern": "a Pattern"}
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
-    """A converted query. notes: what is lost or means something else there, with its place."""
-
-    text: str
-    notes: tuple[Note, ...]
-    source: Source
-
-    def __str__(self) -> str:
-        return "\n".join([self.text, *(f"-- {line}" for line in self._lines())])
-
-    def _lines(self) -> list[str]:
-        return [line for note in self.notes for line in note.shown(self.source).split("\n")]
-
-
-@checked(text=TEXT, read=DIALECT, write=DIALECT)
-def convert(text: str, *, read: str = "spark", write: str = "spark") -> Conversion:
-    """A query in the SQL of `read` as a query in the SQL of `write`.
+@checked(
+    query=QUERY,
+    read=READS,
+    write=WRITES,
+    table=TABLE,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    type_column=TEXT,
+    output=OneOf(("all", "non_overlapping")),
+)
+def convert(  # noqa: PLR0913 -- public signature
+    query: str | Pattern,
+    *,
+    read: str = "spark",
+    write: str = "spark",
+    table: str = "events",
+    order_by: str | Sequence[str] = (),
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    output: str = "all",
+) -> Conversion:
+    """A query in the language of `read`, or a Pattern, as a query in the language of `write`.
 
     read, write: "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery", or
-    "standard": Spark SQL without our extensions of the clause. What need not change stays as it was
-    written, comments and layout too. Raises MatchRecognizeError for what is no SQL of `read`, and
-    for what `write` cannot say.
+    "standard": Spark SQL without our extensions of the clause; "sase" for SASE+; write="pattern"
+    for Python code that builds a Pattern. From SQL to SQL, what need not change stays as it was
+    written, comments and layout too. Raises MatchRecognizeError for what cannot be read, and for
+    what `write` cannot say.
+
+    table, order_by, partition_by, type_column, output: what SQL says of its rows and `sase` and
+    `detect` are passed; of use where SASE+ or a Pattern becomes SQL.
 
     >>> print(convert("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
     ...               "DEFINE B AS x > PREV(x))", write="snowflake").text)
     SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > LAG(x))
     """
-    translation = translate_query(text, PRODUCTS[read], PRODUCTS[write])
-    return Conversion(translation.text, translation.notes, Source(text))
+    if isinstance(query, str) and read in PRODUCTS and write in PRODUCTS:
+        translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
+        return Conversion(translation.text, translation.notes, Source(query))
+    if isinstance(query, Pattern) and read != "spark":
+        raise errors.pattern_as_text()
+    if isinstance(query, Pattern) and write == "pattern":
+        return Conversion(as_code(query), (), Source(""))
+    order = orders(order_by) if order_by else ()
+    streams = Streams(table, order, keys(partition_by), type_column, sase_output(output, "verbose"))
+    if write in PRODUCTS and not order:
+        raise call_errors.no_order()
+    reading = _reading(query, read, streams, LANGUAGES.get(write, ""))
+    if read == write == "sase":
+        return Conversion(str(query), (), reading.source)
+    if write == "sase":
+        return to_sase(reading, type_column)
+    if write == "pattern":
+        return to_pattern(reading)
+    return to_sql(reading, table, PRODUCTS[write])
+
+
+def _reading(query: str | Pattern, read: str, streams: Streams, language: str) -> Reading:
+    """The query as it is read. language: in which it will be written."""
+    if isinstance(query, Pattern):
+        return read_pattern(query, streams)
+    if read == "sase":
+        return read_sase(query, streams)
+    return read_sql(query, PRODUCTS[read], language)

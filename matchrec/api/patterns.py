@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 
 from matchrec.api.inputs import dialect_of, relation_of
-from matchrec.api.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TABLE, TRANSPORT
+from matchrec.api.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TRANSPORT
 from matchrec.arguments import DATAFRAME, FLAG, TEXTS, OneOf, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
@@ -17,7 +17,6 @@ from matchrec.errors.language import PATTERN_CALLS
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern, PatternQuery, lower_pattern, textual
-from matchrec.frontends.pattern.sql import to_sql
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.text.sql_text import quoted
 from matchrec.spark.counters import Counters
@@ -106,22 +105,6 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
     executed = query.executed(Options(engine, streams=True))
     return Explanation((ExplainedClause(executed.plan, executed.executable),))
-
-
-@checked(pattern=PATTERN, table=TABLE, order_by=TEXTS, partition_by=TEXTS)
-def pattern_sql(
-    pattern: Pattern,
-    table: str,
-    *,
-    order_by: str | Sequence[str],
-    partition_by: str | Sequence[str] = (),
-) -> str:
-    """A query for `sql` with a row for each match that `detect` finds without skipping.
-
-    table: its name, or `{hole}`. Raises MatchRecognizeUnsupportedError for what MATCH_RECOGNIZE,
-    with one event selection for the whole row pattern, cannot say.
-    """
-    return to_sql(PatternQuery(pattern, orders(order_by), keys(partition_by), ("*",)), table)
 
 
 @dataclass(frozen=True)

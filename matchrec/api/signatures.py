@@ -61,6 +61,13 @@ FRAMES = Kind(
 ENGINE = OneOf(("auto", *ENGINES))
 TRANSPORT = OneOf(TRANSPORTS)
 DIALECT = OneOf(tuple(PRODUCTS))
+READS = OneOf((*PRODUCTS, "sase"))
+WRITES = OneOf((*PRODUCTS, "sase", "pattern"))
+QUERY = Kind(
+    "a text or a Pattern",
+    lambda given: isinstance(given, str | Pattern),
+    'write "SELECT ...", or matchrec.Pattern.begin("a")...',
+)
 MAX_STEPS = Kind(
     "a whole number of 1 or more, how often a condition on the run may be asked, or None",
     lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),

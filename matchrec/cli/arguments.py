@@ -34,10 +34,7 @@ def argument_parser() -> ArgumentParser:
     explain = commands.add_parser("explain", help="show how a query would run")
     add_query(explain)
     explain.add_argument("--dot", metavar="FILE", help="write the automaton as a Graphviz file")
-    convert = commands.add_parser("convert", help="turn a query into another product's SQL")
-    convert.add_argument("query", metavar="QUERY.sql", help="a file, or - for standard input")
-    convert.add_argument("--read", choices=DIALECTS, default="spark", help="whose SQL it is")
-    convert.add_argument("--write", choices=DIALECTS, default="spark", help="whose it becomes")
+    add_conversion(commands.add_parser("convert", help="turn a query into another language"))
     commands.add_parser("warm", help="compile everything now, as when an image is built")
     return parser
 
@@ -54,6 +51,18 @@ def add_query(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--engine", choices=ENGINES, default="auto")
     parser.add_argument("--dialect", choices=DIALECTS, default="spark", help="whose SQL it is")
+
+
+def add_conversion(parser: ArgumentParser) -> None:
+    """The arguments of `convert`: two languages, and what SASE+ says nothing about."""
+    parser.add_argument("query", metavar="QUERY.sql", help="a file, or - for standard input")
+    reads, writes = (*DIALECTS, "sase"), (*DIALECTS, "sase", "pattern")
+    parser.add_argument("--read", choices=reads, default="spark", help="what it is written in")
+    parser.add_argument("--write", choices=writes, default="spark", help="what it becomes")
+    parser.add_argument("--table", default="events", help="where the events of SASE+ come from")
+    parser.add_argument("--order-by", action="append", default=[], metavar="SQL")
+    parser.add_argument("--partition-by", action="append", default=[], metavar="SQL")
+    parser.add_argument("--type-column", default="event_type", metavar="SQL")
 
 
 def row_count(text: str) -> int:

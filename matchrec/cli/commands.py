@@ -80,8 +80,17 @@ def explain(arguments: Namespace) -> None:
 
 
 def convert(arguments: Namespace) -> None:
-    """Prints the query in another product's SQL, with what differs there as comments."""
+    """Prints the query in another language, with what differs there as comments."""
     import matchrec
 
     query = read_query(arguments.query)
-    print(matchrec.convert(query, read=arguments.read, write=arguments.write))
+    conversion = matchrec.convert(
+        query,
+        read=arguments.read,
+        write=arguments.write,
+        table=arguments.table,
+        order_by=arguments.order_by,
+        partition_by=arguments.partition_by,
+        type_column=arguments.type_column,
+    )
+    print(conversion)

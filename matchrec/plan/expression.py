@@ -202,15 +202,17 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
             return reference
 
 
-def with_final_semantics(scalar: Scalar) -> Scalar:
-    """The same expression with every reference seen with final semantics."""
-    pieces = tuple(
-        piece if isinstance(piece, str) else with_semantics(piece, Semantics.FINAL)
-        for piece in scalar.pieces
-    )
+def with_references(scalar: Scalar, change: Callable[[Reference], Reference]) -> Scalar:
+    """The same expression with every reference changed."""
+    pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
     match scalar:
         case Term():
             return replace(scalar, pieces=pieces)
         case Operation(operands=operands):
-            inner = tuple(with_final_semantics(operand) for operand in operands)
+            inner = tuple(with_references(operand, change) for operand in operands)
             return replace(scalar, operands=inner, pieces=pieces)
+
+
+def with_final_semantics(scalar: Scalar) -> Scalar:
+    """The same expression with every reference seen with final semantics."""
+    return with_references(scalar, lambda one: with_semantics(one, Semantics.FINAL))

@@ -107,8 +107,8 @@ def test_a_missed_stage_is_an_error_that_names_the_partition(events: DataFrame) 
     ],
 )
 def test_as_sql(spark: SparkSession, events: DataFrame, pattern: Pattern) -> None:
-    query = matchrec.pattern_sql(pattern, "{events}", order_by="time", partition_by="key")
-    rows = matchrec.sql(spark, query, events=events).collect()
+    query = matchrec.convert(pattern, table="{events}", order_by="time", partition_by="key")
+    rows = matchrec.sql(spark, query.text, events=events).collect()
     expected = Counter((row.key, row.start_time, row.end_time) for row in found(events, pattern))
     assert Counter((row.key, row.start_time, row.end_time) for row in rows) == expected
 
@@ -124,7 +124,7 @@ def test_as_sql(spark: SparkSession, events: DataFrame, pattern: Pattern) -> Non
 )
 def test_not_as_sql(pattern: Pattern, words: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=words):
-        matchrec.pattern_sql(pattern, "t", order_by="time")
+        matchrec.convert(pattern, table="t", order_by="time")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Term,
+    with_references,
 )
 from matchrec.source import Span
 
@@ -107,11 +108,7 @@ def _text(term: Term) -> str:
 
 def with_candidate(scalar: Scalar, test: str) -> Scalar:
     """The condition of a test, which reads the candidate by its name."""
-    pieces = tuple(one if isinstance(one, str) else _named(one, test) for one in scalar.pieces)
-    if isinstance(scalar, Operation):
-        operands = tuple(with_candidate(operand, test) for operand in scalar.operands)
-        return replace(scalar, operands=operands, pieces=pieces)
-    return replace(scalar, pieces=pieces)
+    return with_references(scalar, lambda one: _named(one, test))
 
 
 def _named(reference: Reference, test: str) -> Reference:

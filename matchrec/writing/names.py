@@ -1,0 +1,101 @@
+"""Other names for the variables of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from matchrec.plan.clauses import Definition, Measure, Subset
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    MatchNumber,
+    Reference,
+    Term,
+    with_references,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import (
+    Alternation,
+    Concatenation,
+    Exclusion,
+    Permutation,
+    Quantified,
+    RowPattern,
+    Variable,
+)
+
+
+def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
+    """The plan with other names for some variables, primary or union; its skip names none."""
+
+    def definition(one: Definition) -> Definition:
+        condition = with_references(one.condition, lambda each: of_variable(each, new))
+        return replace(one, variable=new(one.variable), condition=condition)
+
+    def measure(one: Measure) -> Measure:
+        return replace(one, value=with_references(one.value, lambda each: of_variable(each, new)))
+
+    def subset(one: Subset) -> Subset:
+        return replace(one, name=new(one.name), members=tuple(map(new, one.members)))
+
+    def new(name: str) -> str:
+        return names.get(name, name)
+
+    return replace(
+        plan,
+        pattern=with_variables(plan.pattern, new),
+        subsets=tuple(map(subset, plan.subsets)),
+        definitions=tuple(map(definition, plan.definitions)),
+        measures=tuple(map(measure, plan.measures)),
+    )
+
+
+def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
+    """The reference to another variable, those inside of an aggregate too."""
+    match reference:
+        case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
+            if navigation.variable is None:
+                return reference
+            return replace(
+                reference, navigation=replace(navigation, variable=name(navigation.variable))
+            )
+        case Aggregate():
+            inside = with_references_inside(reference, lambda one: of_variable(one, name))
+            if inside.variable is None:
+                return inside
+            return replace(inside, variable=name(inside.variable))
+        case MatchNumber():
+            return reference
+
+
+def with_references_inside(
+    aggregate: Aggregate, change: Callable[[Reference], Reference]
+) -> Aggregate:
+    """The aggregate with every reference of its arguments, condition and ordering changed."""
+
+    def term(one: Term) -> Term:
+        changed = with_references(one, change)
+        assert isinstance(changed, Term)
+        return changed
+
+    return replace(
+        aggregate,
+        arguments=tuple(map(term, aggregate.arguments)),
+        condition=None if aggregate.condition is None else term(aggregate.condition),
+        ordering=tuple((term(one), how) for one, how in aggregate.ordering),
+    )
+
+
+def with_variables(pattern: RowPattern, name: Callable[[str], str]) -> RowPattern:
+    """The row pattern with other names for its variables."""
+    match pattern:
+        case Variable():
+            return replace(pattern, name=name(pattern.name))
+        case Concatenation(parts) | Alternation(parts) | Permutation(parts):
+            return replace(pattern, parts=tuple(with_variables(part, name) for part in parts))
+        case Quantified(part=part) | Exclusion(part=part):
+            return replace(pattern, part=with_variables(part, name))
+        case _:
+            return pattern

@@ -1,0 +1,140 @@
+"""What is converted: its plan, its text, and the places of parts that a plan has no places for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from matchrec.errors import writing as errors
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import SASE
+from matchrec.frontends.dialects.notes import Note
+from matchrec.frontends.dialects.product import SPARK, Product
+from matchrec.frontends.dialects.translate import translate_query
+from matchrec.frontends.pattern import Pattern, PatternQuery
+from matchrec.frontends.sase import compile_sase, parse
+from matchrec.frontends.sql import MatchRecognize, Query, Site
+from matchrec.frontends.sql import parse as parse_query
+from matchrec.frontends.sql.lower import lower
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.source import Origin, Source, Span
+from matchrec.writing.stages import as_clause
+
+START = Span(0, 1)
+SOME_ORDER = ("time",)
+"""What events are sorted by where nobody said it, and nobody will see it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """What SQL says of its events, and the other languages leave to the call; SQL over one row."""
+
+    table: str = "events"
+    order_by: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    type_column: str = "event_type"
+    output: MatchOutput = MatchOutput.ALL
+
+    @property
+    def sorted_by(self) -> tuple[str, ...]:
+        """The order, or one that stands for it."""
+        return self.order_by or SOME_ORDER
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where parts of a query stand that a plan has no places for."""
+
+    pattern: Span = START
+    window: Span = START
+    output: Span = START
+    measures: Span = START
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A query that was read. notes: what reading it has lost."""
+
+    plan: MatchPlan
+    source: Source
+    places: Places = Places()
+    notes: tuple[Note, ...] = ()
+
+
+def read_sase(text: str, streams: Streams) -> Reading:
+    """A SASE+ query."""
+    with shown_in(Source(text), SASE):
+        plan = compile_sase(
+            text, streams.sorted_by, streams.partition_by, streams.type_column, streams.output
+        )
+        query = parse(text)
+    strategy = query.where.strategy_span if query.where else query.sequence_span
+    window = query.window.span if query.window else START
+    return Reading(plan, Source(text), Places(query.sequence_span, window, strategy))
+
+
+def read_pattern(pattern: Pattern, streams: Streams) -> Reading:
+    """A Pattern without skipping."""
+    query = PatternQuery(pattern, streams.sorted_by, streams.partition_by, ("*",))
+    plan, source = as_clause(query)
+    return Reading(plan, source)
+
+
+def read_sql(text: str, product: Product, language: str) -> Reading:
+    """The one clause of a query in the SQL of a product, to be written in a language."""
+    query, notes = _query(text, product)
+    with shown_in(query.source):
+        if len(query.sites) != 1:
+            span = query.sites[1].clause.span if query.sites else None
+            raise errors.not_one_clause(language, len(query.sites), span)
+        (site,) = query.sites
+        clause = site.clause
+        plan = lower(replace(clause, rows_per_match=None))
+        source, lost = query.source, _lost(query, site, language)
+        here = (replace(one, span=source.written(one.span)[1]) for one in lost)
+        return Reading(plan, source, _places(clause), (*notes, *here))
+
+
+def _query(text: str, product: Product) -> tuple[Query, tuple[Note, ...]]:
+    """The query as Spark SQL, and what is lost on the way there."""
+    frames = frames_of(text)
+    if product is SPARK:
+        return parse_query(text, frames), ()
+    translation = translate_query(text, product, SPARK)
+    origin = Origin(Source(text), translation.edited.before)
+    return parse_query(translation.text, frames, origin=origin), translation.notes
+
+
+def frames_of(text: str) -> list[str]:
+    """The names in braces, each of which may be a DataFrame."""
+    return re.findall(r"\{(\w+)\}", text)
+
+
+def _places(clause: MatchRecognize) -> Places:
+    pattern = clause.pattern_span
+    window = clause.within.span if clause.within else pattern
+    skip = clause.after_match.span if clause.after_match else None
+    measures = clause.measures[0].expression.span if clause.measures else pattern
+    return Places(pattern, window, skip or pattern, measures)
+
+
+def _lost(query: Query, site: Site, language: str) -> Iterator[Note]:
+    """What stands around the parts of the clause that other languages have."""
+    source, clause = query.source, site.clause
+    yield Note(f"{language} has no FROM: pass these rows as the DataFrame of events", site.relation)
+    around = source.text[: site.whole.start] + source.text[site.whole.end :]
+    if around.upper().split() != ["SELECT", "*", "FROM"]:
+        yield Note(f"{language} has no query around the pattern: it is left out", Span(0, 6))
+    if clause.partition_by:
+        keys = ", ".join(key.expression.text for key in clause.partition_by)
+        span = clause.partition_by[0].span.to(clause.partition_by[-1].span)
+        yield Note(f"{language} has no PARTITION BY: pass partition_by, with {keys}", span)
+    if clause.order_by:
+        items = ", ".join(key.expression.text for key in clause.order_by)
+        span = clause.order_by[0].span.to(clause.order_by[-1].span)
+        yield Note(f"{language} has no ORDER BY: pass order_by, with {items}", span)
+    rows = clause.rows_per_match
+    if rows not in (None, RowsPerMatch.ONE_ROW):
+        yield Note(f"{language} has no {rows.value}: it gives a row for each match", clause.span)

@@ -1,0 +1,114 @@
+"""Queries of one language as those of another: texts, notes and refusals."""
+
+from pathlib import Path
+
+import pytest
+
+import matchrec
+from matchrec import Pattern
+from matchrec.__main__ import main
+from matchrec.errors import MatchRecognizeError
+from tests.unit import golden_text
+
+SASE = "PATTERN SEQ(A a, B b) WHERE strict_contiguity { [k] AND b.x > a.x }"
+
+
+def answer(given: str) -> str:
+    head, _, text = given.partition("\n")
+    read, write, *options = head.split()
+    told = dict(option.split("=") for option in options)
+    try:
+        return matchrec.convert(
+            text,
+            read=read,
+            write=write,
+            table="t",
+            order_by=told.get("order", ()),
+            partition_by=told.get("partition", ()),
+            type_column=told.get("type", "event_type"),
+        ).text
+    except MatchRecognizeError as error:
+        return str(error)
+
+
+def test_conversions(pytestconfig: pytest.Config) -> None:
+    update = pytestconfig.getoption("--update")
+    golden_text.check(Path(__file__).with_name("conversions.txt"), answer, update)
+
+
+def notes(conversion: matchrec.Conversion) -> list[tuple[str, str]]:
+    """Each note with the text that it is about."""
+    return [(one.message, conversion.source.at(one.span)) for one in conversion.notes]
+
+
+def test_notes_of_sase() -> None:
+    text = SASE.replace("strict_contiguity", "skip_till_any_match")
+    assert notes(matchrec.convert(text, read="sase", order_by="ts")) == [
+        ("`k` becomes a column of the result", "k"),
+        (
+            "the events do not come out: MEASURES takes columns by name, as RETURN does",
+            "SEQ(A a, B b)",
+        ),
+    ]
+
+
+def test_notes_of_sql() -> None:
+    sql = """SELECT m.x FROM t MATCH_RECOGNIZE (PARTITION BY k, j ORDER BY ts
+        MEASURES A.x AS x ALL ROWS PER MATCH
+        PATTERN (A B) STRICT CONTIGUITY NON-OVERLAPPING MATCHES) AS m"""
+    found = notes(matchrec.convert(sql, write="sase"))
+    assert found[:4] == [
+        ("SASE+ has no FROM: pass these rows as the DataFrame of events", "t"),
+        ("SASE+ has no query around the pattern: it is left out", "SELECT"),
+        ("SASE+ has no PARTITION BY: pass partition_by, with k, j", "k, j"),
+        ("SASE+ has no ORDER BY: pass order_by, with ts", "ts"),
+    ]
+    assert [message for message, _ in found[4:]] == [
+        "SASE+ has no ALL ROWS PER MATCH SHOW EMPTY MATCHES: it gives a row for each match",
+        "SASE+ has no NON-OVERLAPPING MATCHES: pass output='non_overlapping'",
+    ]
+
+
+def test_notes_of_a_vendors_query_are_at_its_own_text() -> None:
+    sql = """SELECT * FROM t MATCH_RECOGNIZE (ORDER BY "ts" MEASURES A."x"::int AS x
+        AFTER MATCH SKIP PAST LAST ROW PATTERN (A))"""
+    found = dict(notes(matchrec.convert(sql, read="snowflake", write="pattern")))
+    assert found["a Pattern has no ORDER BY: pass order_by, with `ts`"].startswith('"ts"')
+    assert found["where `ts` is NULL, events come first there, here last"].startswith('"ts"')
+    assert found["pass skip=AfterMatch.SKIP_PAST_LAST_EVENT to detect"].startswith("AFTER MATCH")
+
+
+def test_a_pattern_as_code_of_its_own() -> None:
+    pattern = Pattern.begin("a").where("x > 1").not_next("b").next("c").optional()
+    names: dict[str, object] = {}
+    exec(matchrec.convert(pattern, write="pattern").text, names)
+    assert names["pattern"] == pattern
+
+
+def test_sase_stays_as_it_is_written() -> None:
+    assert matchrec.convert(SASE, read="sase", write="sase").text == SASE
+
+
+def test_sql_says_what_it_sorts_by() -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="order_by names nothing"):
+        matchrec.convert(SASE, read="sase", write="spark")
+
+
+def test_a_pattern_has_no_language_to_be_read_in() -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="without read="):
+        matchrec.convert(Pattern.begin("a"), read="sase")
+
+
+def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "query.sase"
+    file.write_text("PATTERN SEQ(A a) RETURN a.x")
+    told = ["--read", "sase", "--write", "spark", "--order-by", "ts", "--order-by", "n"]
+    assert main(["convert", str(file), *told, "--table", "t", "--type-column", "kind"]) == 0
+    assert capsys.readouterr().out == (
+        "SELECT * FROM t MATCH_RECOGNIZE (\n"
+        "  ORDER BY ts, n\n"
+        "  MEASURES A.x AS x\n"
+        "  PATTERN (A) SKIP TILL NEXT MATCH ALL MATCHES\n"
+        "  DEFINE A AS A.kind = 'A'\n"
+        ")\n"
+    )
