@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ def blocks(page: Path) -> list[Block]:
     found = list(BLOCK.finditer(text))
     result: list[Block] = []
     printed: str | None = None
-    for match, after in reversed(list(zip(found, [*found[1:], None], strict=True))):
+    for match, after in reversed(list(zip_longest(found, found[1:]))):
         if after is None or text[match.end() : after.start()].strip():
             printed = None
         elif after[1] == "text":

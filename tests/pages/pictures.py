@@ -65,7 +65,14 @@ PICTURES = {
         "SELECT 'sensor', measured_at, glucose FROM glucose WHERE measured_at < '2010-04-01'",
         "glucose, mg/dl",
     ),
-    "sla_breach": Picture("sla_breach", "SELECT ticket, at, event FROM tickets"),
+    "sla_breach": Picture(
+        "sla_breach",
+        """
+        SELECT ticket, at, event, TRUE FROM tickets
+        UNION ALL SELECT ticket, at + INTERVAL '4' HOUR, 'due', FALSE
+        FROM tickets WHERE event = 'opened'
+        """,
+    ),
     "streaks": Picture("streaks", PRICES_2008, PRICES),
     "stuck": Picture(
         "sensor_faults",
