@@ -108,11 +108,12 @@ def test_blocks_do_what_they_say(
 def rewrite(page: Path, block: Block, printed: str) -> None:
     """Puts what the block printed where the page says what it prints."""
     text = page.read_text(encoding="utf-8")
-    at = text.index(block.code) + len(block.code)
-    before, after = text[:at], text[at:]
-    lines = "".join(f"{line}\n" for line in stripped(printed))
-    new = after.replace(f"```text\n{block.printed}```", f"```text\n{lines}```", 1)
-    page.write_text(before + new, encoding="utf-8")
+    at = text.index("```text\n", text.index(block.code) + len(block.code))
+    old = f"```text\n{block.printed}```"
+    if text[at:].startswith(old):  # else a block before it, which says the same, has rewritten it
+        lines = "".join(f"{line}\n" for line in stripped(printed))
+        new = f"{text[:at]}```text\n{lines}```{text[at + len(old) :]}"
+        page.write_text(new, encoding="utf-8")
 
 
 def stripped(text: str) -> list[str]:
