@@ -4,7 +4,8 @@ python  runs, blocks of one file one after the other in one namespace
 sql     runs over the tables of sql_examples/data
 sh      is a line of README that .ci/run takes from there, a benchmark, of which a small part runs
         in its own test, or a `matchrec` command, which runs, in a full run as a program too
-text    right after a python, sql or sh block, is exactly what that block printed
+text    right after a python, sql or sh block, is exactly what that block printed; after several sql
+        blocks right after each other, what each of them printed
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ import subprocess
 import sys
 from contextlib import redirect_stdout
 from io import StringIO
-from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -26,36 +26,16 @@ import matchrec
 from matchrec.__main__ import main
 from matchrec.cli.commands import table_text
 from matchrec.cli.files import Table, format_of
+from tests.pages.blocks import Block, blocks
 from tests.quick.embedded import commands_in
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 SET_UP = re.compile(
     r"python3 -m venv \.venv && \.venv/bin/pip install -q (-e )?'\.\[(demo|test)\]'"
     r" && \.venv/bin/(matchrec demo|pytest -q -n 2)"
 )
-
-
-class Block(NamedTuple):
-    """A fenced block, with the text block right after it."""
-
-    language: str
-    code: str
-    printed: str | None
-
-
-def blocks(page: Path) -> list[Block]:
-    """The blocks of a page in order; a text block belongs to the block right before it."""
-    text = page.read_text(encoding="utf-8")
-    found = list(BLOCK.finditer(text))
-    result = []
-    for match, after in zip_longest(found, found[1:]):
-        follows = after is not None and not text[match.end() : after.start()].strip()
-        printed = after[2] if after and follows and after[1] == "text" else None
-        result.append(Block(match[1], match[2], printed))
-    return [block for block in result if block.language != "text"]
 
 
 def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
@@ -128,11 +108,12 @@ def test_blocks_do_what_they_say(
 def rewrite(page: Path, block: Block, printed: str) -> None:
     """Puts what the block printed where the page says what it prints."""
     text = page.read_text(encoding="utf-8")
-    at = text.index(block.code) + len(block.code)
-    before, after = text[:at], text[at:]
-    lines = "".join(f"{line}\n" for line in stripped(printed))
-    new = after.replace(f"```text\n{block.printed}```", f"```text\n{lines}```", 1)
-    page.write_text(before + new, encoding="utf-8")
+    at = text.index("```text\n", text.index(block.code) + len(block.code))
+    old = f"```text\n{block.printed}```"
+    if text[at:].startswith(old):  # else a block before it, which says the same, has rewritten it
+        lines = "".join(f"{line}\n" for line in stripped(printed))
+        new = f"{text[:at]}```text\n{lines}```{text[at + len(old) :]}"
+        page.write_text(new, encoding="utf-8")
 
 
 def stripped(text: str) -> list[str]:

@@ -46,12 +46,7 @@ def draw(prices: Mapping[str, Prices], matches: Iterable[Any], path: Path) -> No
 
 def draw_share(panel: Axes, ticker: str, prices: Prices, matches: Sequence[Any]) -> None:
     """The price of one share, its matches in colour, each with the depth of its fall."""
-    days, closes = prices
-    panel.plot(plottable(days), closes, color=LINE, linewidth=1.2, zorder=1)
-    for match in matches:
-        first, last = days.index(match.top_date), days.index(match.back_date) + 1
-        panel.axvspan(match.top_date, match.back_date, color=BAND, linewidth=0, zorder=0)
-        panel.plot(plottable(days[first:last]), closes[first:last], color=MATCH, linewidth=2.2)
+    draw_line(panel, *prices, [(match.top_date, match.back_date) for match in matches])
     for match, depth in zip(matches, label_depths(matches), strict=True):
         panel.annotate(
             f"−{match.fall_percent} %",
@@ -62,7 +57,20 @@ def draw_share(panel: Axes, ticker: str, prices: Prices, matches: Sequence[Any])
             fontsize=8,
             color=MATCH,
         )
-    style(panel, f"{ticker}   {len(matches)} V-shapes")
+    style(panel, f"{ticker}   {len(matches)} V-shapes", "close, US dollars")
+
+
+def draw_line(
+    panel: Axes, times: Sequence[date], values: Sequence[float], spans: Iterable[tuple[date, date]]
+) -> list[Any]:
+    """A line, and over it each span in colour, from one of its times to another; their bands."""
+    panel.plot(plottable(times), values, color=LINE, linewidth=1.2, zorder=1)
+    bands = []
+    for start, end in spans:
+        first, last = times.index(start), times.index(end) + 1
+        bands.append(panel.axvspan(start, end, color=BAND, linewidth=0, zorder=0))  # type: ignore[arg-type]
+        panel.plot(plottable(times[first:last]), values[first:last], color=MATCH, linewidth=2.2)
+    return bands
 
 
 def plottable(days: Sequence[date]) -> Any:
@@ -79,10 +87,10 @@ def label_depths(matches: Sequence[Any]) -> list[int]:
     return depths
 
 
-def style(panel: Axes, title: str) -> None:
-    """A panel with a title, no box and pale rules."""
+def style(panel: Axes, title: str, measured: str) -> None:
+    """A panel with a title, what its values are, no box and pale rules."""
     panel.set_title(title, loc="left", color=TEXT, fontsize=12, fontweight="bold")
-    panel.set_ylabel("close, US dollars", color=TEXT, fontsize=9)
+    panel.set_ylabel(measured, color=TEXT, fontsize=9)
     panel.grid(axis="y", color="#edf0f4")
     panel.set_axisbelow(True)
     panel.margins(x=0.01, y=0.12)

@@ -1,0 +1,64 @@
+"""The pictures of the cookbook show the matches that its pages print; its index has every page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from matchrec.cli.files import Table, format_of
+from tests.pages.blocks import blocks
+from tests.pages.pictures import COOKBOOK, IMAGES, PICTURES, ROOT, draw, span_of, write
+
+def ids(path: Path) -> set[str]:
+    """The matches in a picture."""
+    return set(re.findall(r'id="(match-[^"]+)"', path.read_text(encoding="utf-8")))
+
+
+def printed_ids(name: str) -> set[str]:
+    """The matches that the page prints right before a picture."""
+    page = COOKBOOK / f"{PICTURES[name].page}.md"
+    place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
+    *_, printed = [block.printed for block in blocks(page) if block.end < place]
+    assert printed is not None
+    header, *lines = [re.split(r"\s{2,}", line.strip()) for line in printed.splitlines()]
+    matches = [dict(zip(header, line, strict=True)) for line in lines]
+    series = re.search(r"SELECT (\w*)", PICTURES[name].rows)
+    assert series is not None
+    return {span_of(match, series[1]).id for match in matches}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_picture_shows_the_matches_that_its_page_prints(name: str) -> None:
+    assert ids(IMAGES / f"{name}.svg") == printed_ids(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PICTURES)
+def test_picture_is_drawn_from_its_page(name: str, spark: SparkSession, tmp_path: Path) -> None:
+    for path in (ROOT / "sql_examples" / "data").iterdir():
+        if path.suffix != ".md":
+            Table(path.stem, path, format_of(path)).register(spark)
+    write(draw(spark, name), tmp_path / f"{name}.svg")
+    assert ids(tmp_path / f"{name}.svg") == ids(IMAGES / f"{name}.svg")
+
+
+def test_index_lists_every_page() -> None:
+    index = (COOKBOOK / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \[[^]]+\]\((\w+\.md)\)", index, re.M)
+    pages = {path.name for path in COOKBOOK.glob("*.md")}
+    assert {*listed, "README.md"} == pages
+
+
+def test_every_page_has_a_picture_a_pattern_and_pitfalls() -> None:
+    for page in COOKBOOK.glob("[a-z]*.md"):
+        text = page.read_text(encoding="utf-8")
+        assert page.stem in {picture.page for picture in PICTURES.values()}
+        assert "**Pattern.**" in text
+        assert "**Pitfalls.**" in text
+
+
+def test_every_image_is_drawn() -> None:
+    assert {path.stem for path in IMAGES.iterdir()} == set(PICTURES)

@@ -1,0 +1,103 @@
+"""What docs/migration/window_functions.md says in two ways is the same on random rows too."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+from tests.pages.blocks import blocks
+
+PAGE = Path(__file__).parent.parent / "docs" / "migration" / "window_functions.md"
+DAY = timedelta(days=1)
+BEGINNING = datetime(2024, 1, 1)
+
+Rows = list[tuple[Any, ...]]
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Window SQL and clause of each task: the sql blocks that share what they print."""
+    queries = [block for block in blocks(PAGE) if block.language == "sql" and block.printed]
+    neighbours = zip(queries, queries[1:], strict=False)
+    return [(one.code, two.code) for one, two in neighbours if one.printed == two.printed]
+
+
+def keyed(draw: random.Random, step: timedelta) -> Iterator[tuple[str, datetime]]:
+    """Keys and times, no time twice for one key, some left out."""
+    for key in "XYZ":
+        for at in range(400):
+            if draw.random() < 0.9:
+                yield key, BEGINNING + at * step
+
+
+def flights(draw: random.Random) -> Rows:
+    delays = (200, 200, 200, 10, None)
+    return [(key, at, 1, draw.choice(delays)) for key, at in keyed(draw, DAY)]
+
+
+def weather(draw: random.Random) -> Rows:
+    highs = (91.0, 95.0, 80.0, None)
+    return [(key, at, draw.choice(highs)) for key, at in keyed(draw, DAY)]
+
+
+def stocks(draw: random.Random) -> Rows:
+    """Prices that rise and fall for some days; now and then one stays, or is missing."""
+    rows: Rows = []
+    step, price = 1, 500.0
+    for key, at in keyed(draw, DAY):
+        step = -step if draw.random() < 0.15 else step
+        price += 0 if draw.random() < 0.03 else step
+        rows.append((key, at.date(), price if draw.random() < 0.98 else None))
+    return rows
+
+
+def glucose(draw: random.Random) -> Rows:
+    """Readings every five minutes, so many that some sessions are long enough to be printed."""
+    times, at = [], BEGINNING
+    for _ in range(20_000):
+        at += timedelta(minutes=40 if draw.random() < 0.0008 else 5)
+        times.append((at, 100))
+    return times
+
+
+def clicks(draw: random.Random) -> Rows:
+    pages = ("product", "cart", "pay", "help")
+    return [(key, at, draw.choice(pages)) for key, at in keyed(draw, timedelta(minutes=3))]
+
+
+TABLES: dict[str, tuple[Callable[[random.Random], Rows], str]] = {
+    "flights": (flights, "tailnum string, scheduled timestamp, flight int, dep_delay int"),
+    "weather": (weather, "origin string, hour_local timestamp, temp double"),
+    "glucose": (glucose, "measured_at timestamp, glucose int"),
+    "stocks": (stocks, "ticker string, date date, close double"),
+    "clicks": (clicks, "who string, at timestamp, page string"),
+}
+
+
+@pytest.fixture
+def tables(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session with random rows in the tables of the page."""
+    for name, (rows, schema) in TABLES.items():
+        drawn = rows(random.Random(name))
+        spark.createDataFrame(drawn, schema).createOrReplaceTempView(name)
+    yield spark
+    for name in TABLES:
+        spark.catalog.dropTempView(name)
+
+
+def test_the_page_has_six_tasks() -> None:
+    assert len(pairs()) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", pairs())
+def test_both_return_the_same_random_rows(pair: tuple[str, str], tables: SparkSession) -> None:
+    window, clause = (matchrec.sql(tables, query).collect() for query in pair)
+    assert window, "rows that no query finds show nothing"
+    assert sorted(map(tuple, window)) == sorted(map(tuple, clause))
