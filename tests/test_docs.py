@@ -3,7 +3,8 @@
 python  runs, blocks of one file one after the other in one namespace
 sql     runs over the tables of sql_examples/data
 sh      is a line of README that .ci/run takes from there, a benchmark, of which a small part runs
-        in its own test, or a `matchrec` command, which runs, in a full run as a program too
+        in its own test, or a `matchrec` command, which runs, in a full run as a program too;
+        `matchrec warm`, which compiles all kernels, as a program only
 text    right after a python, sql or sh block, is exactly what that block printed; after several sql
         blocks right after each other, what each of them printed
 """
@@ -63,6 +64,8 @@ def run_command(line: str) -> str:
         assert benchmark.is_dir() or benchmark.with_suffix(".py").is_file(), f"no {benchmark}"
         return ""
     assert program == "matchrec", f"who runs `{line}`?"
+    if arguments == ["warm"]:
+        return ""
     out = StringIO()
     with redirect_stdout(out):
         assert main(arguments) == 0
@@ -83,6 +86,13 @@ def test_commands_run_as_programs(line: str) -> None:
     subprocess.run(command, cwd=ROOT, check=True)
 
 
+def register_tables(spark: SparkSession) -> None:
+    """Makes the tables of the examples temporary views, also those that a page has replaced."""
+    for path in (ROOT / "sql_examples" / "data").iterdir():
+        if path.suffix != ".md":
+            Table(path.stem, path, format_of(path)).register(spark)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_do_what_they_say(
     page: Path,
@@ -91,11 +101,11 @@ def test_blocks_do_what_they_say(
     pytestconfig: pytest.Config,
 ) -> None:
     monkeypatch.chdir(ROOT)
-    for path in (ROOT / "sql_examples" / "data").iterdir():
-        if path.suffix != ".md":
-            Table(path.stem, path, format_of(path)).register(spark)
+    found = blocks(page)
+    if found:
+        register_tables(spark)
     names: dict[str, Any] = {"spark": spark, "matchrec": matchrec}
-    for block in blocks(page):
+    for block in found:
         printed = run_block(block, spark, names)
         if block.printed is None:
             continue

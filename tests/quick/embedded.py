@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from pyspark.sql import SparkSession
 
-from matchrec.cli import commands, warm
+from matchrec.cli import commands
 
 
 @contextmanager
@@ -19,8 +19,5 @@ def commands_in(spark: SparkSession) -> Iterator[None]:
     def session() -> Iterator[SparkSession]:
         yield spark
 
-    with (
-        patch.object(commands, "local_session", session),
-        patch.object(warm, "local_session", session),
-    ):
+    with patch.object(commands, "local_session", session):
         yield

@@ -44,6 +44,11 @@ def half_of(cases: Sequence[T], first: int) -> Sequence[T]:
     return cases if FULL or LONG_RUN is not None else cases[first::2]
 
 
+def together(cases: Sequence[T]) -> Sequence[Sequence[T]]:
+    """Each case on its own in a full or long run, else all of them in one group."""
+    return [[case] for case in cases] if FULL or LONG_RUN is not None else [cases]
+
+
 def choose_settings_of_spark() -> None:
     """Lets the sessions of this process, and of those that it starts, have the quick settings."""
     if not OWN_SPARK:

@@ -1,22 +1,26 @@
 """Every Spark type as a partition key, an order key, a navigated value, a measure and a column.
 
 Each type has three values, `low` before `high` and NULL first; the expected rows are worked out by
-hand on positions, and the values compared as what Spark's own query over the table gives.
+hand on positions, and the values compared as what Spark's own query over the table gives. A query
+asks for all types at once, in a full run for each on its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 
 import pyspark
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.types import YearMonthIntervalType
+from pyspark.sql.types import DataType, YearMonthIntervalType
 
 import matchrec
 from tests.properties.test_queries import settings
+from tests.quick.scale import together
+
+SPARK_4 = int(pyspark.__version__.split(".")[0]) >= 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,24 @@ class Case:
     low: str
     high: str
     sortable: bool = True
+
+    @property
+    def name(self) -> str:
+        """The column's name, which the difference of two rows shows."""
+        return "x_" + re.sub(r"\W+", "_", self.type)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether conditions on the run compare its values."""
+        return self.sortable and not re.search("array|struct|collate", self.type)
+
+    def column(self, nulls: int, highs: int) -> str:
+        """`low`, but NULL and `high` where k is one of these."""
+        value = f"CASE k WHEN {nulls} THEN NULL WHEN {highs} THEN {self.high} ELSE {self.low} END"
+        return f"CAST({value} AS {self.type}) AS {self.name}"
+
+
+Cases = tuple[Case, ...]
 
 
 CASES = (
@@ -62,116 +84,156 @@ MODERN = (
 )
 
 
-@pytest.fixture(params=[*CASES, *MODERN], ids=lambda case: case.type)
-def case(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Case]:
-    """A table `typed` with k = 1 .. 4 and x = low, NULL, high, low."""
-    case: Case = request.param
-    if case in MODERN and spark.version < "4":
-        pytest.skip("a type of Spark 4")
-    values = (case.low, "NULL", case.high, case.low)
-    rows = ", ".join(f"({k}, {x})" for k, x in enumerate(values, 1))
-    typed = f"SELECT k, CAST(x AS {case.type}) AS x FROM VALUES {rows} AS t(k, x)"
-    spark.sql(typed).createOrReplaceTempView("typed")
-    yield case
-    spark.catalog.dropTempView("typed")
+TYPES = (*CASES, *MODERN) if SPARK_4 else CASES
 
 
-def result(spark: SparkSession, clause: str) -> DataFrame:
+@pytest.fixture(
+    params=together(TYPES), ids=lambda cases: cases[0].type if len(cases) == 1 else "all"
+)
+def cases(request: pytest.FixtureRequest) -> Cases:
+    return tuple(request.param)
+
+
+@pytest.fixture
+def typed(spark: SparkSession, cases: Cases) -> DataFrame:
+    """Rows k = 1 .. 4 with low, NULL, high, low in the column of each type."""
+    columns = (case.column(nulls=2, highs=3) for case in cases)
+    return spark.range(1, 5).selectExpr("id AS k").selectExpr("k", *columns)
+
+
+def result(frame: DataFrame, clause: str) -> DataFrame:
     define = "" if "DEFINE" in clause else " DEFINE A AS TRUE"
-    return matchrec.sql(spark, f"SELECT * FROM typed MATCH_RECOGNIZE ({clause}{define})")
+    return matchrec.match_recognize(frame, clause + define)
 
 
-def values(frame: DataFrame) -> list[str]:
-    """The rows of a DataFrame, as text: NaN equals NaN, and maps and variants can be sorted."""
+def rows_of(frame: DataFrame) -> list[dict[str, str]]:
+    """The rows of a DataFrame, values as text: NaN equals NaN."""
     readable = [
         f"CAST({field.name} AS string) AS {field.name}"
         if isinstance(field.dataType, YearMonthIntervalType)
         else field.name
         for field in frame.schema
     ]  # PySpark cannot collect months
-    return sorted(map(repr, frame.selectExpr(*readable).collect()))
+    found = frame.selectExpr(*readable).collect()
+    return [{name: repr(value) for name, value in row.asDict().items()} for row in found]
 
 
-def at(spark: SparkSession, *picked: tuple[int, ...]) -> list[str]:
-    """Rows of x at these places of the table, 0 for NULL, under the names a, b, c, ..."""
-    selects = []
-    for row in picked:
-        items = ", ".join(
-            f"max_by(x, k) FILTER (WHERE k = {k}) AS {name}"
-            for k, name in zip(row, "abcdef", strict=False)
-        )
-        selects.append(f"SELECT {items} FROM typed")
-    return values(spark.sql(" UNION ALL ".join(selects)))
+NAVIGATED = {"FIRST({})": 1, "LAST({})": 4, "PREV(LAST({}))": 3, "FIRST(B.{}, 1)": 3}  # to row k
 
 
-def test_navigated_value(spark: SparkSession, case: Case) -> None:
-    got = result(
-        spark,
-        """ORDER BY k MEASURES FIRST(x) AS a, LAST(x) AS b, PREV(LAST(x)) AS c, FIRST(B.x, 1) AS d
-           PATTERN (A B+)""",
+def test_navigated_value(typed: DataFrame, cases: Cases) -> None:
+    measures = (
+        f"{text.format(case.name)} AS {case.name}_{k}_{i}"
+        for i, (text, k) in enumerate(NAVIGATED.items())
+        for case in cases
     )
-    assert values(got) == at(spark, (1, 4, 3, 3))
-    stored = spark.table("typed").schema["x"].dataType
-    assert [field.dataType for field in got.schema] == [stored] * 4
+    got = result(typed, f"ORDER BY k MEASURES {', '.join(measures)} PATTERN (A B+)")
+    stored = rows_of(typed.orderBy("k"))
+    assert rows_of(got) == [
+        {
+            f"{case.name}_{k}_{i}": stored[k - 1][case.name]
+            for i, k in enumerate(NAVIGATED.values())
+            for case in cases
+        }
+    ]
+    assert types_of(got) == types_of(typed.drop("k")) * len(NAVIGATED)
 
 
-def test_passed_through_column(spark: SparkSession, case: Case) -> None:
-    got = result(spark, "ORDER BY k MEASURES LAST(x) AS b ALL ROWS PER MATCH PATTERN (A+)")
-    assert got.columns == ["k", "b", "x"]
-    assert values(got.selectExpr("b AS a", "x AS b")) == at(spark, (1, 1), (2, 2), (3, 3), (4, 4))
-    assert got.schema["x"].dataType == spark.table("typed").schema["x"].dataType
+def types_of(frame: DataFrame) -> list[DataType]:
+    return [field.dataType for field in frame.schema]
 
 
-def test_partition_key(spark: SparkSession, case: Case) -> None:
-    clause = "PARTITION BY x ORDER BY k MEASURES count(*) AS n, FIRST(k) AS f PATTERN (A+)"
-    if not case.sortable:
+def test_passed_through_column(typed: DataFrame, cases: Cases) -> None:
+    measures = ", ".join(f"LAST({case.name}) AS b_{case.name}" for case in cases)
+    got = result(typed, f"ORDER BY k MEASURES {measures} ALL ROWS PER MATCH PATTERN (A+)")
+    expected = typed.selectExpr(
+        "k", *(f"{c.name} AS b_{c.name}" for c in cases), *typed.columns[1:]
+    )
+    assert got.columns == expected.columns
+    assert rows_of(got.orderBy("k")) == rows_of(expected.orderBy("k"))
+    assert types_of(got) == types_of(expected)
+
+
+@pytest.fixture
+def keys(spark: SparkSession, cases: Cases) -> DataFrame:
+    """Each row twice: all values low, or one of them NULL or high, of the type that `other` tells.
+
+    Sorted by all types in turn, NULL of the first type is first, and what is high in it last.
+    """
+    keys = [case for case in cases if case.sortable]
+    if not keys:
+        pytest.skip("no type that Spark sorts")
+    columns = (case.column(nulls=2 * i, highs=2 * i + 1) for i, case in enumerate(keys))
+    others = ", ".join(f"'NULL {case.name}', 'high {case.name}'" for case in keys)
+    rows = spark.range(4 * len(keys) + 2).selectExpr("id DIV 2 AS k")
+    return rows.selectExpr(f"coalesce(get(array({others}), CAST(k AS INT)), 'low') AS o", *columns)
+
+
+def others_in_order(keys: DataFrame) -> list[str]:
+    """What `o` says, as sorted by all types."""
+    names = keys.columns[1:]
+    return [*(f"NULL {x}" for x in names), "low", *(f"high {x}" for x in reversed(names))]
+
+
+def test_partition_key(keys: DataFrame) -> None:
+    """A value that differs makes a partition; equal ones do not."""
+    by = ", ".join(keys.columns[1:])
+    got = result(keys, f"PARTITION BY {by} ORDER BY o MEASURES array_agg(o) AS os PATTERN (A+)")
+    groups = sorted(row.os for row in got.select("os").collect())
+    assert groups == sorted([other] * 2 for other in others_in_order(keys))
+    assert sorted(map(str, rows_of(got.drop("os")))) == sorted(
+        map(str, rows_of(keys.drop("o").distinct()))
+    )
+
+
+def test_order_key(keys: DataFrame) -> None:
+    by = ", ".join(keys.columns[1:])
+    (row,) = result(keys, f"ORDER BY {by} MEASURES array_agg(o) AS os PATTERN (A+)").collect()
+    assert row.os == [other for other in others_in_order(keys) for _ in range(2)]
+
+
+@pytest.mark.parametrize("case", [case for case in TYPES if not case.sortable], ids=str)
+def test_keys_that_spark_cannot_sort_are_refused(spark: SparkSession, case: Case) -> None:
+    frame = spark.range(1).selectExpr("id AS k").selectExpr("k", case.column(nulls=2, highs=3))
+    for clause in (f"PARTITION BY {case.name} ORDER BY k", f"ORDER BY {case.name}, k"):
         with pytest.raises(matchrec.MatchRecognizePlanError, match="which Spark cannot sort"):
-            result(spark, clause)
-        return
-    got = result(spark, clause)
-    counts = got.select("n", "f").collect()
-    assert sorted(tuple(row) for row in counts) == [(1, 2), (1, 3), (2, 1)]
-    assert values(got.selectExpr("x AS a")) == at(spark, (1,), (2,), (3,))
+            result(frame, f"{clause} MEASURES count(*) AS n PATTERN (A+)")
 
 
-def test_order_key(spark: SparkSession, case: Case) -> None:
-    clause = "ORDER BY x, k MEASURES collect_list(k) AS ks PATTERN (A+)"
-    if not case.sortable:
-        with pytest.raises(matchrec.MatchRecognizePlanError, match="which Spark cannot sort"):
-            result(spark, clause)
-        return
-    order = [row.k for row in spark.sql("SELECT k FROM typed ORDER BY x, k").collect()]
-    assert order[0] == 2
-    assert [row.ks for row in result(spark, clause).collect()] == [order]
+def test_condition_on_the_run(typed: DataFrame, cases: Cases) -> None:
+    """The rows are low, NULL, high, low; each is compared with the first."""
 
+    def holds(*names: str) -> bool:
+        null = " AND ".join(f"({name} = A.{name}) IS NULL" for name in names)
+        above = " AND ".join(f"{name} > A.{name}" for name in names)
+        equal = " AND ".join(f"{name} = A.{name}" for name in names)
+        define = f"DEFINE N AS {null}, H AS {above}, E AS {equal}"
+        clause = f"ORDER BY k MEASURES A.k AS k PATTERN (A N H E) {define}"
+        return [row.k for row in result(typed, clause).collect()] == [1]
 
-def test_condition_on_the_run(spark: SparkSession, case: Case) -> None:
-    clause = """ORDER BY k MEASURES collect_list(k) AS ks
-                PATTERN (A B*) DEFINE A AS x IS NOT NULL, B AS x = FIRST(A.x) OR x IS NULL"""
-    refused = case.type.split("<")[0] in ("map", "variant", "array", "struct")
-    if refused or "collate" in case.type:
-        return
-    assert sorted(row.ks for row in result(spark, clause).collect()) == [[1, 2], [3], [4]]
+    names = [case.name for case in cases if case.comparable]
+    if names:
+        assert holds(*names), [name for name in names if not holds(name)]
 
 
 def test_zeros_and_nan_are_grouped_and_compared_as_in_spark(spark: SparkSession) -> None:
     rows = "(1, 0.0D), (2, -0.0D), (3, double('NaN')), (4, double('NaN'))"
-    spark.sql(f"SELECT * FROM VALUES {rows} AS t(k, x)").createOrReplaceTempView("typed")
-    grouped = result(spark, "PARTITION BY x ORDER BY k MEASURES count(*) AS n PATTERN (A+)")
+    frame = spark.sql(f"SELECT * FROM VALUES {rows} AS t(k, x)")
+    grouped = result(frame, "PARTITION BY x ORDER BY k MEASURES count(*) AS n PATTERN (A+)")
     assert sorted(row.n for row in grouped.collect()) == [2, 2]
     equal = "ORDER BY k MEASURES count(*) AS n PATTERN (A B) DEFINE B AS x = LAST(A.x)"
-    assert [row.n for row in result(spark, equal).collect()] == [2, 2]
+    assert [row.n for row in result(frame, equal).collect()] == [2, 2]
     above = "ORDER BY k MEASURES FIRST(k) AS f PATTERN (A B) DEFINE B AS x > FIRST(A.x)"
-    assert [row.f for row in result(spark, above).collect()] == [2]
+    assert [row.f for row in result(frame, above).collect()] == [2]
 
 
 def test_a_calendar_interval_is_navigated(spark: SparkSession) -> None:
-    spark.sql("SELECT 1 AS k, make_interval(1, 2, 0, 3) AS x").createOrReplaceTempView("typed")
-    got = result(spark, "ORDER BY k MEASURES CAST(LAST(x) AS string) AS s PATTERN (A)")
+    frame = spark.sql("SELECT 1 AS k, make_interval(1, 2, 0, 3) AS x")
+    got = result(frame, "ORDER BY k MEASURES CAST(LAST(x) AS string) AS s PATTERN (A)")
     assert [row.s for row in got.collect()] == ["1 years 2 months 3 days"]
 
 
-KNOWS_CALENDAR = int(pyspark.__version__.split(".")[0]) >= 4  # 3.5 cannot read such a schema
+KNOWS_CALENDAR = SPARK_4  # 3.5 cannot read such a schema
 CALENDAR = "make_interval(0, i, 0, -i)" if KNOWS_CALENDAR else "make_ym_interval(i, -1)"
 
 # What Arrow cannot carry, alone and inside of what it can; the last row is NULL throughout.

@@ -21,6 +21,7 @@ from matchrec.nfa import compiled_pattern
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
+from tests.quick.scale import some_of
 
 COLUMNS = InputColumns(("k", "t", "x"))
 FUNNEL = "MEASURES A.t AS s PATTERN (A X*? B) DEFINE A AS x = 1, B AS x = 2"
@@ -66,13 +67,14 @@ def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
         assert compiled.compile_task(received.task, 1) is first
 
 
-@pytest.mark.parametrize("output", [MatchOutput.PREFERRED, ALL])
+@pytest.mark.parametrize("output", some_of([MatchOutput.PREFERRED, ALL]))
 def test_too_many_choices_are_refused(output: MatchOutput) -> None:
     plan = planned("MEASURES A.t AS s PATTERN ((A? B?){1000}) DEFINE A AS x = 1", output)
     with pytest.raises(MatchRecognizePlanError, match="over 200,000 choices"):
         draft(plan, COLUMNS, str)
 
 
+@pytest.mark.slow
 def test_choices_after_acceptances_are_not_limited() -> None:
     """Where all matches are asked for there are so many; up to acceptances a state has one."""
     plan = planned("MEASURES A.t AS s PATTERN ((A??){700}) DEFINE A AS x = 1", ALL)

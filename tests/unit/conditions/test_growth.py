@@ -49,20 +49,22 @@ def test_twice_the_size_takes_twice_the_calls(queries: Queries) -> None:
 
 @pytest.mark.parametrize(
     ("name", "size", "limit"),
-    [
-        ("row patterns: A* A* A*", 1000, "over 200,000 choices"),
-        ("row patterns: A{n}", 20_000, "over 20,000 states"),
-        ("patterns: stages, optional", 1000, "over 200,000 choices"),
-        ("patterns: times", 5000, "over 5,000 states"),
-        ("conditions: CASE on the run", 101, "over 100 operations in one another"),
-        ("conditions: COALESCE on the run", 102, "over 100 operations in one another"),
-        ("conditions: GREATEST of computed values", 500, "over 200,000 operations"),
-        ("nested: groups", 101, "more than 100 groups deep"),
-        ("nested: parentheses", 1000, "nested too deep"),
-        ("nested: CASE in CASE", 1000, "nested too deep"),
-        ("SASE+: predicate of NOT", 500, "nested too deep"),
-        ("SASE+: predicate of a sum", 500, "nested too deep"),
-    ],
+    some_of(
+        [
+            ("row patterns: A* A* A*", 1000, "over 200,000 choices"),
+            ("row patterns: A{n}", 20_000, "over 20,000 states"),
+            ("patterns: stages, optional", 1000, "over 200,000 choices"),
+            ("patterns: times", 5000, "over 5,000 states"),
+            ("conditions: CASE on the run", 101, "over 100 operations in one another"),
+            ("conditions: COALESCE on the run", 102, "over 100 operations in one another"),
+            ("conditions: GREATEST of computed values", 500, "over 200,000 operations"),
+            ("nested: groups", 101, "more than 100 groups deep"),
+            ("nested: parentheses", 1000, "nested too deep"),
+            ("nested: CASE in CASE", 1000, "nested too deep"),
+            ("SASE+: predicate of NOT", 500, "nested too deep"),
+            ("SASE+: predicate of a sum", 500, "nested too deep"),
+        ]
+    ),
 )
 def test_what_is_too_large_is_refused_with_its_limit(name: str, size: int, limit: str) -> None:
     (queries,) = (one for one in families() if one.name == name)
@@ -72,15 +74,17 @@ def test_what_is_too_large_is_refused_with_its_limit(name: str, size: int, limit
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [
-        ("conditions: sum of columns", 1000),
-        ("conditions: sum of terms on the run", 1000),
-        ("clauses: one long measure", 1000),
-        ("conditions: CASE on the run", 90),
-        ("conditions: GREATEST of computed values", 40),
-        ("patterns: stages", 1000),
-        ("patterns: where", 1000),
-    ],
+    some_of(
+        [
+            ("conditions: sum of columns", 1000),
+            ("conditions: sum of terms on the run", 1000),
+            ("clauses: one long measure", 1000),
+            ("conditions: CASE on the run", 90),
+            ("conditions: GREATEST of computed values", 40),
+            ("patterns: stages", 1000),
+            ("patterns: where", 1000),
+        ]
+    ),
 )
 def test_what_is_long_is_not_deep(name: str, size: int) -> None:
     (queries,) = (one for one in families() if one.name == name)
