@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from matchrec.conditions.functions.casts import CASTS
 from matchrec.conditions.functions.comparisons import COMPARISONS
+from matchrec.conditions.functions.digests import DIGESTS
 from matchrec.conditions.functions.function import Function
+from matchrec.conditions.functions.like import LIKES
+from matchrec.conditions.functions.patterns import PATTERNS
 from matchrec.conditions.functions.strings import STRINGS
 
-FUNCTIONS: Mapping[str, Function] = {**COMPARISONS, **STRINGS}
+FUNCTIONS: Mapping[str, Function] = {
+    **COMPARISONS,
+    **CASTS,
+    **STRINGS,
+    **DIGESTS,
+    **LIKES,
+    **PATTERNS,
+}
