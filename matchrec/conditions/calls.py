@@ -7,7 +7,7 @@ Arguments that are columns are brought to a function's parameters by Spark, as i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from matchrec.conditions.functions.aggregate import AggregateUse
@@ -15,6 +15,10 @@ from matchrec.conditions.functions.aggregates import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
 from matchrec.conditions.functions.function import Use
+from matchrec.conditions.functions.time_shifts import SPANS
+from matchrec.conditions.functions.times import TIMES
+from matchrec.conditions.functions.type_names import TIMESTAMP
+from matchrec.conditions.functions.zones import has_one_offset
 from matchrec.conditions.numbers import Typed, widen
 from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, Value
 from matchrec.conditions.row_column import RowColumn
@@ -54,8 +58,13 @@ PARAMETERS = {
     Family.INTEGER: INT,
     Family.BOOLEAN: BOOLEAN,
     Family.DATE: DATE,
+    Family.TIMESTAMP: TIMESTAMP,
 }
 """The type to which Spark casts an argument of another family."""
+
+
+NEVER_IMPLICIT = frozenset({Family.BINARY, Family.ARRAY})
+"""Whose functions have the same names as those of texts, and do something else."""
 
 
 @dataclass(slots=True)
@@ -117,24 +126,51 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     return arguments.call(Apply(step.operator, formulas, use, type_))
 
 
+def moves_along_calendar(one: ValueType, other: ValueType, time_zone: str) -> bool:
+    """Whether an instant is moved by days, which are not all as long in a time zone."""
+    families = {one.family, other.family}
+    return families == {Family.TIMESTAMP, Family.INTERVAL} and not has_one_offset(time_zone)
+
+
+def type_of_times(typer: Typer, step: Combined) -> Typed:
+    """Arithmetic of a time or an interval that Python computes."""
+    parts = time_first(typer, step)
+    use = Use(tuple(typer.type_of(part) for part in parts))
+    name = f"TIME {step.operator}"
+    if name not in FUNCTIONS or FUNCTIONS[name].result(use) is None:
+        one, other = (typer.type_of(part).name for part in step.operands)
+        raise cannot_combine(step.operator, one, other, step.span)
+    return type_call(typer, replace(step, operator=name, operands=parts))
+
+
+def time_first(typer: Typer, step: Combined) -> tuple[Step, ...]:
+    """`3 * x` as `x * 3`, and an interval behind the time to which it is added."""
+    left, right = step.operands
+    one, other = typer.type_of(left).family, typer.type_of(right).family
+    turns = one in NUMBERS or (one in SPANS and other in TIMES)
+    return (right, left) if turns and step.operator in ("+", "*") else (left, right)
+
+
 def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Typed:
     """An argument as its parameter takes it."""
     own = typer.type_of(part)
     if family is None or own.family is family:
         return typer.type_step(part)
-    target = PARAMETERS[family]
+    target = PARAMETERS.get(family)
+    if target is None or own.family in NEVER_IMPLICIT:
+        raise cannot_combine(step.operator, own.name, family.value, step.span)
     if own == VOID:
         return Typed(Constant(None, Kind.INTEGER), target)
     if isinstance(part, Value):
         return typer.cast_column(part, target)
     if family is Family.FLOATING and own.family in NUMBERS:
         return widen(typer.type_step(part), target)
-    if family is Family.STRING and own.family is Family.INTEGER:
-        arguments = Arguments()
-        inner = arguments.add(typer.type_step(part))
-        use = Use((own,), ("STRING",), typer.ansi, typer.time_zone)
-        return arguments.call(Apply("CAST", (inner,), use, STRING))
-    raise cannot_combine(step.operator, own.name, target.name, step.span)
+    use = Use((own,), (target.name.upper(),), typer.ansi, typer.time_zone)
+    if FUNCTIONS["CAST"].result(use) is None:
+        raise cannot_combine(step.operator, own.name, target.name, step.span)
+    arguments = Arguments()
+    inner = arguments.add(typer.type_step(part))
+    return arguments.call(Apply("CAST", (inner,), use, target))
 
 
 def type_list(typer: Typer, step: ListAggregate) -> Typed:

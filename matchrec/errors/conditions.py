@@ -7,7 +7,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current, part, written_in
+from matchrec.errors.language import current, part
 from matchrec.errors.sql.combining import cure, kind, number_of
 from matchrec.source import Span
 
@@ -33,15 +33,6 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
         span,
         notes=(f"values of several {current().rows} of the match must be of one type",),
         hint=cure(operator, left, right),
-    )
-
-
-def days_of_computed_value(span: Span) -> MatchRecognizeError:
-    """DATEDIFF of what is itself computed from several rows."""
-    return MatchRecognizeUnsupportedError(
-        f"`DATEDIFF` in {part('DEFINE')} cannot take a value computed from several rows",
-        span,
-        hint=written_in("write it of plain navigations: datediff({word.later}, {word.earlier})"),
     )
 
 

@@ -7,6 +7,7 @@ here, so that it is refused when the query is built.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
@@ -273,7 +274,31 @@ def cast_function(build: Callable[[Use], Compute]) -> Function:
     return Function((None,), cast_type, build, 1, 1)
 
 
+def conversion(name: str, families: frozenset[Family] | None = None) -> Function:
+    """A function that is a cast to one type, such as `to_date`. families: of what it takes."""
+
+    def named(use: Use) -> Use:
+        return replace(use, words=(name,))
+
+    def result(use: Use) -> ValueType | None:
+        taken = families is None or use.types[0].family in families
+        return cast_type(named(use)) if taken else None
+
+    return Function((None,), result, lambda use: cast_as_set(named(use)), 1, 1)
+
+
+TIMES = frozenset({F.DATE, F.TIMESTAMP, F.TIMESTAMP_NTZ})
+
 CASTS: Mapping[str, Function] = {
     "CAST": cast_function(cast_as_set),
     "TRY_CAST": cast_function(cast_leniently),
+    "TO_DATE": conversion("DATE", TIMES),
+    "TO_TIMESTAMP": conversion("TIMESTAMP", TIMES),
+    **{
+        name: conversion(name)
+        for name in (
+            *("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
+            *("STRING", "BOOLEAN", "DATE", "TIMESTAMP"),
+        )
+    },
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from matchrec.conditions.functions.arrays import ARRAYS
 from matchrec.conditions.functions.casts import CASTS
 from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.functions.digests import DIGESTS
@@ -11,6 +12,9 @@ from matchrec.conditions.functions.function import Function
 from matchrec.conditions.functions.like import LIKES
 from matchrec.conditions.functions.patterns import PATTERNS
 from matchrec.conditions.functions.strings import STRINGS
+from matchrec.conditions.functions.time_parts import TIME_PARTS
+from matchrec.conditions.functions.time_shifts import TIME_SHIFTS
+from matchrec.conditions.functions.times import DISTANCES
 
 FUNCTIONS: Mapping[str, Function] = {
     **COMPARISONS,
@@ -19,4 +23,8 @@ FUNCTIONS: Mapping[str, Function] = {
     **DIGESTS,
     **LIKES,
     **PATTERNS,
+    **DISTANCES,
+    **TIME_PARTS,
+    **TIME_SHIFTS,
+    **ARRAYS,
 }

@@ -7,14 +7,13 @@ the first. Source: java.time.ZonedDateTime.ofLocal, which Spark uses.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from functools import cache
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from matchrec.conditions.functions.calendar import DAY, DAYS_OF_400_YEARS, SECOND
-from matchrec.conditions.functions.function import FunctionError, Use
+from matchrec.conditions.functions.function import FunctionError
 
 CYCLE = DAYS_OF_400_YEARS * DAY  # after which the calendar and the rules of zones repeat
 EARLIEST = -62_104_060_800 * SECOND  # 0002-01-01
@@ -84,14 +83,12 @@ def find_zone(name: str) -> Zone:
         sign, hours, minutes, seconds = found.groups()
         offset = timedelta(hours=int(hours), minutes=int(minutes or 0), seconds=int(seconds or 0))
         return Zone(timezone(-offset if sign == "-" else offset))
-    try:
-        return Zone(ZoneInfo(name))
-    except (ValueError, OSError, KeyError) as error:
-        raise FunctionError(f"Python has no time zone `{name}`") from error
+    regions = {region.lower(): region for region in available_timezones()}
+    if name.lower() not in regions:
+        raise FunctionError(f"Python has no time zone `{name}`")
+    return Zone(ZoneInfo(regions[name.lower()]))
 
 
-def in_zone(
-    compute: Callable[[Zone], Callable[..., object]],
-) -> Callable[[Use], Callable[..., object]]:
-    """What computes a function in the session's time zone."""
-    return lambda use: compute(find_zone(use.time_zone))
+def has_one_offset(name: str) -> bool:
+    """Whether a zone's clocks are never changed."""
+    return isinstance(find_zone(name).rules, timezone)

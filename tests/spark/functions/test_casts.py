@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession
 
-from matchrec.conditions.functions.casts import cast_type
+from matchrec.conditions.functions.casts import CASTS, cast_type
 from matchrec.conditions.functions.function import Use, Value
 from matchrec.conditions.functions.type_names import (
     FLOAT,
@@ -61,6 +61,11 @@ def test_casts(spark: SparkSession, type_: ValueType, rows: list[tuple[Value]]) 
         for target in TARGETS
         for name in ("CAST", "TRY_CAST")
         if cast_type(Use((type_,), (target,))) is not None
+    ]
+    cases += [
+        Case(name, f"{name}({{0}})", (0,))
+        for name, function in CASTS.items()
+        if "CAST" not in name and function.result(Use((type_,))) is not None
     ]
     zone = "America/New_York" if "time" in type_.name or "date" in type_.name else "UTC"
     Table((type_,), rows).check(spark, cases, zone)
