@@ -15,14 +15,15 @@ from matchrec.conditions.functions.aggregates import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
 from matchrec.conditions.functions.function import Use
-from matchrec.conditions.functions.time_shifts import SPANS
+from matchrec.conditions.functions.spans import SPANS
 from matchrec.conditions.functions.times import TIMES
-from matchrec.conditions.functions.type_names import TIMESTAMP
+from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
 from matchrec.conditions.functions.zones import has_one_offset
-from matchrec.conditions.numbers import Typed, widen
+from matchrec.conditions.numbers import Typed, on_times, widen
 from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, Value
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import (
+    ArithmeticOperator,
     Call,
     Choose,
     Collect,
@@ -126,10 +127,23 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     return arguments.call(Apply(step.operator, formulas, use, type_))
 
 
-def moves_along_calendar(one: ValueType, other: ValueType, time_zone: str) -> bool:
-    """Whether an instant is moved by days, which are not all as long in a time zone."""
+def is_along_calendar(one: ValueType, other: ValueType, time_zone: str) -> bool:
+    """Whether what is between two instants, or an interval from one, is counted in local time."""
     families = {one.family, other.family}
-    return families == {Family.TIMESTAMP, Family.INTERVAL} and not has_one_offset(time_zone)
+    of_instants = Family.TIMESTAMP in families and families <= {Family.TIMESTAMP, Family.INTERVAL}
+    return of_instants and not has_one_offset(time_zone)
+
+
+def type_along_calendar(typer: Typer, step: Combined) -> Typed:
+    """Two columns are cast to local times by Spark; anything else is Python's."""
+    left, right = step.operands
+    both = {typer.type_of(left).family, typer.type_of(right).family} == {Family.TIMESTAMP}
+    if step.operator == "-" and both and isinstance(left, Value) and isinstance(right, Value):
+        local = (typer.cast_column(part, TIMESTAMP_NTZ) for part in step.operands)
+        found = on_times(ArithmeticOperator.SUBTRACT, *local)
+        assert found is not None
+        return found
+    return type_of_times(typer, step)
 
 
 def type_of_times(typer: Typer, step: Combined) -> Typed:

@@ -15,8 +15,9 @@ from functools import cached_property
 from typing_extensions import assert_never
 
 from matchrec.conditions.calls import (
+    is_along_calendar,
     is_pythons,
-    moves_along_calendar,
+    type_along_calendar,
     type_call,
     type_list,
     type_of_times,
@@ -299,8 +300,8 @@ class Typer:
         one, other = self.type_of(left), self.type_of(right)
         if one.family in NUMBERS and other.family in NUMBERS:
             return self.on_numbers(step, left, right)
-        if moves_along_calendar(one, other, self.time_zone):
-            return type_of_times(self, step)
+        if is_along_calendar(one, other, self.time_zone):
+            return type_along_calendar(self, step)
         found = on_times(
             ArithmeticOperator(step.operator), self.type_step(left), self.type_step(right)
         )

@@ -19,8 +19,8 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
         f"`{what}` in {part('DEFINE')} combines several {current().rows} of the match",
         span,
         notes=(
-            "values of several rows may be combined there with comparisons, AND, OR, NOT,",
-            "IS NULL, IN, BETWEEN, + - * / %, CASE, COALESCE, ABS, GREATEST and DATEDIFF",
+            "values of several rows may be combined there with operators, CASE, LIKE, RLIKE, CAST,",
+            "and functions of numbers, texts, times and arrays; docs/supported.md lists them",
         ),
         hint=f"write the function around each navigation by itself: {current().alone}",
     )

@@ -28,6 +28,7 @@ from matchrec.conditions.functions.numerals import (
     to_single,
     whole_part,
     wrap,
+    wrap_floating,
 )
 from matchrec.conditions.functions.read_days import read_day
 from matchrec.conditions.functions.type_names import type_named
@@ -204,16 +205,6 @@ def show_boolean(value: bool) -> str:
 def seconds_to_instant(seconds: int) -> int:
     """What leaves 64 bits is the first or the last instant."""
     return max(-(1 << 63), min((1 << 63) - 1, seconds * SECOND))
-
-
-def wrap_floating(bits: int, number: float) -> int:
-    """As Java does: to the nearest number of 32 or 64 bits, whose lowest ones are kept."""
-    if number != number:
-        return 0
-    last = (1 << (max(bits, 32) - 1)) - 1
-    if abs(number) > last:
-        return wrap(last if number > 0 else -last - 1, bits)
-    return wrap(int(number), bits)
 
 
 WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {

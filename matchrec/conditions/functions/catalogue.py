@@ -11,6 +11,7 @@ from matchrec.conditions.functions.digests import DIGESTS
 from matchrec.conditions.functions.function import Function
 from matchrec.conditions.functions.like import LIKES
 from matchrec.conditions.functions.patterns import PATTERNS
+from matchrec.conditions.functions.spans import SPAN_ARITHMETIC
 from matchrec.conditions.functions.strings import STRINGS
 from matchrec.conditions.functions.time_parts import TIME_PARTS
 from matchrec.conditions.functions.time_shifts import TIME_SHIFTS
@@ -26,5 +27,6 @@ FUNCTIONS: Mapping[str, Function] = {
     **DISTANCES,
     **TIME_PARTS,
     **TIME_SHIFTS,
+    **SPAN_ARITHMETIC,
     **ARRAYS,
 }

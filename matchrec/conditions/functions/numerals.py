@@ -39,6 +39,16 @@ def wrap(number: int, bits: int) -> int:
     return (number + half) % (2 * half) - half
 
 
+def wrap_floating(bits: int, number: float) -> int:
+    """As Java does: to the nearest number of 32 or 64 bits, whose lowest ones are kept."""
+    if number != number:
+        return 0
+    last = (1 << (max(bits, 32) - 1)) - 1
+    if abs(number) > last:
+        return wrap(last if number > 0 else -last - 1, bits)
+    return wrap(int(number), bits)
+
+
 def fits(number: int, bits: int) -> bool:
     return -(1 << (bits - 1)) <= number < 1 << (bits - 1)
 

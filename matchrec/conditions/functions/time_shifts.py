@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 from matchrec.conditions.functions.calendar import (
     DAY,
@@ -20,7 +19,6 @@ from matchrec.conditions.functions.function import (
     Function,
     FunctionError,
     Use,
-    Value,
     function,
 )
 from matchrec.conditions.functions.numerals import fits, wrap
@@ -40,11 +38,10 @@ from matchrec.conditions.functions.times import (
 )
 from matchrec.conditions.functions.type_names import TIMESTAMP
 from matchrec.conditions.functions.zones import Zone
-from matchrec.conditions.types import DATE, INTERVAL, Family, ValueType
+from matchrec.conditions.types import DATE, Family, ValueType
 
 WHOLE = frozenset({Family.INTEGER})
 TEXT = frozenset({Family.STRING})
-SPANS = frozenset({Family.INTERVAL, Family.MONTHS})
 WEEK_DAYS = {
     name: number
     for number, names in enumerate(
@@ -203,67 +200,8 @@ def make_day(use: Use) -> Compute:
     return compute
 
 
-def multiply(span: int, number: Value, *, bits: int) -> int:
-    """Rounded half up where the number has a fraction."""
-    return checked(half_up(Fraction(span) * Fraction(number)), bits)
-
-
-def half_up(number: Fraction) -> int:
-    """The nearest whole number, a half away from zero."""
-    size = int(abs(number) + Fraction(1, 2))
-    return size if number >= 0 else -size
-
-
-def scaled(use: Use) -> ValueType | None:
-    """The interval's type, which stands first. Floating numbers are rounded by Java."""
-    span, number = use.types
-    fits_both = span.family in SPANS and number.family in (Family.INTEGER, Family.DECIMAL)
-    return _of_units(span) if fits_both else None
-
-
-def _of_units(span: ValueType) -> ValueType:
-    if span.family is Family.INTERVAL:
-        return INTERVAL
-    return ValueType(Family.MONTHS, "interval year to month")
-
-
-def multiplied(use: Use) -> Compute:
-    bits = 64 if use.types[0].family is Family.INTERVAL else 32
-    return lambda span, number: multiply(span, number, bits=bits)
-
-
-def divided(use: Use) -> Compute:
-    bits = 64 if use.types[0].family is Family.INTERVAL else 32
-
-    def compute(span: int, number: Value) -> int:
-        if number == 0:
-            raise FunctionError("INTERVAL_DIVIDED_BY_ZERO")
-        return checked(half_up(Fraction(span) / Fraction(number)), bits)
-
-    return compute
-
-
-def added(sign: int) -> Function:
-    """A time and an interval."""
-
-    def build(use: Use) -> Compute:
-        zone, of_months = zone_of(use), use.types[1].family is Family.MONTHS
-        if use.types[0].family is Family.DATE:
-            return lambda day, months: checked(add_months(day, sign * months), 32)
-        add = add_months_to if of_months else add_span
-        return lambda time, span: add(zone, time, sign * span)
-
-    return Function((None, None), moved_type, build, 2, 2)
-
-
-def moved_type(use: Use) -> ValueType | None:
-    time, span = use.types
-    if time.family is Family.DATE:
-        return DATE if span.family is Family.MONTHS else None
-    return time if time.family in TIMES and span.family in SPANS else None
-
-
 DATE_ADD = on_day(lambda day, days: wrap(day + days, 32))
+
 
 TIME_SHIFTS: Mapping[str, Function] = {
     "TIMESTAMPADD": Function((None, None), shift_type, shift, 2, 2),
@@ -280,8 +218,4 @@ TIME_SHIFTS: Mapping[str, Function] = {
     "TIMESTAMP_MILLIS": function((None,), of_times(TIMESTAMP, WHOLE), instant_of(1000)),
     "TIMESTAMP_MICROS": function((None,), of_times(TIMESTAMP, WHOLE), instant_of(1)),
     "MAKE_DATE": Function((Family.INTEGER,), lambda _: DATE, make_day, 3, 3),
-    "TIME *": Function((None, None), scaled, multiplied, 2, 2),
-    "TIME /": Function((None, None), scaled, divided, 2, 2),
-    "TIME +": added(1),
-    "TIME -": added(-1),
 }

@@ -39,7 +39,9 @@ def check_conditions(
         for engine in ENGINES:
             text = MATCHED.format(cases=cases)
             found = matchrec.sql(spark, text, t=frame, engine=engine).collect()
-            assert pairs(found, conditions) == expected, engine
+            ours = pairs(found, conditions)
+            wrong = {one: (ours[one], expected[one]) for one in ours if ours[one] != expected[one]}
+            assert not wrong, f"{engine}: {wrong}"
 
 
 def pairs(rows: Sequence[Sequence[int]], conditions: Sequence[str]) -> dict[str, list[int]]:

@@ -74,7 +74,7 @@ CASTS = (
     "TRY_CAST(A.i || B.i AS INT) > 12",
     "(A.i || '.' || nullif(B.i, -1))::DOUBLE > 1.5",
     "CAST(A.d + B.d AS INT) = 3",
-    "CAST(A.d * B.d AS DECIMAL(20, 1)) > 3",
+    "CAST(A.d * B.d AS DECIMAL(12, 1)) > 3",
     "CAST(A.i - B.i AS BOOLEAN)",
     "TRY_CAST(concat('202', B.i, '-0', A.i, '-01') AS DATE) > DATE'2022-01-01'",
     "TRY_CAST(A.n || B.n AS INT) > 11",

@@ -21,6 +21,8 @@ INSTANTS = (
     "timestampadd(DAY, A.i, greatest(A.t, B.t)) > A.t + INTERVAL '20' DAY",
     "dateadd(MONTH, B.i, A.t) > B.t",
     "A.t + (B.t - A.t) = B.t",
+    "B.t - A.t > INTERVAL '23' HOUR",
+    "greatest(A.t, B.t) - A.t > INTERVAL '23' HOUR",
     "A.t + B.i * INTERVAL '1' DAY > B.t",
     "A.t + INTERVAL '1' MONTH > B.t",
     "B.t - A.m > A.t",
