@@ -48,7 +48,7 @@ from matchrec.conditions.types import (
     is_held_by_python,
     is_ranked,
 )
-from matchrec.errors.conditions import aggregate_not_grown, cannot_combine
+from matchrec.errors.conditions import aggregate_not_grown, cannot_combine, does_not_take
 
 if TYPE_CHECKING:
     from matchrec.conditions.typing import Typer
@@ -121,6 +121,8 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     type_ = function.result(use) if function.takes(len(parts)) else None
     if type_ is None:
         names = [one.type.name for one in parts]
+        if len(names) == 1:
+            raise does_not_take(step.operator, names[0], step.words, step.span)
         raise cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
     arguments = Arguments()
     formulas = tuple(map(arguments.add, parts))

@@ -36,6 +36,19 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
     )
 
 
+def does_not_take(
+    function: str, type_name: str, words: tuple[str, ...], span: Span
+) -> MatchRecognizeError:
+    """A function of several rows that Python does not compute for such a value."""
+    said = f" as {words[0]}" if words else ""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` in {part('DEFINE')} cannot take {type_name}{said}",
+        span,
+        notes=(f"it is computed there of values of several {current().rows} of the match",),
+        hint=f"write the function around each navigation by itself: {current().alone}",
+    )
+
+
 def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecognizeError:
     """An aggregate or a sign that needs a number."""
     number = number_of(type_name)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+import matchrec
+from matchrec.errors import MatchRecognizeUnsupportedError
 from tests.spark.functions.neighbours import check_conditions
 
 ROWS = [
@@ -103,3 +106,29 @@ def test_casts(spark: SparkSession, rows: DataFrame) -> None:
 
 def test_without_ansi(spark: SparkSession, rows: DataFrame) -> None:
     check_conditions(spark, rows, WITHOUT_ANSI, ansi=False)
+
+
+def test_explain_names_what_python_computes(spark: SparkSession, rows: DataFrame) -> None:
+    text = """SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS m PATTERN (A B)
+        DEFINE B AS levenshtein(A.s || B.p, B.s) < 3 AND upper(A.s) = B.s)"""
+    told = str(matchrec.explain(spark, text, t=rows))
+    assert "\n  computed in Python, slower: levenshtein, ||\n" in told
+
+
+def test_a_pattern_that_java_reads_in_another_way_ends_the_query(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    text = """SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS m PATTERN (A B)
+        DEFINE B AS A.s || B.s RLIKE 'a++')"""
+    with pytest.raises(PySparkException, match=r"'a\+\+' has '\+\+' at character 2"):
+        matchrec.sql(spark, text, t=rows).collect()
+
+
+def test_the_text_of_a_floating_point_number_is_refused(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    text = """SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS m PATTERN (A B)
+        DEFINE B AS CAST(A.d + B.d AS STRING) = '1.5')"""
+    told = "`CAST` in DEFINE cannot take double as STRING"
+    with pytest.raises(MatchRecognizeUnsupportedError, match=told):
+        matchrec.sql(spark, text, t=rows)

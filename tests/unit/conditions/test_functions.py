@@ -16,12 +16,8 @@ SPECIAL = {"x::T", "date_part"}  # other ways to write CAST and EXTRACT
 def test_the_page_lists_all_functions() -> None:
     text = PAGE.read_text(encoding="utf-8")
     table = text[text.index("| of | functions |") : text.index("Anything else over several rows")]
-    listed = {one.lower() for one in re.findall(r"`([^`]+)`", table.replace("\\|", "|"))} - {
-        "+",
-        "-",
-        "*",
-        "/",
-    }
+    names = re.findall(r"`([^`]+)`", table.replace("\\|", "|"))
+    listed = {one.lower() for one in names} - {"+", "-", "*", "/"}
     known = {
         WRITTEN.get(name, name).lower()
         for name in FUNCTIONS
