@@ -7,7 +7,7 @@ Arguments that are columns are brought to a function's parameters by Spark, as i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from matchrec.conditions.accumulators.aggregate import AggregateUse
@@ -15,10 +15,15 @@ from matchrec.conditions.accumulators.catalogue import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
 from matchrec.conditions.functions.function import Use
-from matchrec.conditions.numbers import Typed, widen
+from matchrec.conditions.functions.spans import SPANS
+from matchrec.conditions.functions.times import TIMES
+from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
+from matchrec.conditions.functions.zones import has_one_offset
+from matchrec.conditions.numbers import Typed, on_times, widen
 from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, Value
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import (
+    ArithmeticOperator,
     Call,
     Choose,
     Collect,
@@ -43,7 +48,7 @@ from matchrec.conditions.types import (
     is_held_by_python,
     is_ranked,
 )
-from matchrec.errors.conditions import aggregate_cannot_take, cannot_combine
+from matchrec.errors.conditions import aggregate_cannot_take, cannot_combine, does_not_take
 
 if TYPE_CHECKING:
     from matchrec.conditions.typing import Typer
@@ -54,8 +59,13 @@ PARAMETERS = {
     Family.INTEGER: INT,
     Family.BOOLEAN: BOOLEAN,
     Family.DATE: DATE,
+    Family.TIMESTAMP: TIMESTAMP,
 }
 """The type to which Spark casts an argument of another family."""
+
+
+NEVER_IMPLICIT = frozenset({Family.BINARY, Family.ARRAY})
+"""Whose functions have the same names as those of texts, and do something else."""
 
 
 @dataclass(slots=True)
@@ -111,10 +121,50 @@ def type_call(typer: Typer, step: Combined) -> Typed:
     type_ = function.result(use) if function.takes(len(parts)) else None
     if type_ is None:
         names = [one.type.name for one in parts]
+        if len(names) == 1:
+            raise does_not_take(step.operator, names[0], step.words, step.span)
         raise cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
     arguments = Arguments()
     formulas = tuple(map(arguments.add, parts))
     return arguments.call(Apply(step.operator, formulas, use, type_))
+
+
+def is_along_calendar(one: ValueType, other: ValueType, time_zone: str) -> bool:
+    """Whether what is between two instants, or an interval from one, is counted in local time."""
+    families = {one.family, other.family}
+    of_instants = Family.TIMESTAMP in families and families <= {Family.TIMESTAMP, Family.INTERVAL}
+    return of_instants and not has_one_offset(time_zone)
+
+
+def type_along_calendar(typer: Typer, step: Combined) -> Typed:
+    """Two columns are cast to local times by Spark; anything else is Python's."""
+    left, right = step.operands
+    both = {typer.type_of(left).family, typer.type_of(right).family} == {Family.TIMESTAMP}
+    if step.operator == "-" and both and isinstance(left, Value) and isinstance(right, Value):
+        local = (typer.cast_column(part, TIMESTAMP_NTZ) for part in step.operands)
+        found = on_times(ArithmeticOperator.SUBTRACT, *local)
+        assert found is not None
+        return found
+    return type_of_times(typer, step)
+
+
+def type_of_times(typer: Typer, step: Combined) -> Typed:
+    """Arithmetic of a time or an interval that Python computes."""
+    parts = time_first(typer, step)
+    use = Use(tuple(typer.type_of(part) for part in parts))
+    name = f"TIME {step.operator}"
+    if name not in FUNCTIONS or FUNCTIONS[name].result(use) is None:
+        one, other = (typer.type_of(part).name for part in step.operands)
+        raise cannot_combine(step.operator, one, other, step.span)
+    return type_call(typer, replace(step, operator=name, operands=parts))
+
+
+def time_first(typer: Typer, step: Combined) -> tuple[Step, ...]:
+    """`3 * x` as `x * 3`, and an interval behind the time to which it is added."""
+    left, right = step.operands
+    one, other = typer.type_of(left).family, typer.type_of(right).family
+    turns = one in NUMBERS or (one in SPANS and other in TIMES)
+    return (right, left) if turns and step.operator in ("+", "*") else (left, right)
 
 
 def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Typed:
@@ -122,19 +172,21 @@ def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Ty
     own = typer.type_of(part)
     if family is None or own.family is family:
         return typer.type_step(part)
-    target = PARAMETERS[family]
+    target = PARAMETERS.get(family)
+    if target is None or own.family in NEVER_IMPLICIT:
+        raise cannot_combine(step.operator, own.name, family.value, step.span)
     if own == VOID:
         return Typed(Constant(None, Kind.INTEGER), target)
     if isinstance(part, Value):
         return typer.cast_column(part, target)
     if family is Family.FLOATING and own.family in NUMBERS:
         return widen(typer.type_step(part), target)
-    if family is Family.STRING and own.family is Family.INTEGER:
-        arguments = Arguments()
-        inner = arguments.add(typer.type_step(part))
-        use = Use((own,), ("STRING",), typer.ansi, typer.time_zone)
-        return arguments.call(Apply("CAST", (inner,), use, STRING))
-    raise cannot_combine(step.operator, own.name, target.name, step.span)
+    use = Use((own,), (target.name.upper(),), typer.ansi, typer.time_zone)
+    if FUNCTIONS["CAST"].result(use) is None:
+        raise cannot_combine(step.operator, own.name, target.name, step.span)
+    arguments = Arguments()
+    inner = arguments.add(typer.type_step(part))
+    return arguments.call(Apply("CAST", (inner,), use, target))
 
 
 def type_list(typer: Typer, step: ListAggregate) -> Typed:

@@ -14,7 +14,14 @@ from functools import cached_property
 
 from typing_extensions import assert_never
 
-from matchrec.conditions.calls import is_pythons, type_call, type_list
+from matchrec.conditions.calls import (
+    is_along_calendar,
+    is_pythons,
+    type_along_calendar,
+    type_call,
+    type_list,
+    type_of_times,
+)
 from matchrec.conditions.effort import Effort
 from matchrec.conditions.mathematics import is_mathematics, type_mathematics, type_quotient
 from matchrec.conditions.numbers import (
@@ -75,7 +82,6 @@ from matchrec.conditions.types import (
 )
 from matchrec.errors.conditions import (
     cannot_combine,
-    days_of_computed_value,
     not_a_number,
     not_boolean,
 )
@@ -313,12 +319,12 @@ class Typer:
         one, other = self.type_of(left), self.type_of(right)
         if one.family in NUMBERS and other.family in NUMBERS:
             return self.on_numbers(step, left, right)
+        if is_along_calendar(one, other, self.time_zone):
+            return type_along_calendar(self, step)
         found = on_times(
             ArithmeticOperator(step.operator), self.type_step(left), self.type_step(right)
         )
-        if found is None:
-            raise cannot_combine(step.operator, one.name, other.name, step.span)
-        return found
+        return type_of_times(self, step) if found is None else found
 
     def on_numbers(self, step: Combined, left: Step, right: Step) -> Typed:
         one, other = self.type_of(left), self.type_of(right)
@@ -342,9 +348,9 @@ class Typer:
         return found
 
     def days_between(self, step: Combined) -> Typed:
-        """DATEDIFF(end, start), whole days; timestamps are cast to dates by Spark."""
+        """DATEDIFF(end, start), whole days; columns are cast to dates by Spark."""
         if not all(isinstance(part, Value) for part in step.operands):
-            raise days_of_computed_value(step.span)
+            return type_call(self, step)
         left, right = (self.cast_column(part, DATE) for part in step.operands)
         return Typed(
             integer_arithmetic(ArithmeticOperator.SUBTRACT, left.expression, right.expression), INT

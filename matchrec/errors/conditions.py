@@ -9,7 +9,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
-from matchrec.errors.language import current, part, written_in
+from matchrec.errors.language import current, part
 from matchrec.errors.sql.combining import cure, kind, number_of
 from matchrec.source import Span
 
@@ -21,8 +21,8 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
         f"`{what}` in {part('DEFINE')} combines several {current().rows} of the match",
         span,
         notes=(
-            "values of several rows may be combined there with comparisons, AND, OR, NOT,",
-            "IS NULL, IN, BETWEEN, + - * / %, CASE, COALESCE, ABS, GREATEST and DATEDIFF",
+            "values of several rows may be combined there with operators, CASE, LIKE, RLIKE, CAST,",
+            "and functions of numbers, texts, times and arrays; docs/supported.md lists them",
         ),
         hint=f"write the function around each navigation by itself: {current().alone}",
     )
@@ -38,12 +38,16 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
     )
 
 
-def days_of_computed_value(span: Span) -> MatchRecognizeError:
-    """DATEDIFF of what is itself computed from several rows."""
+def does_not_take(
+    function: str, type_name: str, words: tuple[str, ...], span: Span
+) -> MatchRecognizeError:
+    """A function of several rows that Python does not compute for such a value."""
+    said = f" as {words[0]}" if words else ""
     return MatchRecognizeUnsupportedError(
-        f"`DATEDIFF` in {part('DEFINE')} cannot take a value computed from several rows",
+        f"`{function}` in {part('DEFINE')} cannot take {type_name}{said}",
         span,
-        hint=written_in("write it of plain navigations: datediff({word.later}, {word.earlier})"),
+        notes=(f"it is computed there of values of several {current().rows} of the match",),
+        hint=f"write the function around each navigation by itself: {current().alone}",
     )
 
 

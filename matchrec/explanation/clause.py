@@ -13,7 +13,9 @@ from typing_extensions import assert_never
 from matchrec.arguments import Kind, all_of, can, instance_of
 from matchrec.compile.executable import Executable
 from matchrec.compile.overlap import find_slice_overlap
+from matchrec.conditions.functions.formula import names_of
 from matchrec.conditions.row_column import Neighbours, show_column
+from matchrec.conditions.run_condition import Call, parts_of
 from matchrec.engine.cost import classify_time
 from matchrec.engine.slices.starting_rows import SliceOverlap
 from matchrec.explanation.formulas import formulas
@@ -223,6 +225,7 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     if plan.staging is not None:
         yield from test_lines(plan, executable)
         yield said
+        yield from python_lines(executable)
         return
     written = {one.variable: show_scalar(one.condition) for one in plan.definitions}
     conditions = zip(executable.task.variables, executable.task.conditions, strict=True)
@@ -234,6 +237,17 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
             also = f"{bit}, and " if bit else ""
             yield f"{variable}: {also}on the run: {written[variable]}"
     yield said
+    yield from python_lines(executable)
+
+
+def python_lines(executable: Executable) -> Iterator[str]:
+    """What of the conditions Python computes during the search."""
+    known = [one.run_condition for one in executable.task.conditions if one.run_condition]
+    calls = (part for one in known for part in parts_of(one) if isinstance(part, Call))
+    names = dict.fromkeys(name for call in calls for name in names_of(call.formula))
+    if names:
+        shown = (name.removeprefix("TIME ").lower() for name in names)
+        yield f"computed in Python, slower: {', '.join(dict.fromkeys(shown))}"
 
 
 def engine_lines(executable: Executable) -> Iterator[str]:

@@ -77,7 +77,7 @@ def show_tree(scalar: Scalar, depth: int = 0) -> str:
     if not isinstance(scalar, Operation):
         return f"{indent}{render(scalar, show_reference)}"
     below = [show_tree(operand, depth + 1) for operand in scalar.operands]
-    return "\n".join([f"{indent}{scalar.operator}", *below])
+    return "\n".join([indent + " ".join((scalar.operator, *scalar.words)), *below])
 
 
 def show_plan(plan: MatchPlan) -> str:

@@ -21,6 +21,10 @@ class FunctionError(Exception):
     """A value for which a function has no result; the message says why, in Spark's terms."""
 
 
+class UndecidedError(FunctionError):
+    """A value for which Spark's result depends on what Python does not know."""
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
     """One call of a function, as far as it is known before there are values.

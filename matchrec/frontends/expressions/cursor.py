@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from matchrec.frontends.expressions.analysis import Analysis
 from matchrec.frontends.expressions.combined import with_holes
 from matchrec.frontends.expressions.references import Hole
@@ -48,10 +50,30 @@ class ExpressionCursor(Cursor):
     def term(self, start: int, end: int) -> Term:
         return Term(self.pieces(start, end), self.span(start, end))
 
-    def operation(self, operator: str, start: int, *operands: Scalar) -> Operation:
+    def operation(
+        self, operator: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()
+    ) -> Operation:
         """An operation over the tokens from `start` up to the current position."""
         end = self.position
-        return Operation(operator, operands, self.pieces(start, end), self.span(start, end))
+        return Operation(operator, operands, self.pieces(start, end), self.span(start, end), words)
+
+    def string_at(self, index: int) -> str:
+        """The text of a string, as it was written, without its quotes."""
+        return self.analysis.text_at(self.tokens[index].span)[1:-1]
+
+    def type_name(self, start: int, end: int) -> str:
+        """The tokens `start .. end` of a type, as a word: `DECIMAL(10,2)`, `INTERVAL DAY`."""
+        text = " ".join(self.tokens[index].text.upper() for index in range(start, end))
+        return re.sub(r" ?([(),<>:]) ?", r"\1", text)
+
+    def top_level(self, key: str, start: int, end: int) -> int | None:
+        """Where the first of tokens `start .. end` with a key stands that is in no brackets."""
+        index = start
+        while index < end:
+            if self.key_at(index) == key:
+                return index
+            index = self.pairs.get(index, index) + 1
+        return None
 
     def is_subquery(self, opening: int) -> bool:
         start = self.tokens[opening].span.start

@@ -13,6 +13,7 @@ from matchrec.frontends.expressions.operators import (
     NOT_PLAIN,
     operation_of_call,
 )
+from matchrec.frontends.expressions.special_calls import SPECIAL_CALLS, SpecialCall
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import Scalar, Term
 
@@ -82,8 +83,8 @@ class OperandReader(ExpressionCursor, ABC):
     def primary(self) -> Scalar:
         start = self.position
         tree = self.operand()
-        while self.postfix():
-            tree = self.term(start, self.position)
+        while (found := self.postfix(start, tree)) is not None:
+            tree = found
         return tree
 
     def operand(self) -> Scalar:
@@ -119,20 +120,28 @@ class OperandReader(ExpressionCursor, ABC):
         elif symbol != "?":
             raise NotModelled
 
-    def postfix(self) -> bool:
-        """Whether a subscript, a field, a cast or a collation was read."""
-        start = self.position
+    def postfix(self, start: int, tree: Scalar) -> Scalar | None:
+        """The operand with the subscript, field, cast or collation after it, if there is one."""
+        place = self.position
         if self.key == "[":
-            self.position = self.pairs[start] + 1
-        elif self.key == "." and self.position + 1 < self.end:
+            self.position = closing = self.pairs[place] + 1
+            index = self.readable(place + 1, closing - 1)
+            return None if index is None else self.operation("[]", start, tree, index)
+        if self.key == "::":
+            return self.cast(start, tree)
+        if self.key == "." and place + 1 < self.end:
             self.position += 2
-        elif self.key == "::":
-            self.skip(2)
-            if self.key == "(":
-                self.position = self.pairs[self.position] + 1
         elif self.key == "COLLATE":
             self.skip(2)
-        return self.position > start
+        return self.term(start, self.position) if self.position > place else None
+
+    def cast(self, start: int, tree: Scalar) -> Scalar:
+        """`x::T`, where the type is one word, or a word and what it has in parentheses."""
+        place = self.position + 1
+        self.skip(2)
+        if self.key == "(":
+            self.position = self.pairs[self.position] + 1
+        return self.operation("CAST", start, tree, words=(self.type_name(place, self.position),))
 
     def interval(self) -> Term:
         """`INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
@@ -199,6 +208,11 @@ class OperandReader(ExpressionCursor, ABC):
         if closing == start + 2 or self.is_subquery(start + 1):
             return self.term(start, self.position)
         try:
+            special = self.special_call(name, start + 2, closing)
+            if special is not None:
+                return self.operation(
+                    special.operator, start, *special.operands, words=special.words
+                )
             arguments = self.separated(start + 2, closing)
         except NotModelled:
             return self.term(start, closing + 1)
@@ -206,3 +220,8 @@ class OperandReader(ExpressionCursor, ABC):
         if operation is None:
             return self.term(start, closing + 1)
         return self.operation(operation, start, *arguments)
+
+    def special_call(self, name: str, start: int, end: int) -> SpecialCall | None:
+        """A call with more than values between its parentheses, which are around `start .. end`."""
+        form = SPECIAL_CALLS.get(name)
+        return None if form is None else form(self, name, start, end)

@@ -3,7 +3,7 @@
     disjunction := conjunction (OR conjunction)*      conjunction := negation (AND negation)*
     negation    := (NOT | !) negation | predicate
     predicate   := binary [IS [NOT] NULL | ... | [NOT] BETWEEN binary AND binary | [NOT] IN (...)
-                           | [NOT] LIKE binary]
+                           | [NOT] LIKE binary [ESCAPE string]]
     binary      := comparison over | ^ & shifts, + - ||, * / % DIV, unary, from loose to tight
 
 What is not modelled becomes an opaque `Term`, at the least part that holds it: a Term is always
@@ -21,6 +21,9 @@ from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, Term
 
 _LOOSEST = (-1, "")
+
+LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
+"""The words between a text and a pattern, each with the operation that it is."""
 
 
 def read_operations(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
@@ -65,7 +68,7 @@ class OperationReader(OperandReader):
             return self.operation(f"{negated}BETWEEN", start, left, low, self.binary(0))
         if self.accept("IN"):
             return self.membership(start, left, f"{negated}IN")
-        if self.key in ("LIKE", "ILIKE", "RLIKE", "REGEXP"):
+        if self.key in LIKENESSES:
             return self.likeness(start, left, negated)
         if negated:
             raise NotModelled
@@ -83,18 +86,18 @@ class OperationReader(OperandReader):
         return self.operation(operator, start, left, *self.separated(opening + 1, closing))
 
     def likeness(self, start: int, left: Scalar, negated: str) -> Scalar:
-        """LIKE and its relatives, of which only LIKE with one pattern is an operation."""
-        operator = self.key
+        """LIKE and its relatives; of several patterns they are opaque."""
+        operator = LIKENESSES[self.key]
         self.position += 1
         if self.key in ("ANY", "SOME", "ALL") and self.key_at(self.position + 1) == "(":
             self.position = self.pairs[self.position + 1] + 1
             return self.term(start, self.position)
-        pattern = self.binary(0)
+        parts = [left, self.binary(0)]
         if self.accept("ESCAPE"):
+            escape = self.position
             self.skip(1)
-        elif operator == "LIKE":
-            return self.operation(f"{negated}LIKE", start, left, pattern)
-        return self.term(start, self.position)
+            parts.append(self.term(escape, self.position))
+        return self.operation(f"{negated}{operator}", start, *parts)
 
     def test(self, start: int, left: Scalar) -> Operation:
         """What follows IS."""

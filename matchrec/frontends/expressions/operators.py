@@ -24,7 +24,7 @@ BINARY = {
 }
 """How tight each binary operator binds, and its name in an Operation; without one, opaque."""
 
-SPECIAL_FORMS = words("EXISTS IDENTIFIER OVERLAY POSITION STRUCT")
+SPECIAL_FORMS = words("EXISTS IDENTIFIER STRUCT")
 """Functions whose arguments are more than values: STRUCT names its fields after them."""
 
 _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP")

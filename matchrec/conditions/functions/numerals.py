@@ -1,0 +1,163 @@
+"""Numbers as texts, and numbers of one width as numbers of another."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from fractions import Fraction
+
+from matchrec.conditions.functions.function import FunctionError, UndecidedError
+
+BLANK = "".join(map(chr, range(33))) + "\x7f"  # what Spark trims from a whole number or a boolean
+JAVA_BLANK = "".join(map(chr, range(33)))  # what Java trims
+WHOLE = re.compile(r"[+-]?[0-9]+")
+WHOLE_WITH_FRACTION = re.compile(r"([+-]?[0-9]*)(?:\.[0-9]*)?")
+FLOATING = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
+HEXADECIMAL = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
+FRACTIONAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?")  # any digits
+SPECIAL = {
+    "inf": math.inf,
+    "+inf": math.inf,
+    "infinity": math.inf,
+    "+infinity": math.inf,
+    "-inf": -math.inf,
+    "-infinity": -math.inf,
+    "nan": math.nan,
+}
+WIDE = Context(prec=1000)
+EXACT = re.compile(r"-?[0-9.]{1,16}")  # 15 digits and the point
+
+
+class NoValueError(FunctionError):
+    """What is cast has no value of the type."""
+
+
+def wrap(number: int, bits: int) -> int:
+    """The lowest bits of a number, with a sign."""
+    half = 1 << (bits - 1)
+    return (number + half) % (2 * half) - half
+
+
+def wrap_floating(bits: int, number: float) -> int:
+    """As Java does: to the nearest number of 32 or 64 bits, whose lowest ones are kept."""
+    if number != number:
+        return 0
+    last = (1 << (max(bits, 32) - 1)) - 1
+    if abs(number) > last:
+        return wrap(last if number > 0 else -last - 1, bits)
+    return wrap(int(number), bits)
+
+
+def fits(number: int, bits: int) -> bool:
+    return -(1 << (bits - 1)) <= number < 1 << (bits - 1)
+
+
+def read_whole(text: str) -> int:
+    """A whole number without a fraction."""
+    stripped = text.strip(BLANK)
+    if WHOLE.fullmatch(stripped) is None:
+        raise NoValueError
+    return int(stripped)
+
+
+def read_whole_part(text: str) -> int:
+    """A whole number, after which a fraction may stand, and even `.` alone."""
+    stripped = text.strip(BLANK)
+    found = WHOLE_WITH_FRACTION.fullmatch(stripped)
+    if found is None or stripped in ("", "+", "-"):
+        raise NoValueError
+    return int(found[1]) if found[1] not in ("", "+", "-") else 0
+
+
+def read_floating(text: str, *, single: bool) -> float:
+    """A number as Java reads it."""
+    stripped = text.strip(JAVA_BLANK)
+    plain = stripped[:-1] if stripped[-1:] in ("f", "F", "d", "D") else stripped
+    if FLOATING.fullmatch(plain) is not None:
+        return single_of(plain) if single else float(plain)
+    if HEXADECIMAL.fullmatch(plain) is not None:
+        double = float.fromhex(plain)
+        return narrow(double) if single else double
+    if stripped.lower() in SPECIAL:
+        return SPECIAL[stripped.lower()]
+    raise NoValueError
+
+
+def single_of(text: str) -> float:
+    """The number of 24 binary digits that is nearest to what was written."""
+    double = float(text)
+    if not math.isfinite(double) or double == 0:
+        return double
+    return to_single(Fraction(text))
+
+
+def read_decimal(text: str) -> Decimal:
+    """A number with a fraction and an exponent."""
+    stripped = text.strip(JAVA_BLANK)
+    if FRACTIONAL.fullmatch(stripped) is None or max(stripped) > "\uffff":
+        raise NoValueError
+    return Decimal(stripped)
+
+
+def to_single(number: Fraction) -> float:
+    """The nearest number of 24 binary digits; a tie goes to the even one."""
+    if number == 0:
+        return 0.0
+    size = abs(number)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    if size < Fraction(2) ** exponent:
+        exponent -= 1
+    unit = Fraction(2) ** max(exponent - 23, -149)
+    rounded = round(size / unit) * unit
+    found = math.inf if rounded >= Fraction(2) ** 128 else float(rounded)
+    return found if number > 0 else -found
+
+
+def narrow(number: float) -> float:
+    """The nearest number of 24 binary digits."""
+    return to_single(Fraction(number)) if math.isfinite(number) and number else number
+
+
+def rescale(number: Decimal, precision: int, scale: int) -> Decimal:
+    """The number with so many places after the point, rounded half up."""
+    found = number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, WIDE)
+    if found.adjusted() + 1 + scale > precision and found != 0:
+        raise NoValueError
+    return abs(found) if found == 0 else found
+
+
+def floating_to_decimal(number: float, precision: int, scale: int) -> Decimal | None:
+    """The text that Java gives the number, rescaled; NULL, also under ANSI, without digits.
+
+    What Java makes of a number with many digits depends on its version: see `certain`.
+    """
+    if not math.isfinite(number):
+        return None
+    try:
+        return certain(number, precision, scale)
+    except InvalidOperation:
+        raise NoValueError from None
+
+
+def certain(number: float, precision: int, scale: int) -> Decimal:
+    """The number rescaled, where all texts that are read as it give the same."""
+    text = repr(number)
+    if EXACT.fullmatch(text) is not None or (number.is_integer() and abs(number) < 1e7):
+        return rescale(Decimal(text), precision, scale)
+    beside = (Fraction(math.nextafter(number, far)) for far in (-math.inf, math.inf))
+    middles = [(Fraction(number) + one) / 2 for one in beside]
+    low, high = (rescale(as_decimal(one), precision, scale) for one in middles)
+    if low != high:
+        raise UndecidedError(f"how {number} is rounded to {scale} places depends on Java's version")
+    return low
+
+
+def as_decimal(number: Fraction) -> Decimal:
+    """A fraction over a power of two, exactly."""
+    return Context(prec=2000).divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+def whole_part(number: Decimal) -> int:
+    """The number without its fraction."""
+    return int(number.to_integral_value(ROUND_DOWN))

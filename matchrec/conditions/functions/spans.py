@@ -1,0 +1,99 @@
+"""Arithmetic of intervals: multiples and fractions of them, and times before and after.
+
+Instants are moved along the calendar of the session's time zone: by whole days, which are not all
+as long, then by the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from matchrec.conditions.functions.calendar import add_months
+from matchrec.conditions.functions.function import Compute, Function, FunctionError, Use, Value
+from matchrec.conditions.functions.time_shifts import add_months_to, add_span, checked
+from matchrec.conditions.functions.times import TIMES, zone_of
+from matchrec.conditions.types import DATE, INTERVAL, Family, ValueType
+
+SPANS = frozenset({Family.INTERVAL, Family.MONTHS})
+
+
+def multiply(span: int, number: Value, *, bits: int) -> int:
+    """Rounded half up where the number has a fraction."""
+    return checked(half_up(Fraction(span) * Fraction(number)), bits)
+
+
+def half_up(number: Fraction) -> int:
+    """The nearest whole number, a half away from zero."""
+    size = int(abs(number) + Fraction(1, 2))
+    return size if number >= 0 else -size
+
+
+def scaled(use: Use) -> ValueType | None:
+    """The interval's type, which stands first. Floating numbers are rounded by Java."""
+    span, number = use.types
+    fits_both = span.family in SPANS and number.family in (Family.INTEGER, Family.DECIMAL)
+    return _of_units(span) if fits_both else None
+
+
+def _of_units(span: ValueType) -> ValueType:
+    if span.family is Family.INTERVAL:
+        return INTERVAL
+    return ValueType(Family.MONTHS, "interval year to month")
+
+
+def multiplied(use: Use) -> Compute:
+    bits = 64 if use.types[0].family is Family.INTERVAL else 32
+    return lambda span, number: multiply(span, number, bits=bits)
+
+
+def divided(use: Use) -> Compute:
+    bits = 64 if use.types[0].family is Family.INTERVAL else 32
+
+    def compute(span: int, number: Value) -> int:
+        if number == 0:
+            raise FunctionError("INTERVAL_DIVIDED_BY_ZERO")
+        return checked(half_up(Fraction(span) / Fraction(number)), bits)
+
+    return compute
+
+
+def added(sign: int) -> Function:
+    """A time and an interval."""
+
+    def build(use: Use) -> Compute:
+        zone, of_months = zone_of(use), use.types[1].family is Family.MONTHS
+        if use.types[0].family is Family.DATE:
+            return lambda day, months: checked(add_months(day, sign * months), 32)
+        add = add_months_to if of_months else add_span
+        return lambda time, span: add(zone, time, sign * span)
+
+    return Function((None, None), moved_type, build, 2, 2)
+
+
+def moved_type(use: Use) -> ValueType | None:
+    time, span = use.types
+    if time.family is Family.DATE:
+        return DATE if span.family is Family.MONTHS else None
+    return time if time.family in TIMES and span.family in SPANS else None
+
+
+def subtracted_type(use: Use) -> ValueType | None:
+    both = all(one.family is Family.TIMESTAMP for one in use.types)
+    return INTERVAL if both else moved_type(use)
+
+
+def subtracted(use: Use) -> Compute:
+    """An interval from a time; or between two instants, which Spark measures in local time."""
+    if use.types[1].family is not Family.TIMESTAMP:
+        return added(-1).build(use)
+    local = zone_of(use).local
+    return lambda end, start: local(end) - local(start)
+
+
+SPAN_ARITHMETIC: Mapping[str, Function] = {
+    "TIME *": Function((None, None), scaled, multiplied, 2, 2),
+    "TIME /": Function((None, None), scaled, divided, 2, 2),
+    "TIME +": added(1),
+    "TIME -": Function((None, None), subtracted_type, subtracted, 2, 2),
+}

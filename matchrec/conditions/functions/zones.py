@@ -1,0 +1,94 @@
+"""Local times of the session's time zone.
+
+A local time that a zone leaves out is as much later as it leaves out, and one that it has twice is
+the first. Source: java.time.ZonedDateTime.ofLocal, which Spark uses.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from matchrec.conditions.functions.calendar import DAY, DAYS_OF_400_YEARS, SECOND
+from matchrec.conditions.functions.function import FunctionError
+
+CYCLE = DAYS_OF_400_YEARS * DAY  # after which the calendar and the rules of zones repeat
+EARLIEST = -62_104_060_800 * SECOND  # 0002-01-01
+LATEST = 253_370_764_800 * SECOND  # 9999-01-01
+EPOCH = datetime(1970, 1, 1)
+OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A time zone. Instants and local times are microseconds since 1970 began."""
+
+    rules: tzinfo
+
+    def offset_at(self, instant: int) -> int:
+        """How much later local times are than those of UTC."""
+        moved = datetime.fromtimestamp(0, timezone.utc) + timedelta(microseconds=in_range(instant))
+        return microseconds_of(moved.astimezone(self.rules).utcoffset())
+
+    def offset_before(self, local: int, fold: int = 0) -> int:
+        """The offset with which a local time is read; `fold` 1: the one after a change."""
+        there = EPOCH + timedelta(microseconds=in_range(local))
+        return microseconds_of(there.replace(tzinfo=self.rules, fold=fold).utcoffset())
+
+    def local(self, instant: int) -> int:
+        return instant + self.offset_at(instant)
+
+    def instant(self, local: int) -> int:
+        return local - self.offset_before(local)
+
+    def start_of(self, day: int) -> int:
+        """The instant with which a day begins, which need not be midnight."""
+        local = day * DAY
+        late = self.instant(local)
+        if self.local(late) == local:
+            return late
+        early, offset = local - self.offset_before(local, 1), self.offset_at(late)
+        while early < late:  # when the clocks are changed
+            middle = (early + late) // 2
+            early, late = (
+                (early, middle) if self.offset_at(middle) == offset else (middle + 1, late)
+            )
+        return late
+
+
+def in_range(instant: int) -> int:
+    """A time of the same place in the cycle that Python has as a date."""
+    while instant < EARLIEST:
+        instant += CYCLE * max(1, (EARLIEST - instant) // CYCLE)
+    while instant >= LATEST:
+        instant -= CYCLE * max(1, (instant - LATEST) // CYCLE)
+    return instant
+
+
+def microseconds_of(offset: timedelta | None) -> int:
+    assert offset is not None
+    return offset // timedelta(microseconds=1)
+
+
+@cache
+def find_zone(name: str) -> Zone:
+    """The zone of that name: a region, or an offset as Spark writes it."""
+    if name in ("Z", "UTC", "GMT", "UT"):
+        return Zone(timezone.utc)
+    found = OFFSET.fullmatch(name)
+    if found is not None:
+        sign, hours, minutes, seconds = found.groups()
+        offset = timedelta(hours=int(hours), minutes=int(minutes or 0), seconds=int(seconds or 0))
+        return Zone(timezone(-offset if sign == "-" else offset))
+    regions = {region.lower(): region for region in available_timezones()}
+    if name.lower() not in regions:
+        raise FunctionError(f"Python has no time zone `{name}`")
+    return Zone(ZoneInfo(regions[name.lower()]))
+
+
+def has_one_offset(name: str) -> bool:
+    """Whether a zone's clocks are never changed."""
+    return isinstance(find_zone(name).rules, timezone)

@@ -1,0 +1,101 @@
+"""Arguments of functions by family: corners by hand, and random ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from itertools import product
+
+from matchrec.conditions.functions.function import Value
+from tests.quick.scale import SEED, examples
+
+TEXTS = (
+    None, "", " ", "a", "A", "ab", "aba", "  ab ", "Straße", "ﬁn", "İi", "ΑΣ σς", "ǆ ǅ",
+    "e\u0301", "😀x😀", "日本語", "a b\tc\nd", "aXbXc", "..a..", "%_", "\\", "0", "hello world",
+    "a,b,,c",
+)  # fmt: skip
+NUMERALS = (
+    "0", "-0", "+1", "12", " 12 ", "\t7\n", "1_000", "127", "128", "-129", "32768", "2147483648",
+    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1.5", "-1.9", ".5",
+    "5.", ".", "+", "-", "+.", "1e3", "1E-3", "-1e400", "1e-400", "1d", "1.5f", "NaN", "nan",
+    "-Infinity", "inf", "+inf", "Infinity", "0x1p3", "0x10", "true", "T", "YES", "no", "f", "on",
+    "١٢", "1 2", "99999999999999999999999999999999999999", "1e38", "123456789.987654321", "0.005",
+    "\u00a05", "2024", "2024-1", "2024-02-29", "2023-02-29", "2024-02-29T10:00", " 2024-12-31 x",
+    "2024-1-", "-0044-03-15", "+12345-01-01", "20240101", "02024-01-01", "2024-13-01", "\x7f1",
+    "0001-01-01", "1.17549429e-38", "3.4028236e38", "16777217", "1.00000017881393432617187499",
+)  # fmt: skip
+INTS = (None, 0, 1, -1, 2, 3, -3, 5, 100, -100, 2**31 - 1, -(2**31))
+DAYS = (None, 0, 1, -1, 59, 60, 11_016, 18_321, 19_782, -719_528, -719_162, 2_932_896, 18_262)
+DAY = 86_400_000_000
+INSTANTS = (
+    None, 0, 1, -1, 999_999, DAY - 1, -DAY, 1_583_650_799_999_999, 1_583_650_800_000_000,
+    1_585_443_600_000_000, 1_603_587_600_000_000, 1_604_210_400_123_456, 1_582_934_400_000_000,
+    253_402_300_799_999_999, -62_135_596_800_000_000, 951_782_400_000_000, -2_717_650_800_000_000,
+)  # fmt: skip
+SPANS = (None, 0, 1, -1, 1_000_000, -1_500_000, 3_600_000_000, DAY, -DAY - 1, 400 * DAY + 123_456)
+FLOATS = (
+    None, 0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 0.1, 1e-5, 1e7, 123456.789, 127.9, 128.0,
+    -128.9, 32767.5, 2147483647.5, 2147483648.0, 9.223372036854775e18, 2.0**63, -(2.0**63), 1e300,
+    5e-324, float("inf"), float("-inf"), float("nan"), 16777217.0, 3.5e38, 0.30000000000000004,
+)  # fmt: skip
+DECIMALS = tuple(
+    None if one is None else Decimal(one).quantize(Decimal("0.01"))
+    for one in (None, 0, 1, -1, "0.5", "2.5", "-2.5", "127.99", "128", "99999999.99", "-0.01")
+)
+ALPHABET = "abAB zZ09.,-_%\\xXßİıΣσς😀日é\t"
+
+Draw = Callable[[random.Random], Value]
+
+
+def text_of(drawn: random.Random, alphabet: str = ALPHABET, longest: int = 8) -> str:
+    return "".join(drawn.choices(alphabet, k=drawn.randint(0, longest)))
+
+
+def small(drawn: random.Random) -> int:
+    return drawn.randint(-6, 9)
+
+
+def day(drawn: random.Random) -> int:
+    return drawn.randint(-750_000, 2_932_000)
+
+
+def near_day(drawn: random.Random) -> int:
+    return drawn.randint(10_000, 22_000)
+
+
+def instant(drawn: random.Random) -> int:
+    return drawn.choice((day, near_day))(drawn) * DAY + drawn.randrange(DAY)
+
+
+def span(drawn: random.Random) -> int:
+    return drawn.choice((1, 1000, DAY, 900 * DAY)) * drawn.randint(-99, 99) + drawn.randint(0, 99)
+
+
+def floating(drawn: random.Random) -> float:
+    return drawn.choice(
+        (drawn.uniform(-200, 200), drawn.uniform(-1e6, 1e6) * 10 ** drawn.randint(0, 15))
+    )
+
+
+def numeral(drawn: random.Random) -> str:
+    return text_of(drawn, "0123456789.+-eE ", 7)
+
+
+def rows(
+    corners: Sequence[Sequence[Value]],
+    draws: Sequence[Draw],
+    random_rows: int = 200,
+    most: int = 400,
+) -> list[tuple[Value, ...]]:
+    """Corners with one another, thinned out, and random rows; the same each time."""
+    drawn = random.Random(SEED)
+    every = list(product(*corners))
+    if len(every) > most:
+        every = drawn.sample(every, most)
+    return every + [tuple(draw(drawn) for draw in draws) for _ in range(examples(random_rows))]
+
+
+def singles(corners: Sequence[Value], draw: Draw, random_rows: int = 300) -> Iterator[tuple[Value]]:
+    """Rows of one argument."""
+    yield from rows((corners,), (draw,), random_rows)

@@ -1,0 +1,51 @@
+"""Functions of arrays, against Spark."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from pyspark.sql import SparkSession
+
+from matchrec.conditions.functions.function import Value
+from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, ValueType, array
+from tests.spark.functions import arguments as some
+from tests.spark.functions.asked import Case, Table, call
+
+NAN = float("nan")
+ELEMENTS: dict[str, tuple[ValueType, tuple[Value, ...]]] = {
+    "string": (STRING, ("a", "b", "", "é", "😀", "B", None)),
+    "bigint": (BIGINT, (0, 1, -1, 7, 2**40, None)),
+    "double": (DOUBLE, (0.0, -0.0, 1.5, NAN, float("-inf"), None)),
+    "boolean": (BOOLEAN, (True, False, None)),
+}
+OF_ONE = "size cardinality array_size array_min array_max array_distinct sort_array array_sort"
+OF_TWO = "array_union array_intersect array_except arrays_overlap"
+
+
+@pytest.mark.parametrize("kind", ELEMENTS)
+def test_arrays(spark: SparkSession, kind: str) -> None:
+    type_, values = ELEMENTS[kind]
+
+    def several(drawn: random.Random) -> Value:
+        return drawn.choices(values, k=drawn.randint(0, 5))
+
+    def one(drawn: random.Random) -> Value:
+        return drawn.choice(values)
+
+    lists = (None, [], [None], list(values), [values[0]] * 2, list(reversed(values)))
+    corners = (lists, lists[:4], values, (None, 0, 1, -1, 3, -9))
+    rows = some.rows(corners, (several, several, one, some.small), 300)
+    rows = [(*row, True, False) for row in rows]
+    cases = [call(name, 0) for name in (*OF_ONE.split(), "array_compact")]
+    cases += [call(name, 0, 1) for name in OF_TWO.split()]
+    cases += [call(f"array_{name}", 0, 2) for name in ("contains", "position", "remove")]
+    cases += [call("element_at", 0, 3), call("get", 0, 3), call("slice", 0, 3, 3)]
+    cases += [Case("[]", "{0}[{3}]", (0, 3))]
+    cases += [
+        Case("SORT_ARRAY", f"sort_array({{0}}, {way})", (0, 4 + (way == "false")))
+        for way in ("true", "false")
+    ]
+    if type_ == STRING:
+        cases += [call("array_join", 0, 2), call("array_join", 0, 2, 2)]
+    Table((array(type_), array(type_), type_, INT, BOOLEAN, BOOLEAN), rows).check(spark, cases)

@@ -1,0 +1,71 @@
+"""CAST of every type into every other, against Spark."""
+
+from __future__ import annotations
+
+import struct
+from decimal import Decimal
+
+import pytest
+from pyspark.sql import SparkSession
+
+from matchrec.conditions.functions.casts import CASTS, cast_type
+from matchrec.conditions.functions.function import Use, Value
+from matchrec.conditions.functions.type_names import (
+    FLOAT,
+    SMALLINT,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
+)
+from matchrec.conditions.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, ValueType, decimal
+from tests.spark.functions import arguments as some
+from tests.spark.functions.asked import Case, Table
+
+TARGETS = (
+    "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(10,2)", "DECIMAL(38,10)",
+    "DECIMAL(3,0)", "STRING", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "BINARY",
+)  # fmt: skip
+WHOLE = (None, 0, 1, -1, 127, 128, -129, 32_768, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63))
+WIDE = (
+    None, "0E-5", "1.00000", "127.99999", "-128.99999", "2147483647.50000", "0.00001",
+    "9223372036854775807.00000", "9223372036854775808.00000", "-99999999999999999999.99999",
+)  # fmt: skip
+
+
+def single(value: float) -> float:
+    """The nearest number of 32 bits."""
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+VALUES: tuple[tuple[ValueType, list[tuple[Value]]], ...] = (
+    (TINYINT, [(one,) for one in (None, 0, 1, -128, 127)]),
+    (SMALLINT, [(one,) for one in (None, 0, 1, -32_768, 128)]),
+    (INT, list(some.singles(some.INTS, some.small, 20))),
+    (BIGINT, list(some.singles(WHOLE, some.instant, 100))),
+    (FLOAT, [(None if x is None or abs(x) > 3e38 else single(x),) for x in some.FLOATS]),
+    (DOUBLE, list(some.singles(some.FLOATS, some.floating))),
+    (decimal(10, 2), [(one,) for one in some.DECIMALS]),
+    (decimal(25, 5), [(None if one is None else Decimal(one),) for one in WIDE]),
+    (STRING, list(some.singles((*some.TEXTS, *some.NUMERALS), some.numeral))),
+    (BOOLEAN, [(None,), (True,), (False,)]),
+    (DATE, list(some.singles(some.DAYS, some.day))),
+    (TIMESTAMP, list(some.singles(some.INSTANTS, some.instant))),
+    (TIMESTAMP_NTZ, list(some.singles(some.INSTANTS, some.instant))),
+)
+
+
+@pytest.mark.parametrize(("type_", "rows"), VALUES, ids=lambda one: getattr(one, "name", ""))
+def test_casts(spark: SparkSession, type_: ValueType, rows: list[tuple[Value]]) -> None:
+    cases = [
+        Case(name, f"{name}({{0}} AS {target})", (0,), (target,))
+        for target in TARGETS
+        for name in ("CAST", "TRY_CAST")
+        if cast_type(Use((type_,), (target,))) is not None
+    ]
+    cases += [
+        Case(name, f"{name}({{0}})", (0,))
+        for name, function in CASTS.items()
+        if "CAST" not in name and function.result(Use((type_,))) is not None
+    ]
+    zone = "America/New_York" if "time" in type_.name or "date" in type_.name else "UTC"
+    Table((type_,), rows).check(spark, cases, zone)

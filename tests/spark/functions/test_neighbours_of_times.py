@@ -1,0 +1,81 @@
+"""Times and intervals of two rows of a run, as a join of neighbours has them."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.spark.functions.neighbours import check_conditions
+
+TIMES = (
+    "2020-03-07 20:30:00", "2020-03-08 07:30:00.123456", "2020-03-08 23:59:59.999999", None,
+    "2020-03-29 01:30:00", "2020-10-25 00:30:00", "2020-10-25 01:30:00", "2020-11-01 05:30:00",
+    "2020-12-31 23:00:00", "2021-02-28 12:00:00", "2021-03-31 12:00:00", "2024-02-29 00:00:00",
+)  # fmt: skip
+INSTANTS = (
+    "timestampdiff(HOUR, A.t, B.t) > 20",
+    "timestampdiff(MONTH, A.t, B.t) = 1",
+    "datediff(DAY, A.t, B.t) > 1",
+    "datediff(B.t + INTERVAL '1' HOUR, A.t) = 1",
+    "datediff(greatest(A.t, B.t), least(A.t, B.t)) > 60",
+    "timestampadd(DAY, A.i, greatest(A.t, B.t)) > A.t + INTERVAL '20' DAY",
+    "dateadd(MONTH, B.i, A.t) > B.t",
+    "A.t + (B.t - A.t) = B.t",
+    "B.t - A.t > INTERVAL '23' HOUR",
+    "greatest(A.t, B.t) - A.t > INTERVAL '23' HOUR",
+    "A.t + B.i * INTERVAL '1' DAY > B.t",
+    "A.t + INTERVAL '1' MONTH > B.t",
+    "B.t - A.m > A.t",
+    "A.d + B.m > B.d",
+    "date_add(A.d, B.i) >= B.d",
+    "add_months(A.d, B.i) > B.d",
+    "months_between(B.t, A.t) > 1.5",
+    "last_day(greatest(A.d, B.d)) = B.d",
+    "trunc(greatest(A.t, B.t), 'MM') > A.d",
+    "date_trunc('DAY', greatest(A.t, B.t)) > A.t",
+    "extract(HOUR FROM B.t - A.t) > 5",
+    "extract(DAY FROM B.t - A.t) > 30",
+    "date_part('MINUTE', greatest(A.t, B.t)) = 30",
+    "hour(greatest(A.t, B.t)) < 12",
+    "year(greatest(A.d, B.d)) = 2021",
+    "unix_timestamp(greatest(A.t, B.t)) > 1610000000",
+    "unix_millis(B.t) - unix_millis(A.t) > 86400000",
+    "to_date(greatest(A.t, B.t)) = B.d",
+    "CAST(greatest(A.t, B.t) AS DATE) = B.d",
+    "CAST(greatest(A.t, B.t) AS STRING) LIKE '%:30:00'",
+    "CAST(greatest(A.d, B.d) AS TIMESTAMP) <= B.t",
+    "(B.t - A.t) * 2 > INTERVAL '2' DAY",
+    "2 * (B.t - A.t) > INTERVAL '2' DAY",
+    "(B.t - A.t) / 2 > INTERVAL '2' DAY",
+    "abs(A.t - B.t) > INTERVAL '2' DAY",
+    "timestamp_seconds(unix_seconds(A.t) + B.i) < B.t",
+    "next_day(greatest(A.d, B.d), 'MO') > date_add(B.d, 3)",
+)
+LOCAL_TIMES = (
+    "timestampdiff(HOUR, A.l, B.l) > 20",
+    "timestampadd(MONTH, B.i, A.l) > B.l",
+    "A.l + INTERVAL '1' DAY > B.l",
+    "extract(SECOND FROM greatest(A.l, B.l)) > 0.1",
+    "CAST(greatest(A.l, B.l) AS TIMESTAMP) = B.t",
+    "datediff(B.l, greatest(A.l, A.l)) > 1",
+    "A.l + A.m > B.l",
+)
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> DataFrame:
+    numbered = [(id_, text, id_ % 4 - 1) for id_, text in enumerate(TIMES)]
+    frame = spark.createDataFrame(numbered, "id INT, text STRING, i INT")
+    return frame.selectExpr(
+        "id", "i", "CAST(text || 'Z' AS TIMESTAMP) AS t", "CAST(text AS TIMESTAMP_NTZ) AS l",
+        "CAST(text AS DATE) AS d", "make_ym_interval(0, i) AS m",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Europe/Berlin"])
+def test_instants(spark: SparkSession, rows: DataFrame, zone: str) -> None:
+    check_conditions(spark, rows, INSTANTS, zone=zone)
+
+
+def test_local_times(spark: SparkSession, rows: DataFrame) -> None:
+    check_conditions(spark, rows, LOCAL_TIMES, zone="America/New_York")

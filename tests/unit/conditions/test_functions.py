@@ -1,0 +1,26 @@
+"""The catalogue of functions that Python computes, and the page that lists it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from matchrec.conditions.functions.catalogue import FUNCTIONS
+from matchrec.conditions.functions.comparisons import COMPARISONS
+
+PAGE = Path(__file__).parents[3] / "docs" / "supported.md"
+WRITTEN = {"[]": "x[i]"}
+SPECIAL = {"x::T", "date_part"}  # other ways to write CAST and EXTRACT
+
+
+def test_the_page_lists_all_functions() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    table = text[text.index("| of | functions |") : text.index("Anything else over several rows")]
+    names = re.findall(r"`([^`]+)`", table.replace("\\|", "|"))
+    listed = {one.lower() for one in names} - {"+", "-", "*", "/"}
+    known = {
+        WRITTEN.get(name, name).lower()
+        for name in FUNCTIONS
+        if name not in COMPARISONS and not name.startswith("TIME ")
+    }
+    assert listed - {one.lower() for one in SPECIAL} == known
