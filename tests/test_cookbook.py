@@ -12,6 +12,7 @@ from matchrec.cli.files import Table, format_of
 from tests.pages.blocks import blocks
 from tests.pages.pictures import COOKBOOK, IMAGES, PICTURES, ROOT, draw, span_of, write
 
+
 def ids(path: Path) -> set[str]:
     """The matches in a picture."""
     return set(re.findall(r'id="(match-[^"]+)"', path.read_text(encoding="utf-8")))
