@@ -25,8 +25,7 @@ Rows = list[tuple[Any, ...]]
 def pairs() -> list[tuple[str, str]]:
     """Window SQL and clause of each task: the sql blocks that share what they print."""
     queries = [block for block in blocks(PAGE) if block.language == "sql" and block.printed]
-    neighbours = pairwise(queries)
-    return [(one.code, two.code) for one, two in neighbours if one.printed == two.printed]
+    return [(one.code, two.code) for one, two in pairwise(queries) if one.printed == two.printed]
 
 
 def keyed(draw: random.Random, step: timedelta) -> Iterator[tuple[str, datetime]]:
