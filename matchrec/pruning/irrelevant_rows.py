@@ -153,6 +153,8 @@ def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[Variab
     if isinstance(reference, MatchNumber):
         return True
     if isinstance(reference, Aggregate):
+        if reference.frame is not None:
+            return False
         inner = (one for term in terms(reference) for one in references(term))
         others = not plan.members(reference.variable) & fillers
         return others and all(sees_no_row(plan, one, fillers) for one in inner)
