@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection
+from dataclasses import replace
 
 from matchrec.frontends.dialects.product import SPARK, Product
 from matchrec.frontends.dialects.products import PRODUCTS
@@ -23,7 +24,10 @@ def parse_query(text: str, frames: Collection[str], quotes: lexing.Dialect, dial
     if product is SPARK:
         return parse(text, frames, quotes)
     translation = translate_query(text, product, SPARK)
-    return parse(translation.text, frames, quotes, origin_of(translation, product))
+    query = parse(translation.text, frames, quotes, origin_of(translation, product))
+    clauses = (replace(site.clause, columns=product.columns) for site in query.sites)
+    sites = (replace(site, clause=one) for site, one in zip(query.sites, clauses, strict=True))
+    return replace(query, sites=tuple(sites))
 
 
 def parse_clause_of(
@@ -35,7 +39,8 @@ def parse_clause_of(
         return parse_clause(text, quotes), Source(text)
     translation = translate_clause(text, product, SPARK)
     origin = origin_of(translation, product)
-    return parse_clause(translation.text, quotes, origin), Source(translation.text, origin)
+    clause = parse_clause(translation.text, quotes, origin)
+    return replace(clause, columns=product.columns), Source(translation.text, origin)
 
 
 def origin_of(translation: Translation, product: Product) -> Origin:

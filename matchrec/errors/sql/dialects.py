@@ -45,6 +45,22 @@ def malformed_duration(span: Span) -> MatchRecognizeParseError:
     )
 
 
+def ordered_by_arrival(product: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """A clause over events that are ordered by nothing that a table has."""
+    return MatchRecognizeUnsupportedError(
+        f"{product} orders events by the time at which they arrive, which a table does not say",
+        span,
+        hint="write TIMESTAMP BY and a column of the table after its name",
+    )
+
+
+def not_written(product: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """A conversion to a product whose queries are only read."""
+    return MatchRecognizeUnsupportedError(
+        f"queries are read from {product}, not written for it", span
+    )
+
+
 def not_in(product: str, what: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A part of the clause that the other product does not have."""
     return MatchRecognizeUnsupportedError(f"{product} has no {what}", span)

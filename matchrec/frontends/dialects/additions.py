@@ -2,6 +2,7 @@
 
 OPTIONS (use_longest_match = TRUE)    BigQuery     PATTERN (...) LONGEST MATCH
 LIMIT DURATION (minute, 5)            Azure        PATTERN (...) WITHIN INTERVAL 5 MINUTE
+FROM input TIMESTAMP BY time          Azure        FROM input, and ORDER BY time in the clause
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.edits import Edit
+from matchrec.frontends.dialects.product import Addition
+from matchrec.frontends.dialects.times import unit_of
+from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
 from matchrec.frontends.lexing.tokens import Token, pair_brackets
 from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.source import Span
@@ -20,7 +24,7 @@ _TRUTH = {"TRUE": True, "FALSE": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Addition:
+class Added:
     """Characters that only one product reads, and the words after PATTERN that say the same."""
 
     span: Span
@@ -33,9 +37,11 @@ class Addition:
             yield Edit(Span(pattern.end, pattern.end), f" {self.words}")
 
 
-def without_additions(clause: ClauseTokens) -> tuple[ClauseTokens, tuple[Addition, ...]]:
-    """The tokens of a clause in the grammar of all, and what one product has added to it."""
-    found = tuple(_additions(clause))
+def without_additions(
+    clause: ClauseTokens, additions: frozenset[Addition]
+) -> tuple[ClauseTokens, tuple[Added, ...]]:
+    """The tokens of a clause in the grammar of all, and what a product has added to it."""
+    found = tuple(_additions(clause, additions))
     if not found:
         return clause, ()
 
@@ -46,31 +52,51 @@ def without_additions(clause: ClauseTokens) -> tuple[ClauseTokens, tuple[Additio
     return replace(clause, tokens=tokens, pairs=pair_brackets(tokens)), found
 
 
-def _additions(clause: ClauseTokens) -> Iterator[Addition]:
+def _additions(clause: ClauseTokens, additions: frozenset[Addition]) -> Iterator[Added]:
     for index in clause.level(0, len(clause)):
-        opening = index + 1
-        match clause.key(index), clause.key(opening):
-            case "OPTIONS", "(" if opening in clause.pairs:
-                yield _options(clause, index)
-            case "LIMIT", "DURATION" if index + 2 in clause.pairs:
-                yield _duration(clause, index)
+        words = clause.key(index), clause.key(index + 1)
+        if Addition.LONGEST_MATCH in additions and words == ("OPTIONS", "("):
+            yield _options(clause, index)
+        if Addition.DURATION in additions and words == ("LIMIT", "DURATION"):
+            yield _duration(clause, index)
 
 
-def _options(clause: ClauseTokens, index: int) -> Addition:
-    closing = clause.pairs[index + 1]
+def _options(clause: ClauseTokens, index: int) -> Added:
+    closing = _closing(clause, index + 1)
     longest = False
     for start, end in clause.separated(index + 2, closing):
         value = _TRUTH.get(clause.key(end - 1))
+        if start == end:
+            continue
         if end - start != 3 or clause.key(start) != _LONGEST or value is None:
             raise errors.unknown_option(clause.span(start, end), _LONGEST.lower())
         longest = value
-    return Addition(clause.span(index, closing + 1), "LONGEST MATCH" if longest else "")
+    return Added(clause.span(index, closing + 1), "LONGEST MATCH" if longest else "")
 
 
-def _duration(clause: ClauseTokens, index: int) -> Addition:
-    closing = clause.pairs[index + 2]
+def _duration(clause: ClauseTokens, index: int) -> Added:
+    closing = _closing(clause, index + 2)
     parts = clause.separated(index + 3, closing)
-    if len(parts) != 2:
+    if len(parts) != 2 or any(start == end for start, end in parts):
         raise errors.malformed_duration(clause.span(index, closing + 1))
     unit, amount = (clause.text_at(clause.span(*part)) for part in parts)
-    return Addition(clause.span(index, closing + 1), f"WITHIN INTERVAL {amount} {unit.upper()}")
+    words = f"WITHIN INTERVAL '{amount}' {unit_of(unit)}"
+    return Added(clause.span(index, closing + 1), words)
+
+
+def _closing(clause: ClauseTokens, opening: int) -> int:
+    if opening not in clause.pairs:
+        raise errors.malformed_duration(clause.span(opening - 2, opening))
+    return clause.pairs[opening]
+
+
+def find_timestamp_by(tokens: TokenSequence, start: int, end: int) -> tuple[Range, Range] | None:
+    """The tokens of `TIMESTAMP BY time OVER key` in a relation, and of the time, if it has them."""
+    for index in tokens.level(start, end):
+        if (tokens.key(index), tokens.key(index + 1)) == ("TIMESTAMP", "BY"):
+            first = index + 2
+            over = (at for at in tokens.level(first, end) if tokens.key(at) == "OVER")
+            last = next(over, end)
+            if first < last:
+                return (index, end), (first, last)
+    return None

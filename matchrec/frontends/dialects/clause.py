@@ -2,53 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.additions import without_additions
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits
-from matchrec.frontends.dialects.product import Nulls, Product
+from matchrec.frontends.dialects.notes import Note
+from matchrec.frontends.dialects.product import Addition, Nulls, Place, Product
+from matchrec.frontends.dialects.variables import (
+    calls_classifier,
+    quoted_variables,
+    variable_places,
+    variables_as_written,
+)
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.frontends.sql.clause.grammar import read_clause
-from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize
-from matchrec.frontends.sql.clause.sections import ClauseTokens
+from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize, SortKey
+from matchrec.frontends.sql.clause.sections import ClauseTokens, Part, find_sections
 from matchrec.source import Span
 
 
-def clause_edits(tokens: ClauseTokens, fragments: Fragments) -> Iterator[Edit]:
-    """The edits of a clause."""
-    tokens, additions = without_additions(tokens)
+def clause_edits(
+    tokens: ClauseTokens, fragments: Fragments, time: Span | None = None
+) -> Iterator[Edit]:
+    """The edits of a clause. time: the expression of TIMESTAMP BY before it, if there is one."""
+    read, write = fragments.read, fragments.write
+    tokens, additions = without_additions(tokens, read.additions)
     clause = read_clause(tokens)
     for one in additions:
         yield from one.edits(clause.pattern_span)
-    if fragments.write is not fragments.read:
-        check_limits(clause, fragments.write)
-    spans = tuple(one.span for one in expressions(clause))
-    for span in spans:
-        yield from fragments.edits(span)
-    yield from names_edits(tokens, spans, fragments.write.quote)
+    check_limits(clause, write)
+    if Addition.TIMESTAMP_BY in read.additions:
+        yield from time_edits(tokens, clause, fragments, time)
+    keeps = read.keeps_case and not write.keeps_case
+    written = variables_as_written(tokens, clause) if keeps else {}
+    places = tuple(expressions(clause))
+    seen = clause if time is None else replace(clause, order_by=(sorted_by(fragments, time),))
+    for part, node in places:
+        rules = read.reads_part(Place(seen, part, write))
+        yield from fragments.expression(node.span, (*quoted_variables(written), *rules))
+    spans = tuple(node.span for _, node in places)
+    yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
     yield from default_edits(tokens, clause, fragments)
+    if write.keeps_case and not read.keeps_case and calls_classifier(tokens):
+        case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
+        fragments.notes.append(Note(case + read.title, clause.pattern_span))
 
 
-def expressions(clause: MatchRecognize) -> Iterator[ExpressionText]:
-    """Every expression of a clause."""
-    yield from clause.partition_by
-    yield from (key.expression for key in clause.order_by)
-    yield from (measure.expression for measure in clause.measures)
-    yield from (definition.condition for definition in clause.definitions)
+def time_edits(
+    tokens: ClauseTokens, clause: MatchRecognize, fragments: Fragments, time: Span | None
+) -> Iterator[Edit]:
+    """ORDER BY the time of TIMESTAMP BY."""
+    if time is None:
+        raise errors.ordered_by_arrival(fragments.read.title, clause.span)
+    text = fragments.expression_text(time)
+    yield Edit(after_partition_by(tokens), f"ORDER BY {text}\n")
+
+
+def sorted_by(fragments: Fragments, time: Span) -> SortKey:
+    """The time of TIMESTAMP BY as a key of ORDER BY."""
+    return SortKey(ExpressionText(fragments.text[time.start : time.end], time), span=time)
+
+
+def expressions(clause: MatchRecognize) -> Iterator[tuple[Part, ExpressionText]]:
+    """Every expression of a clause, and in which part it stands."""
+    yield from ((Part.PARTITION_BY, key) for key in clause.partition_by)
+    yield from ((Part.ORDER_BY, key.expression) for key in clause.order_by)
+    yield from ((Part.MEASURES, measure.expression) for measure in clause.measures)
+    yield from ((Part.DEFINE, definition.condition) for definition in clause.definitions)
     if clause.within:
-        yield clause.within
+        yield Part.WITHIN, clause.within
 
 
-def names_edits(tokens: ClauseTokens, spans: tuple[Span, ...], quote: str) -> Iterator[Edit]:
-    """Other quotes around the names of variables and measures. spans: of the expressions."""
+def after_partition_by(tokens: ClauseTokens) -> Span:
+    """Where ORDER BY would be inserted."""
+    sections = find_sections(tokens).values()
+    later = [one.keyword.start for one in sections if one.part is not Part.PARTITION_BY]
+    return Span(min(later), min(later))
+
+
+def names_edits(
+    tokens: ClauseTokens, spans: tuple[Span, ...], quote: str, variables: Mapping[Span, str]
+) -> Iterator[Edit]:
+    """Other quotes around the names of variables and measures. spans: of the expressions.
+
+    variables: places of variables without quotes, and what to quote there.
+    """
     for token in tokens.tokens:
         is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
-        if not is_quoted or any(one.holds(token.span) for one in spans):
+        name = token.name if is_quoted else variables.get(token.span)
+        if name is None or any(one.holds(token.span) for one in spans):
             continue
-        if tokens.text_at(token.span)[0] != quote:
-            yield Edit(token.span, f"{quote}{token.name.replace(quote, quote * 2)}{quote}")
+        if not is_quoted or tokens.text_at(token.span)[0] != quote:
+            yield Edit(token.span, f"{quote}{name.replace(quote, quote * 2)}{quote}")
 
 
 def default_edits(

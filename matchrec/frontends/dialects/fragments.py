@@ -12,7 +12,7 @@ from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.alignment import edits_between
 from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.dialects.notes import Note
-from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.dialects.product import Product, Rules
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translated
 from matchrec.frontends.lexing.sqlglot_parser import reason_of
 from matchrec.source import Span
@@ -35,26 +35,40 @@ class Fragments:
     notes: list[Note] = field(default_factory=list)
 
     def relation(self, span: Span, holes: Sequence[Span]) -> Iterator[Edit]:
-        """The edits of what stands after FROM. holes: as of `edits`."""
-        return self.edits(span, holes, _SELECT)
+        """The edits of what stands after FROM. holes: as of `query`."""
+        return self._edits(span, holes, _SELECT, None)
 
-    def edits(self, span: Span, holes: Sequence[Span] = (), before: str = "") -> Iterator[Edit]:
-        """The edits of an expression or of a query.
+    def query(self, span: Span, holes: Sequence[Span] = ()) -> Iterator[Edit]:
+        """The edits of a query. holes: relations with their clauses, beside those of the text."""
+        return self._edits(span, holes, "", None)
 
-        holes: relations with their clauses, beside those of the text. before: what makes a query of
-        the characters at `span`.
-        """
+    def expression(self, span: Span, rules: Rules = ()) -> Iterator[Edit]:
+        """The edits of an expression in a clause. rules: of the part in which it stands."""
+        return self._edits(span, (), "", rules)
+
+    def expression_text(self, span: Span) -> str:
+        """An expression in the other product's SQL."""
+        edits = [Edit(e.span.shifted(-span.start), e.text) for e in self.expression(span)]
+        return edited(self.text[span.start : span.end], edits).text
+
+    def _edits(
+        self, span: Span, holes: Sequence[Span], before: str, rules: Rules | None
+    ) -> Iterator[Edit]:
+        """The edits of a fragment. before: what makes a query of the characters at `span`."""
         places = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
         names = {f"{_HOLE}{number}": place for number, place in enumerate(places)}
         masks = [Edit(place.shifted(-span.start), name) for name, place in names.items()]
         text = self.text[span.start : span.end]
         masked = edited(text, [Edit(Span(0, 0), before), *masks])
-        for edit in masked.composed(self._between(masked.text, frozenset(names), span)):
+        between = self._between(masked.text, frozenset(names), span, rules)
+        for edit in masked.composed(between):
             yield Edit(edit.span.shifted(span.start), edit.text)
 
-    def _between(self, old: str, anchors: frozenset[str], span: Span) -> Iterator[Edit]:
+    def _between(
+        self, old: str, anchors: frozenset[str], span: Span, rules: Rules | None
+    ) -> Iterator[Edit]:
         try:
-            new, remarks = translated(old, self.read, self.write)
+            new, remarks = translated(old, self.read, self.write, rules)
             self.notes.extend(Note(remark, span) for remark in remarks)
             if new is None:
                 return

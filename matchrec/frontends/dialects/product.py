@@ -8,10 +8,28 @@ from enum import Enum
 
 from sqlglot import exp
 
-from matchrec.plan.clauses import SkipTo
+from matchrec.frontends.sql.clause.nodes import MatchRecognize
+from matchrec.frontends.sql.clause.sections import Part
+from matchrec.plan.clauses import ColumnOrder, SkipTo
 
 Rule = Callable[[exp.Expr], exp.Expr]
 """Rewrites one node of an expression; a node that it does not concern comes back as it is."""
+
+Rules = tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """In which part of which clause an expression stands, and for which product it is written."""
+
+    clause: MatchRecognize
+    part: Part
+    write: Product
+
+
+def no_rules(_: Place) -> Rules:
+    """Of a product whose expressions mean the same in every part of a clause."""
+    return ()
 
 
 class Nulls(Enum):
@@ -20,6 +38,14 @@ class Nulls(Enum):
     SMALL = "before all values, or after them where the order descends"
     LARGE = "after all values, or before them where the order descends"
     LAST = "after all values"
+
+
+class Addition(Enum):
+    """What one product has added to the clause or has before it; the value names it in messages."""
+
+    LONGEST_MATCH = "OPTIONS (use_longest_match = ...)"
+    DURATION = "LIMIT DURATION"
+    TIMESTAMP_BY = "TIMESTAMP BY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +57,10 @@ class Product:
     is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
     where AFTER MATCH is left out. quote: what stands around a name. functions: names of functions
     of row patterns here, each with the name by which the rules know it. reads, writes: rules for
-    expressions from here, and to here.
+    expressions from here, and to here. reads_part: rules for what is read of one part of a clause,
+    before the others. additions: what it adds to the clause. columns: their order with ALL ROWS.
+    keeps_case: whether CLASSIFIER names a variable as it was written, not in upper case.
+    is_written: whether queries are converted to it, too.
     """
 
     name: str
@@ -43,8 +72,13 @@ class Product:
     skip: SkipTo = SkipTo.PAST_LAST_ROW
     quote: str = "`"
     functions: dict[str, str] = field(default_factory=dict)
-    reads: tuple[Rule, ...] = ()
-    writes: tuple[Rule, ...] = ()
+    reads: Rules = ()
+    writes: Rules = ()
+    reads_part: Callable[[Place], Rules] = no_rules
+    additions: frozenset[Addition] = frozenset()
+    columns: ColumnOrder = ColumnOrder.STANDARD
+    keeps_case: bool = False
+    is_written: bool = True
 
 
 SPARK = Product("spark", "Spark SQL", "spark", is_spark=True)

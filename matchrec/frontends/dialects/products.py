@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from matchrec.frontends.dialects.product import SPARK, Nulls, Product
+from matchrec.frontends.dialects.parts import (
+    azure_parts,
+    bigquery_parts,
+    databricks_parts,
+    snowflake_parts,
+)
+from matchrec.frontends.dialects.product import SPARK, Addition, Nulls, Product
 from matchrec.frontends.dialects.rules import (
     bare_classifier,
     count_of_rows,
@@ -11,9 +17,12 @@ from matchrec.frontends.dialects.rules import (
     named_parameter,
     navigation_with_default,
     no_dual,
+    no_into,
     row_number_in_match,
 )
-from matchrec.plan.clauses import SkipTo
+from matchrec.frontends.dialects.times import added_time, crossed_boundaries, weeks_from_sunday
+from matchrec.frontends.lexing.function_names import NAVIGATION
+from matchrec.plan.clauses import ColumnOrder, SkipTo
 
 _LAG_AND_LEAD = {"LAG": "PREV", "LEAD": "NEXT"}
 
@@ -27,7 +36,9 @@ PRODUCTS = {
             "Databricks",
             "databricks",
             is_spark=True,
-            functions={"MATCH_RECOGNIZE_PREV": "PREV", "MATCH_RECOGNIZE_NEXT": "NEXT"},
+            functions={f"MATCH_RECOGNIZE_{name}": name for name in NAVIGATION},
+            reads_part=databricks_parts,
+            columns=ColumnOrder.INPUT_FIRST,
         ),
         Product(
             "snowflake",
@@ -37,12 +48,20 @@ PRODUCTS = {
             nulls=Nulls.LARGE,
             functions=_LAG_AND_LEAD
             | {
-                "FIRST_VALUE": "FIRST",
-                "LAST_VALUE": "LAST",
+                "FIRST_VALUE": "FIRST_VALUE",
+                "LAST_VALUE": "LAST_VALUE",
                 "MATCH_SEQUENCE_NUMBER": "ROW_NUMBER",
             },
-            reads=(navigation_with_default, row_number_in_match, bare_classifier),
+            reads_part=snowflake_parts,
+            reads=(
+                navigation_with_default,
+                row_number_in_match,
+                bare_classifier,
+                added_time,
+                crossed_boundaries,
+            ),
             writes=(lag_and_lead,),
+            columns=ColumnOrder.INPUT_FIRST,
         ),
         Product(
             "oracle",
@@ -74,8 +93,28 @@ PRODUCTS = {
             "BigQuery",
             "bigquery",
             functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
-            reads=(navigation_with_default, row_number_in_match, named_parameter),
-            writes=(lag_and_lead,),
+            reads_part=bigquery_parts,
+            reads=(
+                navigation_with_default,
+                row_number_in_match,
+                named_parameter,
+                added_time,
+                weeks_from_sunday,
+                crossed_boundaries,
+            ),
+            additions=frozenset({Addition.LONGEST_MATCH}),
+            keeps_case=True,
+        ),
+        Product(
+            "azure",
+            "Azure Stream Analytics",
+            "tsql",
+            skip=SkipTo.NEXT_ROW,
+            reads_part=azure_parts,
+            reads=(no_into, added_time, crossed_boundaries),
+            additions=frozenset({Addition.DURATION, Addition.TIMESTAMP_BY}),
+            keeps_case=True,
+            is_written=False,
         ),
     )
 }

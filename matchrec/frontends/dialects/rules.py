@@ -30,6 +30,8 @@ def row_number_in_match(node: exp.Expr) -> exp.Expr:
     """`MATCH_SEQUENCE_NUMBER()`: the rows of the match up to the current one are counted."""
     if name_of(node) != "ROW_NUMBER":
         return node
+    if node.find_ancestor(exp.AggFunc):
+        return called("MATCH_ROW_NUMBER")
     return called("RUNNING", exp.Count(this=exp.Star()))
 
 
@@ -60,6 +62,13 @@ def formatted_time(node: exp.Expr) -> exp.Expr:
     if not written or "%" not in written:
         return node
     return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
+
+
+def no_into(node: exp.Expr) -> exp.Expr:
+    """`SELECT * INTO output`: where the rows go is for the caller to say."""
+    if isinstance(node, exp.Select) and node.args.get("into"):
+        node.set("into", None)
+    return node
 
 
 def no_dual(node: exp.Expr) -> exp.Expr:

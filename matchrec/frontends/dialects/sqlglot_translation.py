@@ -6,21 +6,21 @@ its offset in Spark's dialect). So they bear names of our own while it reads and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import Dialect as SqlglotDialect
 from sqlglot import ErrorLevel, Token, exp
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
 from matchrec.frontends.dialects.edits import Edit, edited
-from matchrec.frontends.dialects.product import Product, Rule
+from matchrec.frontends.dialects.product import Product, Rule, Rules
+from matchrec.frontends.lexing.function_names import OF_THE_MATCH
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.source import Span
 
 MARK = "ROW_PATTERN_FUNCTION_"
 """What precedes the name of a function of row patterns while sqlglot has it."""
 
-_FUNCTIONS = frozenset({"FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER"})
 _SEMANTICS = frozenset({"RUNNING", "FINAL"})
 
 
@@ -29,17 +29,19 @@ def tokens_in(text: str, product: Product) -> list[Token]:
     return SqlglotDialect.get_or_raise(product.sqlglot).tokenize(text)
 
 
-def translated(text: str, read: Product, write: Product) -> tuple[str | None, tuple[str, ...]]:
+def translated(
+    text: str, read: Product, write: Product, rules: Rules | None
+) -> tuple[str | None, tuple[str, ...]]:
     """The text in the dialect of `write`, None where that reads it as it is; and what differs.
 
-    Raises sqlglot's ParseError for what is not in the dialect of `read`, and its UnsupportedError
-    for what the dialect of `write` cannot say.
+    rules: of the part of a clause in which the text stands, None outside of clauses. Raises
+    sqlglot's ParseError for what is not in the dialect of `read`, and its UnsupportedError for what
+    the dialect of `write` cannot say.
     """
-    if read == write:
-        return None, ()
-    written = _parsed(_masked(text, read), read)
+    functions = {} if rules is None else read.functions
+    written = _parsed(_masked(text, read, functions), read)
     remarks = tuple(_remarks(written, read, write))
-    tree = _rewritten(written, (*read.reads, *write.writes))
+    tree = _rewritten(written, (*(rules or ()), *read.reads, *write.writes))
     result = _generated(tree, write)
     is_alike = read.is_spark and write.is_spark and result == _read_and_written(text, write)
     return (None if is_alike else result), remarks
@@ -74,7 +76,7 @@ def _may_be_of_integers(division: exp.Expr) -> bool:
 def _read_and_written(text: str, product: Product) -> str | None:
     """The text as a product would write it; None where it cannot read it."""
     try:
-        return _generated(_parsed(_masked(text, product), product), product)
+        return _generated(_parsed(_masked(text, product, {}), product), product)
     except (ParseError, TokenError, UnsupportedError):
         return None
 
@@ -94,20 +96,26 @@ def _generated(tree: exp.Expr, product: Product) -> str:
 
 def _rewritten(tree: exp.Expr, rules: Sequence[Rule]) -> exp.Expr:
     for rule in rules:
-        tree = tree.transform(rule)
+        for node in reversed(list(tree.dfs())):  # what stands in another node comes before it
+            new = rule(node)
+            if node is tree:
+                tree = new
+            elif new is not node:
+                node.replace(new)
     return tree
 
 
-def _masked(text: str, product: Product) -> str:
+def _masked(text: str, product: Product, functions: Mapping[str, str]) -> str:
     """The text with marks on functions of row patterns; RUNNING and FINAL become calls."""
-    return edited(text, _marks(sequence_of(tokens_in(text, product), text), product)).text
+    tokens = sequence_of(tokens_in(text, product), text)
+    return edited(text, _marks(tokens, functions)).text
 
 
-def _marks(tokens: TokenSequence, product: Product) -> Iterator[Edit]:
+def _marks(tokens: TokenSequence, functions: Mapping[str, str]) -> Iterator[Edit]:
     for index, token in enumerate(tokens.tokens):
         word, opening = token.key, index + 2
-        if tokens.is_call(index) and (word in _FUNCTIONS or word in product.functions):
-            yield Edit(token.span, MARK + product.functions.get(word, word))
+        if tokens.is_call(index) and (word in OF_THE_MATCH or word in functions):
+            yield Edit(token.span, MARK + functions.get(word, word))
         elif (
             word in _SEMANTICS
             and tokens.key(index - 1) != "."

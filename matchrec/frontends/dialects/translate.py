@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from sqlglot.errors import TokenError
 
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.sql import dialects as errors
 from matchrec.errors.sql.syntax import unreadable_text
+from matchrec.frontends.dialects.additions import find_timestamp_by
 from matchrec.frontends.dialects.clause import clause_edits
 from matchrec.frontends.dialects.edits import Edit, Edited, edited
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.notes import Note
-from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.dialects.product import Addition, Product
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
@@ -42,8 +44,12 @@ class Translation:
 
 def translate_query(text: str, read: Product, write: Product) -> Translation:
     """A query with clauses anywhere, or without any."""
+    if read is write:
+        return Translation(edited(text, ()))
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
+        if not write.is_written:
+            raise errors.not_written(write.title, tokens.whole)
         fragments = _fragments(tokens, read, write)
         found = edited(text, _query_edits(tokens, fragments))
         return Translation(found, tuple(fragments.notes))
@@ -51,6 +57,8 @@ def translate_query(text: str, read: Product, write: Product) -> Translation:
 
 def translate_clause(text: str, read: Product, write: Product) -> Translation:
     """What stands between the parentheses of a clause."""
+    if read is write:
+        return Translation(edited(text, ()))
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
         fragments = _fragments(tokens, read, write)
@@ -74,12 +82,20 @@ def _fragments(tokens: TokenSequence, read: Product, write: Product) -> Fragment
 def _query_edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
     found = find_clauses(tokens)
     wholes = {cut: _whole(tokens, cut) for cut in found}
-    yield from fragments.edits(tokens.whole, tuple(wholes.values()))
+    yield from fragments.query(tokens.whole, tuple(wholes.values()))
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
+        time = None
+        if Addition.TIMESTAMP_BY in fragments.read.additions:
+            found_by = find_timestamp_by(tokens, tokens.index_at[whole.start], cut.word)
+            if found_by is not None:
+                said, place = (tokens.span(*one) for one in found_by)
+                yield Edit(said, "")
+                relation, time = Span(whole.start, said.start), place
         inner = [other for other in wholes.values() if relation.holds(other)]
         yield from fragments.relation(relation, inner)
-        yield from clause_edits(cut_out_tokens(tokens, cut.opening, cut.closing), fragments)
+        clause = cut_out_tokens(tokens, cut.opening, cut.closing)
+        yield from clause_edits(clause, fragments, time)
 
 
 def _whole(tokens: TokenSequence, cut: Cut) -> Span:

@@ -1,0 +1,89 @@
+"""Rules for dates and times, where sqlglot's translation to Spark means something else.
+
+DATEADD(minute, 5, t)        t + INTERVAL '5' MINUTE     sqlglot: DATE_ADD(t, 5), which adds days
+DATEDIFF(minute, s, t)       how often a minute begins between s and t: whole minutes of the two
+                             times, each without its seconds
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.errors import UnsupportedError
+
+_ADDED = (exp.DateAdd, exp.TimestampAdd, exp.DatetimeAdd, exp.TsOrDsAdd)
+_SUBTRACTED = (exp.DateSub, exp.TimestampSub, exp.DatetimeSub)
+_SHORT = {
+    "YY": "YEAR",
+    "YYYY": "YEAR",
+    "QQ": "QUARTER",
+    "MM": "MONTH",
+    "WK": "WEEK",
+    "WW": "WEEK",
+    "DD": "DAY",
+    "D": "DAY",
+    "HH": "HOUR",
+    "MI": "MINUTE",
+    "N": "MINUTE",
+    "SS": "SECOND",
+    "S": "SECOND",
+    "MS": "MILLISECOND",
+    "MCS": "MICROSECOND",
+}
+_KNOWN = frozenset(_SHORT.values()) - {"QUARTER", "MILLISECOND", "MICROSECOND"}
+
+
+def unit_of(name: str) -> str:
+    """The name of a unit of time, of which products know shorter forms."""
+    upper = name.upper()
+    return _SHORT.get(upper, upper.removesuffix("S"))
+
+
+def added_time(node: exp.Expr) -> exp.Expr:
+    """A time and an interval, added or subtracted by a function."""
+    adds = isinstance(node, _ADDED)
+    if not adds and not isinstance(node, _SUBTRACTED):
+        return node
+    amount, unit = node.expression, node.args.get("unit")
+    if isinstance(amount, exp.Interval):
+        amount, unit = amount.this, amount.args.get("unit")
+    if unit is None:
+        return node
+    interval = _interval(amount, unit_of(unit.name))
+    if adds:
+        return exp.paren(exp.Add(this=node.this, expression=interval))
+    return exp.paren(exp.Sub(this=node.this, expression=interval))
+
+
+def _interval(amount: exp.Expr, unit: str) -> exp.Expr:
+    if unit not in _KNOWN:
+        raise UnsupportedError(f"an interval in units of {unit}")
+    sign, number = ("-", amount.this) if isinstance(amount, exp.Neg) else ("", amount)
+    if isinstance(number, exp.Literal):
+        written = exp.Literal.string(f"{sign}{number.name}")
+        return exp.Interval(this=written, unit=exp.var(unit))
+    one = exp.Interval(this=exp.Literal.string("1"), unit=exp.var(unit))
+    return exp.Mul(this=exp.paren(amount), expression=one)
+
+
+def crossed_boundaries(node: exp.Expr) -> exp.Expr:
+    """DATEDIFF with a unit: how often one begins between two times."""
+    unit = node.args.get("unit")
+    if not isinstance(node, exp.DateDiff | exp.DatetimeDiff) or unit is None:
+        return node
+    name = unit_of(unit.name)
+    if name == "DAY":
+        return exp.DateDiff(this=node.this, expression=node.expression)
+    ends = (exp.TimestampTrunc(this=one, unit=exp.var(name)) for one in _operands(node))
+    return exp.TimestampDiff(this=next(ends), expression=next(ends), unit=exp.var(name))
+
+
+def _operands(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    return node.this, node.expression
+
+
+def weeks_from_sunday(node: exp.Expr) -> exp.Expr:
+    """WEEK in BigQuery begins on Sunday, which Spark cannot say."""
+    unit = node.args.get("unit")
+    if isinstance(node, exp.DateDiff | exp.DatetimeDiff) and unit and unit.name.upper() == "WEEK":
+        raise UnsupportedError("weeks that begin on Sunday")
+    return node
