@@ -9,6 +9,7 @@ from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits
 from matchrec.frontends.dialects.product import Nulls, Product
+from matchrec.frontends.dialects.typed.context import Kinds
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize
@@ -16,8 +17,10 @@ from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.source import Span
 
 
-def clause_edits(tokens: ClauseTokens, fragments: Fragments) -> Iterator[Edit]:
-    """The edits of a clause."""
+def clause_edits(
+    tokens: ClauseTokens, fragments: Fragments, columns: Kinds | None = None
+) -> Iterator[Edit]:
+    """The edits of a clause. columns: of its input, None where they are not known."""
     tokens, additions = without_additions(tokens)
     clause = read_clause(tokens)
     for one in additions:
@@ -25,8 +28,10 @@ def clause_edits(tokens: ClauseTokens, fragments: Fragments) -> Iterator[Edit]:
     if fragments.write is not fragments.read:
         check_limits(clause, fragments.write)
     spans = tuple(one.span for one in expressions(clause))
+    order = clause.order_by[0].expression.text if clause.order_by else None
+    own = fragments.of_clause(columns or {}, order)
     for span in spans:
-        yield from fragments.edits(span)
+        yield from own.edits(span)
     yield from names_edits(tokens, spans, fragments.write.quote)
     yield from default_edits(tokens, clause, fragments)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
@@ -12,8 +12,10 @@ from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.alignment import edits_between
 from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.dialects.notes import Note
-from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.dialects.product import Product, Rule
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translated
+from matchrec.frontends.dialects.typed.context import Context, Kinds
+from matchrec.frontends.dialects.typed.quotient import quotient
 from matchrec.frontends.lexing.sqlglot_parser import reason_of
 from matchrec.source import Span
 
@@ -25,14 +27,24 @@ _SELECT = "SELECT * FROM "
 class Fragments:
     """Translates fragments of one text. holes: characters that no fragment reads, in order.
 
-    notes: what was found to differ, in the order in which fragments are translated.
+    columns, order: of the clause whose expressions these are; None outside clauses. rows: the
+    columns of clauses' rows by the places of relation and clause. notes: what was found to differ,
+    in the order in which fragments are translated. missed: columns whose types rules ask for.
     """
 
     text: str
     read: Product
     write: Product
     holes: tuple[Span, ...] = ()
+    columns: Kinds | None = None
+    order: str | None = None
+    rows: Mapping[Span, Kinds] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+
+    def of_clause(self, columns: Kinds, order: str | None) -> Fragments:
+        """The same for the expressions of a clause."""
+        return replace(self, columns=columns, order=order)
 
     def relation(self, span: Span, holes: Sequence[Span]) -> Iterator[Edit]:
         """The edits of what stands after FROM. holes: as of `edits`."""
@@ -49,20 +61,26 @@ class Fragments:
         masks = [Edit(place.shifted(-span.start), name) for name, place in names.items()]
         text = self.text[span.start : span.end]
         masked = edited(text, [Edit(Span(0, 0), before), *masks])
-        for edit in masked.composed(self._between(masked.text, frozenset(names), span)):
+        for edit in masked.composed(self._between(masked.text, names, span)):
             yield Edit(edit.span.shifted(span.start), edit.text)
 
-    def _between(self, old: str, anchors: frozenset[str], span: Span) -> Iterator[Edit]:
+    def _between(self, old: str, places: Mapping[str, Span], span: Span) -> Iterator[Edit]:
+        """The edits of a fragment. places: by the names that stand for them in it."""
+        if self.read == self.write:
+            return
+        sources = {name: self.rows[at] for name, at in places.items() if at in self.rows}
+        context = Context(self.columns, sources, self.order)
         try:
-            new, remarks = translated(old, self.read, self.write)
-            self.notes.extend(Note(remark, span) for remark in remarks)
+            new = translated(old, self.read, self.write, self._rules(context))
+            self.notes.extend(Note(remark, span) for remark in dict.fromkeys(context.remarks))
+            self.missed.extend(context.missed)
             if new is None:
                 return
             tokenizers = (
                 partial(tokens_in, product=self.read),
                 partial(tokens_in, product=self.write),
             )
-            found = list(edits_between(old, new, tokenizers, anchors))
+            found = list(edits_between(old, new, tokenizers, frozenset(places)))
         except ParseError as error:
             raise errors.unreadable(self.read.title, reason_of(error), span) from error
         except TokenError as error:
@@ -72,6 +90,11 @@ class Fragments:
         except ValueError:
             raise errors.moved(self.write.title, span) from None
         yield from found
+
+    def _rules(self, context: Context) -> tuple[Rule, ...]:
+        division = partial(quotient, context=context, read=self.read, write=self.write)
+        asking = (partial(rule, context=context) for rule in self.read.typed)
+        return (*self.read.reads, *asking, division, *self.write.writes)
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

@@ -8,6 +8,7 @@ from enum import Enum
 
 from sqlglot import exp
 
+from matchrec.frontends.dialects.typed.context import TypedRule
 from matchrec.plan.clauses import SkipTo
 
 Rule = Callable[[exp.Expr], exp.Expr]
@@ -31,7 +32,7 @@ class Product:
     is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
     where AFTER MATCH is left out. quote: what stands around a name. functions: names of functions
     of row patterns here, each with the name by which the rules know it. reads, writes: rules for
-    expressions from here, and to here.
+    expressions from here, and to here. typed: rules for expressions from here that ask for types.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Product:
     functions: dict[str, str] = field(default_factory=dict)
     reads: tuple[Rule, ...] = ()
     writes: tuple[Rule, ...] = ()
+    typed: tuple[TypedRule, ...] = ()
 
 
 SPARK = Product("spark", "Spark SQL", "spark", is_spark=True)

@@ -6,7 +6,7 @@ from sqlglot import exp
 from sqlglot.dialects.oracle import Oracle
 from sqlglot.time import format_time
 
-from matchrec.frontends.dialects.sqlglot_translation import called, name_of
+from matchrec.frontends.dialects.marks import called, name_of
 
 
 def navigation_with_default(node: exp.Expr) -> exp.Expr:

@@ -1,24 +1,22 @@
 """Translates one fragment of SQL by sqlglot; functions of row patterns pass through unchanged.
 
-sqlglot does not know the functions of row patterns, or takes them for others (`LAST(x, 1)` loses
-its offset in Spark's dialect). So they bear names of our own while it reads and writes a fragment.
+They bear marks meanwhile: `LAST(x, 1)` would lose its offset in Spark's dialect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from sqlglot import Dialect as SqlglotDialect
 from sqlglot import ErrorLevel, Token, exp
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
 from matchrec.frontends.dialects.edits import Edit, edited
+from matchrec.frontends.dialects.marks import MARK, name_of
 from matchrec.frontends.dialects.product import Product, Rule
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.source import Span
-
-MARK = "ROW_PATTERN_FUNCTION_"
-"""What precedes the name of a function of row patterns while sqlglot has it."""
 
 _FUNCTIONS = frozenset({"FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER"})
 _SEMANTICS = frozenset({"RUNNING", "FINAL"})
@@ -29,46 +27,18 @@ def tokens_in(text: str, product: Product) -> list[Token]:
     return SqlglotDialect.get_or_raise(product.sqlglot).tokenize(text)
 
 
-def translated(text: str, read: Product, write: Product) -> tuple[str | None, tuple[str, ...]]:
-    """The text in the dialect of `write`, None where that reads it as it is; and what differs.
+def translated(text: str, read: Product, write: Product, rules: Sequence[Rule]) -> str | None:
+    """The text in the dialect of `write`, None where that reads it as it is.
 
-    Raises sqlglot's ParseError for what is not in the dialect of `read`, and its UnsupportedError
-    for what the dialect of `write` cannot say.
+    rules: what is rewritten in between. Raises sqlglot's ParseError for what is not in the dialect
+    of `read`, and its UnsupportedError for what the dialect of `write` cannot say.
     """
-    if read == write:
-        return None, ()
-    written = _parsed(_masked(text, read), read)
-    remarks = tuple(_remarks(written, read, write))
-    tree = _rewritten(written, (*read.reads, *write.writes))
+    tree = _parsed(_masked(text, read), read)
+    for rule in rules:
+        tree = _rewritten(tree, rule)
     result = _generated(tree, write)
     is_alike = read.is_spark and write.is_spark and result == _read_and_written(text, write)
-    return (None if is_alike else result), remarks
-
-
-def _remarks(tree: exp.Expr, read: Product, write: Product) -> Iterator[str]:
-    """What in an expression means something else in the other product."""
-    if read.divides_integers != write.divides_integers and any(
-        map(_may_be_of_integers, _divisions(tree))
-    ):
-        drops, keeps = (read, write) if read.divides_integers else (write, read)
-        yield (
-            f"the quotient of two integers is an integer in {drops.title}, and has a fraction in "
-            f"{keeps.title}"
-        )
-
-
-def _divisions(tree: exp.Expr) -> Iterator[exp.Expr]:
-    return tree.find_all(exp.Div)
-
-
-def _may_be_of_integers(division: exp.Expr) -> bool:
-    """Whether neither side is a number with a fraction, as far as it is written."""
-    sides = division.this, division.expression
-    return not any(
-        (isinstance(side, exp.Literal) and "." in side.name)
-        or (isinstance(side, exp.Cast) and not side.to.is_type(*exp.DataType.INTEGER_TYPES))
-        for side in map(exp.Expression.unnest, sides)
-    )
+    return None if is_alike else result
 
 
 def _read_and_written(text: str, product: Product) -> str | None:
@@ -88,13 +58,22 @@ def _parsed(text: str, product: Product) -> exp.Expr:
 
 
 def _generated(tree: exp.Expr, product: Product) -> str:
-    plain = tree.transform(_unmarked, product)
-    return plain.sql(product.sqlglot, comments=False, unsupported_level=ErrorLevel.RAISE)
+    return _written(_rewritten(tree, partial(_unmarked, product=product)), product)
 
 
-def _rewritten(tree: exp.Expr, rules: Sequence[Rule]) -> exp.Expr:
-    for rule in rules:
-        tree = tree.transform(rule)
+def _written(tree: exp.Expr, product: Product) -> str:
+    return tree.sql(product.sqlglot, comments=False, unsupported_level=ErrorLevel.RAISE)
+
+
+def _rewritten(tree: exp.Expr, rule: Rule) -> exp.Expr:
+    """The tree with a rule applied to each node, inner ones first, which sees what is around it."""
+    for node in reversed(list(tree.dfs())):
+        new = rule(node)
+        if new is node:
+            continue
+        if node is tree:
+            return new
+        node.replace(new)
     return tree
 
 
@@ -119,26 +98,10 @@ def _marks(tokens: TokenSequence, product: Product) -> Iterator[Edit]:
             yield Edit(Span(end, end), ")")
 
 
-def called(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """A call of a function of row patterns."""
-    return exp.Anonymous(this=MARK + name, expressions=list(arguments))
-
-
-def name_of(node: exp.Expr) -> str | None:
-    """The name of the function of row patterns that a node calls, or None."""
-    if isinstance(node, exp.Anonymous) and str(node.this).upper().startswith(MARK):
-        return str(node.this).upper().removeprefix(MARK)
-    return None
-
-
 def _unmarked(node: exp.Expr, product: Product) -> exp.Expr:
     name = name_of(node)
     if name is None:
         return node
     if name in _SEMANTICS and len(node.expressions) == 1:
-        inner = node.expressions[0]
-        inner_name = name_of(inner)
-        if inner_name is None:
-            return exp.var(f"{name} {_generated(inner, product)}")
-        return exp.Anonymous(this=f"{name} {inner_name}", expressions=inner.expressions)
+        return exp.var(f"{name} {_written(node.expressions[0], product)}")
     return exp.Anonymous(this=name, expressions=node.expressions)
