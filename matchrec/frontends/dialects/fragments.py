@@ -14,7 +14,7 @@ from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import Product, Rule
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translated
-from matchrec.frontends.dialects.typed.context import Context, Kinds
+from matchrec.frontends.dialects.typed.context import Context, Kinds, TypedRule
 from matchrec.frontends.dialects.typed.quotient import quotient
 from matchrec.frontends.lexing.sqlglot_parser import reason_of
 from matchrec.source import Span
@@ -92,9 +92,12 @@ class Fragments:
         yield from found
 
     def _rules(self, context: Context) -> tuple[Rule, ...]:
-        division = partial(quotient, context=context, read=self.read, write=self.write)
-        asking = (partial(rule, context=context) for rule in self.read.typed)
-        return (*self.read.reads, *asking, division, *self.write.writes)
+        def asking(rule: TypedRule) -> Rule:
+            return lambda node: rule(node, context)
+
+        division: TypedRule = partial(quotient, read=self.read, write=self.write)
+        typed = map(asking, (*self.read.typed, division))
+        return (*self.read.reads, *typed, *self.write.writes)
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from matchrec.frontends.dialects import oracle
 from matchrec.frontends.dialects.product import SPARK, Nulls, Product
 from matchrec.frontends.dialects.rules import (
     bare_classifier,
     count_of_rows,
-    formatted_time,
     lag_and_lead,
     named_parameter,
     navigation_with_default,
     no_dual,
     row_number_in_match,
 )
+from matchrec.frontends.dialects.typed import oracle_dates
+from matchrec.frontends.dialects.typed.oracle_times import differences, durations, shifts
 from matchrec.plan.clauses import SkipTo
 
 _LAG_AND_LEAD = {"LAG": "PREV", "LEAD": "NEXT"}
@@ -50,7 +52,8 @@ PRODUCTS = {
             "oracle",
             quote='"',
             nulls=Nulls.LARGE,
-            reads=(no_dual, formatted_time),
+            reads=(*oracle.RULES, no_dual),
+            typed=(durations, differences, shifts, *oracle_dates.RULES),
         ),
         Product(
             "trino",

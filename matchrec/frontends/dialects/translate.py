@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from sqlglot import Token as SqlglotToken
+from sqlglot import TokenType
 from sqlglot.errors import TokenError
 
 from matchrec.errors.kinds import shown_in
@@ -20,7 +22,7 @@ from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
 from matchrec.frontends.dialects.typed.context import ClauseKinds, Kinds
-from matchrec.frontends.lexing.sqlglot_tokens import find_frames
+from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.query.cuts import Cut, find_clauses
@@ -73,9 +75,15 @@ def _translation(fragments: Fragments, edits: Iterator[Edit]) -> Translation:
 def product_tokens(text: str, product: Product) -> TokenSequence:
     """The tokens of a text as a product reads it."""
     try:
-        return sequence_of(tokens_in(text, product), text)
+        return sequence_of(list(map(_unusual_name, tokens_in(text, product))), text)
     except TokenError as error:
         raise unreadable_text(Span(0, len(text))) from error
+
+
+def _unusual_name(token: SqlglotToken) -> SqlglotToken:
+    """Oracle's `page#` as if it stood in quotes, which the names of others would need."""
+    is_unusual = token.token_type is TokenType.VAR and "#" in token.text
+    return renamed(token, TokenType.IDENTIFIER, token.text) if is_unusual else token
 
 
 def _fragments(tokens: TokenSequence, read: Product, write: Product) -> Fragments:

@@ -31,7 +31,7 @@ NUMBERS = frozenset({Kind.INTEGER, Kind.FRACTION})
 TIMESTAMPS = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ})
 TIMES = TIMESTAMPS | {Kind.DATE}
 
-_SAME_AS_FIRST = frozenset({"FIRST", "LAST", "PREV", "NEXT", "RUNNING", "FINAL"})
+_SAME_AS_FIRST = frozenset({"FIRST", "LAST", "PREV", "NEXT", "RUNNING", "FINAL", "TRUNC"})
 _OF_FUNCTIONS: dict[type[exp.Expr], Kind] = {
     exp.Count: Kind.INTEGER,
     exp.CountIf: Kind.INTEGER,
@@ -59,7 +59,16 @@ _OF_OWN_FUNCTIONS = {
     "MATCH_NUMBER": Kind.INTEGER,
     "ROW_NUMBER": Kind.INTEGER,
 }
-_SAME_AS_OPERAND = (exp.Paren, exp.Neg, exp.Min, exp.Max, exp.Sum, exp.Abs, exp.AnyValue)
+_SAME_AS_OPERAND = (
+    exp.Paren,
+    exp.Neg,
+    exp.Min,
+    exp.Max,
+    exp.Sum,
+    exp.Abs,
+    exp.AnyValue,
+    exp.DateTrunc,
+)
 _OF_TYPES = (
     (exp.DataType.INTEGER_TYPES, Kind.INTEGER),
     (exp.DataType.REAL_TYPES, Kind.FRACTION),
@@ -105,10 +114,10 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Kind | None:
         case exp.Coalesce() | exp.If() | exp.Case() | exp.Greatest() | exp.Least():
             return _of_first(_results(node), columns)
         case exp.Anonymous():
-            name = name_of(node)
+            name = name_of(node) or str(node.this).upper()
             if name in _SAME_AS_FIRST and node.expressions:
                 return kind_of(node.expressions[0], columns)
-            return _OF_OWN_FUNCTIONS.get(name or "")
+            return _OF_OWN_FUNCTIONS.get(name)
         case exp.Predicate():
             return Kind.OTHER
     if isinstance(node, _SAME_AS_OPERAND):
