@@ -58,6 +58,8 @@ _OF_OWN_FUNCTIONS = {
     "CLASSIFIER": Kind.TEXT,
     "MATCH_NUMBER": Kind.INTEGER,
     "ROW_NUMBER": Kind.INTEGER,
+    "UNIX_DATE": Kind.INTEGER,
+    "UNIX_MICROS": Kind.INTEGER,
 }
 _SAME_AS_OPERAND = (
     exp.Paren,

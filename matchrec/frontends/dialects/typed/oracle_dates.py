@@ -31,7 +31,8 @@ def truncated(node: exp.Expr, context: Context) -> exp.Expr:
         return _truncated_time(value.copy(), kind, second)
     if kind not in NUMBERS:
         context.remarks.append(_UNKNOWN)
-        return node
+        arguments = [one.copy() for one in (value, second) if one]
+        return exp.Anonymous(this="TRUNC", expressions=arguments)
     return _truncated_number(value.copy(), second)
 
 

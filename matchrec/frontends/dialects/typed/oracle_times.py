@@ -34,7 +34,7 @@ _SIDES: dict[type[exp.Expr], tuple[str, ...]] = {
     **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), ("this", "expression")),
 }
 _OF_NUMBERS = (
-    *(exp.Mul, exp.Div, exp.Mod, exp.Round, exp.Trunc, exp.DateTrunc, exp.Ceil, exp.Floor),
+    *(exp.Mul, exp.Div, exp.Mod, exp.Round, exp.Trunc, exp.Ceil, exp.Floor),
     *(exp.Abs, exp.Sign, exp.Sum, exp.Avg, exp.Sqrt, exp.Pow, exp.ToNumber),
 )
 
@@ -100,9 +100,14 @@ def differences(node: exp.Expr, context: Context) -> exp.Expr:
 
 def _is_date(node: exp.Expr) -> bool:
     """Whether it is SYSDATE or TRUNC(...), which are a DATE, whatever Spark's type for it is."""
-    if isinstance(node, (exp.DateTrunc, exp.Anonymous)):
-        return not isinstance(node, exp.Anonymous) or str(node.this).upper() == "TRUNC"
-    return bool(isinstance(node, exp.CurrentTimestamp) and node.args.get("sysdate"))
+    is_sysdate = isinstance(node, exp.CurrentTimestamp) and node.args.get("sysdate")
+    return bool(is_sysdate or _is_trunc(node))
+
+
+def _is_trunc(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).upper() == "TRUNC"
+    return isinstance(node, exp.DateTrunc)
 
 
 def _use(node: exp.Expr, context: Context) -> Use:
@@ -112,7 +117,7 @@ def _use(node: exp.Expr, context: Context) -> Use:
         return Use.EITHER
     if isinstance(above, (*_SIDES, exp.Extract)):
         return Use.INTERVAL
-    if isinstance(above, _OF_NUMBERS):
+    if isinstance(above, _OF_NUMBERS) or _is_trunc(above):
         return Use.NUMBER
     if isinstance(above, (exp.Add, exp.Sub, exp.Coalesce)):
         others = [one for one in above.iter_expressions() if one is not node]
