@@ -41,9 +41,10 @@ def clause_edits(
     written = variables_as_written(tokens, clause) if keeps else {}
     places = tuple(expressions(clause))
     seen = clause if time is None else replace(clause, order_by=(sorted_by(fragments, time),))
+    own = fragments.ordered(seen.order_by[0].expression.text if seen.order_by else None)
     for part, node in places:
         rules = read.reads_part(Place(seen, part, write))
-        yield from fragments.expression(node.span, (*quoted_variables(written), *rules))
+        yield from own.expression(node.span, (*quoted_variables(written), *rules))
     spans = tuple(node.span for _, node in places)
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
     yield from default_edits(tokens, clause, fragments)

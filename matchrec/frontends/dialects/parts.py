@@ -14,8 +14,8 @@ from functools import partial
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from matchrec.frontends.dialects.marks import called, name_of
 from matchrec.frontends.dialects.product import Place, Rules
-from matchrec.frontends.dialects.sqlglot_translation import called, name_of
 from matchrec.frontends.sql.clause.sections import Part
 from matchrec.plan.clauses import RowsPerMatch
 

@@ -8,6 +8,7 @@ from enum import Enum
 
 from sqlglot import exp
 
+from matchrec.frontends.dialects.typed.context import TypedRule
 from matchrec.frontends.sql.clause.nodes import MatchRecognize
 from matchrec.frontends.sql.clause.sections import Part
 from matchrec.plan.clauses import ColumnOrder, SkipTo
@@ -57,10 +58,11 @@ class Product:
     is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
     where AFTER MATCH is left out. quote: what stands around a name. functions: names of functions
     of row patterns here, each with the name by which the rules know it. reads, writes: rules for
-    expressions from here, and to here. reads_part: rules for what is read of one part of a clause,
-    before the others. additions: what it adds to the clause. columns: their order with ALL ROWS.
-    keeps_case: whether CLASSIFIER names a variable as it was written, not in upper case.
-    is_written: whether queries are converted to it, too.
+    expressions from here, and to here. typed: rules for expressions from here that ask for types.
+    reads_part: rules for what is read of one part of a clause, before the others. additions: what
+    it adds to the clause. columns: their order with ALL ROWS. keeps_case: whether CLASSIFIER names
+    a variable as it was written, not in upper case. is_written: whether queries are converted to
+    it, too.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Product:
     functions: dict[str, str] = field(default_factory=dict)
     reads: Rules = ()
     writes: Rules = ()
+    typed: tuple[TypedRule, ...] = ()
     reads_part: Callable[[Place], Rules] = no_rules
     additions: frozenset[Addition] = frozenset()
     columns: ColumnOrder = ColumnOrder.STANDARD

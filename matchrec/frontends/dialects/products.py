@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from matchrec.frontends.dialects import oracle
 from matchrec.frontends.dialects.parts import (
     azure_parts,
     bigquery_parts,
@@ -12,7 +13,6 @@ from matchrec.frontends.dialects.product import SPARK, Addition, Nulls, Product
 from matchrec.frontends.dialects.rules import (
     bare_classifier,
     count_of_rows,
-    formatted_time,
     lag_and_lead,
     named_parameter,
     navigation_with_default,
@@ -21,6 +21,8 @@ from matchrec.frontends.dialects.rules import (
     row_number_in_match,
 )
 from matchrec.frontends.dialects.times import added_time, crossed_boundaries, weeks_from_sunday
+from matchrec.frontends.dialects.typed import oracle_dates
+from matchrec.frontends.dialects.typed.oracle_times import differences, durations, shifts
 from matchrec.frontends.lexing.function_names import NAVIGATION
 from matchrec.plan.clauses import ColumnOrder, SkipTo
 
@@ -69,7 +71,8 @@ PRODUCTS = {
             "oracle",
             quote='"',
             nulls=Nulls.LARGE,
-            reads=(no_dual, formatted_time),
+            reads=(*oracle.RULES, no_dual),
+            typed=(durations, differences, shifts, *oracle_dates.RULES),
         ),
         Product(
             "trino",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.dialects.oracle import Oracle
-from sqlglot.time import format_time
 
-from matchrec.frontends.dialects.sqlglot_translation import called, name_of
+from matchrec.frontends.dialects.marks import called, name_of
 
 
 def navigation_with_default(node: exp.Expr) -> exp.Expr:
@@ -51,17 +49,6 @@ def count_of_rows(node: exp.Expr) -> exp.Expr:
 def named_parameter(node: exp.Expr) -> exp.Expr:
     """`@name` is `:name`."""
     return exp.Placeholder(this=node.name) if isinstance(node, exp.Parameter) else node
-
-
-def formatted_time(node: exp.Expr) -> exp.Expr:
-    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
-    pattern = node.args.get("format") if isinstance(node, exp.ToChar) else None
-    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        return node
-    written = format_time(pattern.name.upper(), Oracle.TIME_MAPPING)
-    if not written or "%" not in written:
-        return node
-    return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
 
 
 def no_into(node: exp.Expr) -> exp.Expr:

@@ -1,25 +1,23 @@
 """Translates one fragment of SQL by sqlglot; functions of row patterns pass through unchanged.
 
-sqlglot does not know the functions of row patterns, or takes them for others (`LAST(x, 1)` loses
-its offset in Spark's dialect). So they bear names of our own while it reads and writes a fragment.
+They bear marks meanwhile: `LAST(x, 1)` would lose its offset in Spark's dialect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import partial
 
 from sqlglot import Dialect as SqlglotDialect
 from sqlglot import ErrorLevel, Token, exp
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
 from matchrec.frontends.dialects.edits import Edit, edited
+from matchrec.frontends.dialects.marks import MARK, name_of
 from matchrec.frontends.dialects.product import Product, Rule, Rules
 from matchrec.frontends.lexing.function_names import OF_THE_MATCH
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.source import Span
-
-MARK = "ROW_PATTERN_FUNCTION_"
-"""What precedes the name of a function of row patterns while sqlglot has it."""
 
 _SEMANTICS = frozenset({"RUNNING", "FINAL"})
 
@@ -30,47 +28,20 @@ def tokens_in(text: str, product: Product) -> list[Token]:
 
 
 def translated(
-    text: str, read: Product, write: Product, rules: Rules | None
-) -> tuple[str | None, tuple[str, ...]]:
-    """The text in the dialect of `write`, None where that reads it as it is; and what differs.
+    text: str, read: Product, write: Product, functions: Mapping[str, str], rules: Rules
+) -> str | None:
+    """The text in the dialect of `write`, None where that reads it as it is.
 
-    rules: of the part of a clause in which the text stands, None outside of clauses. Raises
-    sqlglot's ParseError for what is not in the dialect of `read`, and its UnsupportedError for what
-    the dialect of `write` cannot say.
+    functions: of row patterns, beside those of all products, and by which names rules know them.
+    rules: what is rewritten in between. Raises sqlglot's ParseError for what is not in the dialect
+    of `read`, and its UnsupportedError for what the dialect of `write` cannot say.
     """
-    functions = {} if rules is None else read.functions
-    written = _parsed(_masked(text, read, functions), read)
-    remarks = tuple(_remarks(written, read, write))
-    tree = _rewritten(written, (*(rules or ()), *read.reads, *write.writes))
+    tree = _parsed(_masked(text, read, functions), read)
+    for rule in rules:
+        tree = _rewritten(tree, rule)
     result = _generated(tree, write)
     is_alike = read.is_spark and write.is_spark and result == _read_and_written(text, write)
-    return (None if is_alike else result), remarks
-
-
-def _remarks(tree: exp.Expr, read: Product, write: Product) -> Iterator[str]:
-    """What in an expression means something else in the other product."""
-    if read.divides_integers != write.divides_integers and any(
-        map(_may_be_of_integers, _divisions(tree))
-    ):
-        drops, keeps = (read, write) if read.divides_integers else (write, read)
-        yield (
-            f"the quotient of two integers is an integer in {drops.title}, and has a fraction in "
-            f"{keeps.title}"
-        )
-
-
-def _divisions(tree: exp.Expr) -> Iterator[exp.Expr]:
-    return tree.find_all(exp.Div)
-
-
-def _may_be_of_integers(division: exp.Expr) -> bool:
-    """Whether neither side is a number with a fraction, as far as it is written."""
-    sides = division.this, division.expression
-    return not any(
-        (isinstance(side, exp.Literal) and "." in side.name)
-        or (isinstance(side, exp.Cast) and not side.to.is_type(*exp.DataType.INTEGER_TYPES))
-        for side in map(exp.Expression.unnest, sides)
-    )
+    return None if is_alike else result
 
 
 def _read_and_written(text: str, product: Product) -> str | None:
@@ -90,18 +61,22 @@ def _parsed(text: str, product: Product) -> exp.Expr:
 
 
 def _generated(tree: exp.Expr, product: Product) -> str:
-    plain = tree.transform(_unmarked, product)
-    return plain.sql(product.sqlglot, comments=False, unsupported_level=ErrorLevel.RAISE)
+    return _written(_rewritten(tree, partial(_unmarked, product=product)), product)
 
 
-def _rewritten(tree: exp.Expr, rules: Sequence[Rule]) -> exp.Expr:
-    for rule in rules:
-        for node in reversed(list(tree.dfs())):  # what stands in another node comes before it
-            new = rule(node)
-            if node is tree:
-                tree = new
-            elif new is not node:
-                node.replace(new)
+def _written(tree: exp.Expr, product: Product) -> str:
+    return tree.sql(product.sqlglot, comments=False, unsupported_level=ErrorLevel.RAISE)
+
+
+def _rewritten(tree: exp.Expr, rule: Rule) -> exp.Expr:
+    """The tree with a rule applied to each node, inner ones first, which sees what is around it."""
+    for node in reversed(list(tree.dfs())):
+        new = rule(node)
+        if new is node:
+            continue
+        if node is tree:
+            return new
+        node.replace(new)
     return tree
 
 
@@ -127,26 +102,10 @@ def _marks(tokens: TokenSequence, functions: Mapping[str, str]) -> Iterator[Edit
             yield Edit(Span(end, end), ")")
 
 
-def called(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """A call of a function of row patterns."""
-    return exp.Anonymous(this=MARK + name, expressions=list(arguments))
-
-
-def name_of(node: exp.Expr) -> str | None:
-    """The name of the function of row patterns that a node calls, or None."""
-    if isinstance(node, exp.Anonymous) and str(node.this).upper().startswith(MARK):
-        return str(node.this).upper().removeprefix(MARK)
-    return None
-
-
 def _unmarked(node: exp.Expr, product: Product) -> exp.Expr:
     name = name_of(node)
     if name is None:
         return node
     if name in _SEMANTICS and len(node.expressions) == 1:
-        inner = node.expressions[0]
-        inner_name = name_of(inner)
-        if inner_name is None:
-            return exp.var(f"{name} {_generated(inner, product)}")
-        return exp.Anonymous(this=f"{name} {inner_name}", expressions=inner.expressions)
+        return exp.var(f"{name} {_written(node.expressions[0], product)}")
     return exp.Anonymous(this=name, expressions=node.expressions)

@@ -6,9 +6,11 @@ every expression in a clause. Each is translated by itself, so all else stays as
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from sqlglot import Token as SqlglotToken
+from sqlglot import TokenType
 from sqlglot.errors import TokenError
 
 from matchrec.errors.kinds import shown_in
@@ -21,7 +23,8 @@ from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import Addition, Product
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
-from matchrec.frontends.lexing.sqlglot_tokens import find_frames
+from matchrec.frontends.dialects.typed.context import ClauseKinds, Kinds
+from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.query.cuts import Cut, find_clauses
@@ -31,10 +34,14 @@ from matchrec.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A translated text. notes: what is lost or differs, each with its place in the original."""
+    """A translated text. notes: what is lost or differs, each with its place in the original.
+
+    missed: columns whose types are not known and would tell what some expressions mean.
+    """
 
     edited: Edited
     notes: tuple[Note, ...] = ()
+    missed: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -42,8 +49,10 @@ class Translation:
         return self.edited.text
 
 
-def translate_query(text: str, read: Product, write: Product) -> Translation:
-    """A query with clauses anywhere, or without any."""
+def translate_query(
+    text: str, read: Product, write: Product, kinds: Sequence[ClauseKinds] = ()
+) -> Translation:
+    """A query with clauses anywhere, or without any. kinds: of clauses in order of evaluation."""
     if read is write:
         return Translation(edited(text, ()))
     with shown_in(Source(text)):
@@ -51,27 +60,37 @@ def translate_query(text: str, read: Product, write: Product) -> Translation:
         if not write.is_written:
             raise errors.not_written(write.title, tokens.whole)
         fragments = _fragments(tokens, read, write)
-        found = edited(text, _query_edits(tokens, fragments))
-        return Translation(found, tuple(fragments.notes))
+        return _translation(fragments, _query_edits(tokens, fragments, kinds))
 
 
-def translate_clause(text: str, read: Product, write: Product) -> Translation:
-    """What stands between the parentheses of a clause."""
-    if read is write:
-        return Translation(edited(text, ()))
+def translate_clause(
+    text: str, read: Product, write: Product, columns: Kinds | None = None
+) -> Translation:
+    """What stands between the parentheses of a clause. columns: of its input, if they are known."""
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
         fragments = _fragments(tokens, read, write)
-        found = edited(text, clause_edits(all_tokens(tokens), fragments))
-        return Translation(found, tuple(fragments.notes))
+        own = fragments.of_clause(columns or {})
+        return _translation(own, clause_edits(all_tokens(tokens), own))
+
+
+def _translation(fragments: Fragments, edits: Iterator[Edit]) -> Translation:
+    found = edited(fragments.text, edits)
+    return Translation(found, tuple(fragments.notes), frozenset(fragments.missed))
 
 
 def product_tokens(text: str, product: Product) -> TokenSequence:
     """The tokens of a text as a product reads it."""
     try:
-        return sequence_of(tokens_in(text, product), text)
+        return sequence_of(list(map(_unusual_name, tokens_in(text, product))), text)
     except TokenError as error:
         raise unreadable_text(Span(0, len(text))) from error
+
+
+def _unusual_name(token: SqlglotToken) -> SqlglotToken:
+    """Oracle's `page#` as if it stood in quotes, which the names of others would need."""
+    is_unusual = token.token_type is TokenType.VAR and "#" in token.text
+    return renamed(token, TokenType.IDENTIFIER, token.text) if is_unusual else token
 
 
 def _fragments(tokens: TokenSequence, read: Product, write: Product) -> Fragments:
@@ -79,9 +98,14 @@ def _fragments(tokens: TokenSequence, read: Product, write: Product) -> Fragment
     return Fragments(tokens.text, read, write, frames)
 
 
-def _query_edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
+def _query_edits(
+    tokens: TokenSequence, fragments: Fragments, kinds: Sequence[ClauseKinds]
+) -> Iterator[Edit]:
     found = find_clauses(tokens)
+    known = dict(zip(found, kinds, strict=False))
     wholes = {cut: _whole(tokens, cut) for cut in found}
+    rows = {wholes[cut]: one.outputs for cut, one in known.items() if one.outputs is not None}
+    fragments = replace(fragments, rows=rows)
     yield from fragments.query(tokens.whole, tuple(wholes.values()))
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
@@ -95,7 +119,8 @@ def _query_edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         inner = [other for other in wholes.values() if relation.holds(other)]
         yield from fragments.relation(relation, inner)
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
-        yield from clause_edits(clause, fragments, time)
+        own = fragments.of_clause(known.get(cut, ClauseKinds()).inputs or {})
+        yield from clause_edits(clause, own, time)
 
 
 def _whole(tokens: TokenSequence, cut: Cut) -> Span:

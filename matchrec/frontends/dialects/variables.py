@@ -10,8 +10,8 @@ from functools import partial
 
 from sqlglot import exp
 
+from matchrec.frontends.dialects.marks import name_of
 from matchrec.frontends.dialects.product import Rules
-from matchrec.frontends.dialects.sqlglot_translation import name_of
 from matchrec.frontends.sql.clause.nodes import MatchRecognize
 from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.plan.pattern import Variable, walk
