@@ -111,7 +111,14 @@ class MatchNumber:
     span: Span | None = field(default=None, compare=False)
 
 
-Reference = ColumnReference | Aggregate | Classifier | MatchNumber
+@dataclass(frozen=True, slots=True)
+class RowNumber:
+    """MATCH_ROW_NUMBER() in an aggregate: the number of its row in the match, from 1."""
+
+    span: Span | None = field(default=None, compare=False)
+
+
+Reference = ColumnReference | Aggregate | Classifier | MatchNumber | RowNumber
 Piece = str | Reference
 
 
@@ -208,7 +215,7 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
             return replace(reference, navigation=replace(navigation, semantics=semantics))
         case Aggregate():
             return replace(reference, semantics=semantics)
-        case MatchNumber():
+        case MatchNumber() | RowNumber():
             return reference
 
 

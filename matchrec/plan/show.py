@@ -13,6 +13,7 @@ from matchrec.plan.expression import (
     MatchNumber,
     Navigation,
     Reference,
+    RowNumber,
     Scalar,
     Semantics,
     render,
@@ -43,6 +44,8 @@ def show_reference(reference: Reference) -> str:
             return f"{function}({written or f'{qualifier(variable)}*'}{so_far}){over}"
         case MatchNumber():
             return "MATCH_NUMBER()"
+        case RowNumber():
+            return "MATCH_ROW_NUMBER()"
         case _:
             assert_never(reference)
 

@@ -188,6 +188,15 @@ def match_number_inside(function: str, clause: str, span: Span) -> MatchRecogniz
     )
 
 
+def row_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation."""
+    return MatchRecognizeUnsupportedError(
+        f"MATCH_ROW_NUMBER() in the argument of {function} in {clause} is not supported",
+        span,
+        hint="write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES",
+    )
+
+
 def reads_rows_of_a_match(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
     """Navigation, an aggregate or a window function in PARTITION BY, ORDER BY or WITHIN."""
     return MatchRecognizePlanError(

@@ -15,7 +15,11 @@ from matchrec.frontends.expressions.aggregates import read_aggregate
 from matchrec.frontends.expressions.analysis import Analysis, Clause, is_semantics
 from matchrec.frontends.expressions.frames import is_frame
 from matchrec.frontends.expressions.navigation import read_navigation
-from matchrec.frontends.expressions.row_term import read_classifier, read_match_number
+from matchrec.frontends.expressions.row_term import (
+    read_classifier,
+    read_match_number,
+    without_arguments,
+)
 from matchrec.frontends.lexing.function_names import (
     AGGREGATES,
     LOGICAL,
@@ -24,7 +28,14 @@ from matchrec.frontends.lexing.function_names import (
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.plan.expression import ColumnReference, Navigation, Reference, Semantics, Term
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    Navigation,
+    Reference,
+    Semantics,
+    Term,
+)
 from matchrec.source import Span
 
 
@@ -112,6 +123,10 @@ def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, i
         reference, end = read_classifier(analysis, index, semantics)
     elif name == "MATCH_NUMBER":
         reference, end = read_match_number(analysis, index)
+    elif name == "MATCH_ROW_NUMBER":
+        span = without_arguments(analysis, index)
+        reference = Aggregate("count", None, (), Semantics.RUNNING, span=span)
+        end = analysis.pairs[index + 1] + 1
     else:
         reference, end = read_aggregate(analysis, index, semantics)
     return Term((reference,), analysis.span(index, end)), end

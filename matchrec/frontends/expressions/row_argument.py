@@ -91,7 +91,7 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
     of_measures = analysis.scope.clause is Clause.MEASURES
     name = outer.text if aggregate else outer.key
     match inner.key:
-        case "CLASSIFIER" | "MATCH_NUMBER" if aggregate and of_measures:
+        case "CLASSIFIER" | "MATCH_NUMBER" | "MATCH_ROW_NUMBER" if aggregate and of_measures:
             return
         case "CLASSIFIER" if not aggregate:
             return
@@ -99,6 +99,8 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
             raise errors.classifier_inside(name, clause, inner.span)
         case "MATCH_NUMBER":
             raise errors.match_number_inside(name, clause, inner.span)
+        case "MATCH_ROW_NUMBER":
+            raise errors.row_number_inside(name, clause, inner.span)
         case key if key in NAVIGATION and aggregate:
             raise errors.navigation_in_aggregate(name, key, clause, spans)
         case key if key in NAVIGATION:

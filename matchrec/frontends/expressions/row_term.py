@@ -14,9 +14,11 @@ from matchrec.plan.expression import (
     MatchNumber,
     Navigation,
     Reference,
+    RowNumber,
     Semantics,
     Term,
 )
+from matchrec.source import Span
 
 SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 
@@ -38,6 +40,8 @@ def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference 
         return read_classifier(analysis, index, semantics)[0]
     if analysis.is_call(index) and analysis.key(index) == "MATCH_NUMBER":
         return read_match_number(analysis, index)[0]
+    if analysis.is_call(index) and analysis.key(index) == "MATCH_ROW_NUMBER":
+        return RowNumber(without_arguments(analysis, index))
     column = analysis.columns.get(index)
     if column is None or column.in_query:
         return None
@@ -72,16 +76,22 @@ def _variable(analysis: Analysis, argument: tuple[int, int]) -> str:
 
 def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]:
     """The MATCH_NUMBER called at `index` and the token after it."""
+    span = without_arguments(analysis, index)
+    if analysis.scope.clause is Clause.DEFINE:
+        raise errors.match_number_in_define(span)
+    return MatchNumber(span), analysis.pairs[index + 1] + 1
+
+
+def without_arguments(analysis: Analysis, index: int) -> Span:
+    """The place of the call at `index`, after refusing arguments."""
     closing = analysis.pairs[index + 1]
     refuse_suffix(analysis, index, closing)
     span = analysis.span(index, closing + 1)
-    if analysis.scope.clause is Clause.DEFINE:
-        raise errors.match_number_in_define(span)
     if arguments := call_arguments(analysis, index):
         raise navigation_errors.wrong_number_of_arguments(
-            "MATCH_NUMBER", "no argument", len(arguments), analysis.clause, span
+            analysis.key(index), "no argument", len(arguments), analysis.clause, span
         )
-    return MatchNumber(span), closing + 1
+    return span
 
 
 def call_arguments(analysis: Analysis, index: int) -> tuple[tuple[int, int], ...]:
