@@ -108,24 +108,26 @@ def final_aggregates(node: exp.Expr) -> exp.Expr:
 def ordered_aggregates(node: exp.Expr) -> exp.Expr:
     """`ARRAY_AGG(x ORDER BY y LIMIT n)`, which sqlglot would write so in any dialect."""
     if isinstance(node, exp.Order | exp.Limit) and node.find_ancestor(exp.AggFunc):
-        raise UnsupportedError("ORDER BY and LIMIT in an aggregate over the rows of a match")
+        raise UnsupportedError("an aggregate over the rows of a match with ORDER BY or LIMIT")
     if isinstance(node, exp.HavingMax):
-        raise UnsupportedError("HAVING MAX and HAVING MIN in an aggregate")
+        raise UnsupportedError("an aggregate with HAVING MAX or HAVING MIN")
     return node
 
 
 def arrays(node: exp.Expr) -> exp.Expr:
     """`ARRAY_AGG(x)` with its NULLs; without rows it is NULL."""
-    if not isinstance(node, exp.ArrayAgg) or isinstance(node.this, exp.Distinct):
+    without_nulls = isinstance(node, exp.IgnoreNulls)
+    array = node.this if without_nulls else node
+    if not isinstance(array, exp.ArrayAgg) or isinstance(array.this, exp.Distinct):
         return node
-    if isinstance(node.this, exp.Struct) or isinstance(node.parent, exp.IgnoreNulls):
-        found: exp.Expr = node.copy()
-    else:
-        name = exp.to_identifier("item")
-        row = exp.Struct(expressions=[exp.PropertyEQ(this=name, expression=node.this)])
-        item = exp.Dot(this=exp.to_identifier("row"), expression=name.copy())
-        each = exp.Lambda(this=item, expressions=[exp.to_identifier("row")])
-        found = exp.Transform(this=exp.ArrayAgg(this=row), expression=each)
+    if without_nulls or isinstance(array.this, exp.Struct):
+        return exp.Nullif(this=array.copy(), expression=exp.Array())
+    if isinstance(array.parent, exp.IgnoreNulls):
+        return node
+    item, row = exp.to_identifier("item"), exp.to_identifier("row")
+    struct = exp.Struct(expressions=[exp.PropertyEQ(this=item, expression=array.this)])
+    each = exp.Lambda(this=exp.Dot(this=row, expression=item.copy()), expressions=[row.copy()])
+    found = exp.Transform(this=exp.ArrayAgg(this=struct), expression=each)
     return exp.Nullif(this=found, expression=exp.Array())
 
 

@@ -19,8 +19,9 @@ from matchrec.frontends.dialects.rules import (
     no_dual,
     no_into,
     row_number_in_match,
+    unnested_structs,
 )
-from matchrec.frontends.dialects.times import added_time, crossed_boundaries, weeks_from_sunday
+from matchrec.frontends.dialects.times import added_time, crossed_boundaries
 from matchrec.frontends.dialects.typed import oracle_dates
 from matchrec.frontends.dialects.typed.oracle_times import differences, durations, shifts
 from matchrec.frontends.lexing.function_names import NAVIGATION
@@ -102,7 +103,7 @@ PRODUCTS = {
                 row_number_in_match,
                 named_parameter,
                 added_time,
-                weeks_from_sunday,
+                unnested_structs,
                 crossed_boundaries,
             ),
             additions=frozenset({Addition.LONGEST_MATCH}),

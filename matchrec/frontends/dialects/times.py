@@ -29,7 +29,8 @@ _SHORT = {
     "MS": "MILLISECOND",
     "MCS": "MICROSECOND",
 }
-_KNOWN = frozenset(_SHORT.values()) - {"QUARTER", "MILLISECOND", "MICROSECOND"}
+_COUNTED = frozenset(_SHORT.values())
+_KNOWN = _COUNTED - {"QUARTER", "MILLISECOND", "MICROSECOND"}
 
 
 def unit_of(name: str) -> str:
@@ -71,6 +72,8 @@ def crossed_boundaries(node: exp.Expr) -> exp.Expr:
     if not isinstance(node, exp.DateDiff | exp.DatetimeDiff) or unit is None:
         return node
     name = unit_of(unit.name)
+    if name not in _COUNTED:
+        raise UnsupportedError(f"a difference in units of {name}")
     if name == "DAY":
         return exp.DateDiff(this=node.this, expression=node.expression)
     ends = (exp.TimestampTrunc(this=one, unit=exp.var(name)) for one in _operands(node))
@@ -79,11 +82,3 @@ def crossed_boundaries(node: exp.Expr) -> exp.Expr:
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
     return node.this, node.expression
-
-
-def weeks_from_sunday(node: exp.Expr) -> exp.Expr:
-    """WEEK in BigQuery begins on Sunday, which Spark cannot say."""
-    unit = node.args.get("unit")
-    if isinstance(node, exp.DateDiff | exp.DatetimeDiff) and unit and unit.name.upper() == "WEEK":
-        raise UnsupportedError("weeks that begin on Sunday")
-    return node

@@ -58,7 +58,7 @@ def translate_query(
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
         if not write.is_written:
-            raise errors.not_written(write.title, tokens.whole)
+            raise errors.not_written(write.title, tokens[0].span)
         fragments = _fragments(tokens, read, write)
         return _translation(fragments, _query_edits(tokens, fragments, kinds))
 
