@@ -14,6 +14,7 @@ from functools import cached_property
 
 from typing_extensions import assert_never
 
+from matchrec.conditions.calls import is_pythons, type_call, type_list
 from matchrec.conditions.effort import Effort
 from matchrec.conditions.numbers import (
     Typed,
@@ -30,6 +31,7 @@ from matchrec.conditions.residual import (
     COMPARISONS,
     LOGIC,
     Combined,
+    ListAggregate,
     RunningAggregate,
     Step,
     Value,
@@ -65,6 +67,8 @@ from matchrec.conditions.types import (
     VOID,
     Family,
     ValueType,
+    is_ranked,
+    is_wide_decimal,
 )
 from matchrec.errors.conditions import (
     cannot_combine,
@@ -75,19 +79,19 @@ from matchrec.errors.conditions import (
 from matchrec.plan.expression import Navigation
 
 TRUE_COLUMN = row_column("TRUE")
-RANKED = frozenset({Family.STRING, Family.BINARY})
-MOST_DIGITS = 18  # of a decimal that is held as an int64
 
 
 @dataclass(frozen=True)
 class Typer:
     """Types the steps of one query's conditions.
 
-    types: of every column that the steps read. ansi: whether overflow is an error.
+    types: of every column that the steps read. ansi: whether overflow is an error. time_zone: of
+    the session.
     """
 
     types: Mapping[RowColumn, ValueType]
     ansi: bool
+    time_zone: str = "UTC"
     columns: RunColumns = field(default_factory=RunColumns)
     effort: Effort = field(default_factory=Effort)
 
@@ -113,6 +117,8 @@ class Typer:
                 return self.running_aggregate(step)
             case VariableAt():
                 return self.by_variable(step)
+            case ListAggregate():
+                return type_list(self, step)
             case Combined():
                 return self.combine(step)
             case _:
@@ -121,7 +127,7 @@ class Typer:
     @cached_property
     def draft(self) -> Draft:
         """What types steps before it is known whether their columns will be read as they are."""
-        return Draft(self.types, self.ansi, effort=self.effort)
+        return Draft(self.types, self.ansi, self.time_zone, effort=self.effort)
 
     def type_of(self, step: Step) -> ValueType:
         """The type of a step; nothing is read for it."""
@@ -142,7 +148,7 @@ class Typer:
         return Choose(found, there, self.read(step.missing, type_, None))
 
     def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> Read:
-        if type_.family in RANKED or is_wide_decimal(type_):
+        if is_ranked(type_):
             self.columns.ranked.add(column)
         kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
         return Read(self.columns.place(column, kind), kind, navigation)
@@ -193,6 +199,8 @@ class Typer:
         return Typed(expression, BOOLEAN)
 
     def combine(self, step: Combined) -> Typed:
+        if is_pythons(self, step):
+            return type_call(self, step)
         basic = self.draft.basic(step)
         if basic is not step:
             return self.combine(basic)
@@ -350,11 +358,6 @@ def null(type_: ValueType) -> Typed:
     """NULL as a value of a type."""
     kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
     return Typed(Constant(None, kind), type_)
-
-
-def is_wide_decimal(type_: ValueType) -> bool:
-    """Whether a decimal has more digits than an int64 surely holds."""
-    return type_.family is Family.DECIMAL and type_.precision > MOST_DIGITS
 
 
 def is_variable(here: ReadClassifier, variable: int) -> RunExpression:

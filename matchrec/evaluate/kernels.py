@@ -6,7 +6,7 @@ All values are int64, a float as its bits.
 registers: int64[p, r], one computation state at each place.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,10 @@ from matchrec.evaluate.instructions import (
     ADD_ONE,
     ADD_VALID,
     AND,
+    APPEND,
     ARITHMETIC_INTEGER,
     AVERAGE,
+    CALL,
     COMPARE_FLOAT,
     COMPARE_INTEGER,
     CONSTANT,
@@ -68,11 +70,13 @@ IntArray = npt.NDArray[np.int64]
 class Input(NamedTuple):
     """What conditions read. columns, valid: [c, n], the integer columns, then the floating ones.
 
-    lower, upper: the rows of the partition, lower .. upper - 1.
+    python: what Python computes, see `evaluate.python_calls`. lower, upper: the rows of the
+    partition, lower .. upper - 1.
     """
 
     columns: IntArray
     valid: BoolArray
+    python: Any
     lower: int
     upper: int
 
@@ -111,7 +115,10 @@ def update_registers(
             counted = row
             if instructions[at, 3] > 0:
                 counted = registers[place, instructions[at, 3] - 1]
-            if counted >= 0 and (operation == ADD_ONE or given.valid[b, counted]):
+            if operation == APPEND:
+                if counted >= 0:
+                    registers[place, a] = given.python(-1 - b, registers[place, a], counted)
+            elif counted >= 0 and (operation == ADD_ONE or given.valid[b, counted]):
                 if operation == ADD_ONE or operation == ADD_VALID:
                     registers[place, a] += 1
                 else:
@@ -212,6 +219,11 @@ def holds(
         elif operation <= COMPARE_FLOAT:
             top -= 1
             compare_values(operation, a, top, stack)
+        elif operation == CALL:
+            top -= b - 1
+            status = int(given.python(a, top, 0))
+            if status != VALUE:
+                return status
         else:
             top -= 1
             status = combine(operation, a, b, instructions[at, 3], top, stack)

@@ -52,7 +52,7 @@ def holds_after(
 ) -> int:
     """The answer of the choice's condition on the registers after the row: HOLDS or another one."""
     begin, end = rules.program[choice, layout.CODE], rules.program[choice, layout.CODE_END]
-    source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
+    source = Input(rows.columns, rows.valid, rows.python, partition.lower, partition.upper)
     return holds(rules.instructions, begin, end, work.registers, after, row, source, work.stack)
 
 
@@ -78,5 +78,5 @@ def update_copy(
     copy_registers(places.before, places.after, work)
     registers = work.registers
     begin, end = rules.program[choice, layout.STEPS], rules.program[choice, layout.STEPS_END]
-    source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
+    source = Input(rows.columns, rows.valid, rows.python, partition.lower, partition.upper)
     update_registers(rules.instructions, begin, end, registers, places.after, row, source)

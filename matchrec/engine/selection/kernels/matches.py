@@ -45,7 +45,7 @@ def evaluate(
     code: Code, place: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:
     """The answer of a condition on the registers at `place`: HOLDS, HOLDS_NOT or an error."""
-    source = Input(rows.columns, rows.valid, partition.lower, partition.upper)
+    source = Input(rows.columns, rows.valid, rows.python, partition.lower, partition.upper)
     begin, end, registers = code.begin, code.end, work.registers
     answer = holds_apart(rules.instructions, begin, end, registers, place, row, source, work.stack)
     return int(answer)
