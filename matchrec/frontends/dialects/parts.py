@@ -16,6 +16,7 @@ from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.marks import called, name_of
 from matchrec.frontends.dialects.product import Place, Rules
+from matchrec.frontends.dialects.times import counted_boundaries
 from matchrec.frontends.sql.clause.sections import Part
 from matchrec.plan.clauses import RowsPerMatch
 
@@ -52,7 +53,9 @@ def bigquery_parts(place: Place) -> Rules:
 def azure_parts(place: Place) -> Rules:
     """CLASSIFIER and System.Timestamp."""
     time = partial(time_of_event, place.clause.order_by[0].expression.text)
-    return (time, names_of_variables) if place.part is Part.MEASURES else (time,)
+    if place.part is Part.MEASURES:
+        return time, names_of_variables
+    return time, counted_boundaries
 
 
 def first_and_last(node: exp.Expr) -> exp.Expr:

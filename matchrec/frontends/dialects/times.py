@@ -29,6 +29,7 @@ _SHORT = {
     "MS": "MILLISECOND",
     "MCS": "MICROSECOND",
 }
+_SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600}
 _COUNTED = frozenset(_SHORT.values())
 _KNOWN = _COUNTED - {"QUARTER", "MILLISECOND", "MICROSECOND"}
 
@@ -78,6 +79,22 @@ def crossed_boundaries(node: exp.Expr) -> exp.Expr:
         return exp.DateDiff(this=node.this, expression=node.expression)
     ends = (exp.TimestampTrunc(this=one, unit=exp.var(name)) for one in _operands(node))
     return exp.TimestampDiff(this=next(ends), expression=next(ends), unit=exp.var(name))
+
+
+def counted_boundaries(node: exp.Expr) -> exp.Expr:
+    """The same as a difference of numbers, each of one time: in DEFINE they may be of two rows."""
+    unit = node.args.get("unit")
+    seconds = _SECONDS.get(unit_of(unit.name)) if unit is not None else None
+    if not isinstance(node, exp.DateDiff) or unit is None or seconds is None:
+        return node
+    later, earlier = (_number(one, unit_of(unit.name), seconds) for one in _operands(node))
+    return exp.paren(exp.Sub(this=later, expression=earlier))
+
+
+def _number(time: exp.Expr, unit: str, seconds: int) -> exp.Expr:
+    start = exp.TimestampTrunc(this=time, unit=exp.var(unit))
+    count = exp.Anonymous(this="UNIX_SECONDS", expressions=[start])
+    return count if seconds == 1 else exp.IntDiv(this=count, expression=exp.Literal.number(seconds))
 
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
