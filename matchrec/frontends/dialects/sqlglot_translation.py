@@ -57,7 +57,7 @@ def _parsed(text: str, product: Product) -> exp.Expr:
     trees = [tree for tree in dialect.parse(text) if tree is not None]
     if len(trees) != 1:
         raise ParseError("one statement or expression is expected")
-    return trees[0]
+    return trees[0].copy()  # a part that its parser has put in two places is two
 
 
 def _generated(tree: exp.Expr, product: Product) -> str:

@@ -4,6 +4,7 @@ Sources: "MATCH_RECOGNIZE clause", query syntax of GoogleSQL; "MATCH_RECOGNIZE I
 GoogleCloudPlatform/bigquery-utils; the compliance tests of GoogleSQL, match_recognize.test.
 """
 
+# ruff: noqa: E501 -- tables as they are printed
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -4,11 +4,13 @@ reference: "MATCH_RECOGNIZE", SQL reference. guide: "Identifying Sequences of Ro
 Pattern", user guide.
 """
 
+# ruff: noqa: E501 -- tables as they are printed
 from __future__ import annotations
 
 import pytest
 from pyspark.sql import SparkSession
 
+import matchrec
 from tests.spark.dialects.printed import answer, folded, table
 
 REFERENCE = {
@@ -525,3 +527,178 @@ def test_the_reference(spark: SparkSession, query: str, rows: str) -> None:
 @pytest.mark.parametrize(("query", "rows"), GUIDE.values(), ids=GUIDE)
 def test_the_guide(spark: SparkSession, query: str, rows: str) -> None:
     assert folded(answer(spark, query, "snowflake")) == folded(table(rows))
+
+
+EDGES = """
+SELECT company, price_date,
+       "First(price_date)", "Lag(price_date)", "Lead(price_date)", "Last(price_date)",
+       "Match#", "MatchSeq#", "Classifier"
+    FROM stock_price_history
+        MATCH_RECOGNIZE (
+            PARTITION BY company
+            ORDER BY price_date
+            MEASURES
+                -- Show the "edges" of the "window frame".
+                FIRST(price_date) AS "First(price_date)",
+                LAG(price_date) AS "Lag(price_date)",
+                LEAD(price_date) AS "Lead(price_date)",
+                LAST(price_date) AS "Last(price_date)",
+                MATCH_NUMBER() AS "Match#",
+                MATCH_SEQUENCE_NUMBER() AS "MatchSeq#",
+                CLASSIFIER AS "Classifier"
+            ALL ROWS PER MATCH
+            AFTER MATCH SKIP TO NEXT ROW
+            PATTERN (CURRENT_ROW T2 T3)
+            DEFINE
+                CURRENT_ROW AS TRUE,
+                T2 AS TRUE,
+                T3 AS TRUE
+            )
+    ORDER BY company, "Match#", "MatchSeq#"
+    ;
+"""
+
+
+@pytest.mark.usefixtures("stock_price_history")
+def test_lag_and_lead_see_the_rows_of_the_match(spark: SparkSession) -> None:
+    """The guide's 48 rows, three for each match: those of match 1 begin on the first day."""
+    expected = table("""
+        COMPANY | PRICE_DATE | First(price_date) | Lag(price_date) | Lead(price_date) | Last(price_date) | Match# | MatchSeq# | Classifier
+        """)
+    for company in ("ABCD", "XYZ"):
+        for match in range(1, 9):
+            days = [f"2020-10-{match + step:02}" for step in range(3)]
+            expected += [
+                [
+                    company,
+                    days[0],
+                    days[0],
+                    "NULL",
+                    days[1],
+                    days[0],
+                    str(match),
+                    "1",
+                    "CURRENT_ROW",
+                ],
+                [company, days[1], days[0], days[0], days[2], days[1], str(match), "2", "T2"],
+                [company, days[2], days[0], days[1], "NULL", days[2], str(match), "3", "T3"],
+            ]
+    assert folded(answer(spark, EDGES, "snowflake")) == folded(expected)
+
+
+# Below: the rules of the reference, with rows derived by hand from the same table.
+DERIVED = {
+    "LAG and LEAD of one row for each match: LEAD is after the last row": (
+        """
+        SELECT * FROM stock_price_history MATCH_RECOGNIZE (
+            PARTITION BY company ORDER BY price_date
+            MEASURES LAG(price) AS "before", LAG(price, 5, -1) AS far, LEAD(price, 1, 0) AS "after"
+            PATTERN (low up) DEFINE low AS price < 31, up AS price > LAG(price, 1, 0))
+        ORDER BY company, "before"
+        """,
+        """
+        company | before | far | after
+        ABCD    | 30     | -1  | 0
+        XYZ     | 24     | -1  | 0
+        XYZ     | 30     | -1  | 0
+        """,
+    ),
+    "FIRST_VALUE and LAST_VALUE in DEFINE are those of the partition": (
+        """
+        SELECT * FROM stock_price_history MATCH_RECOGNIZE (
+            PARTITION BY company ORDER BY price_date
+            MEASURES FIRST_VALUE(price) AS f, LAST_VALUE(price) AS l
+            PATTERN (a b) DEFINE a AS price < FIRST_VALUE(price),
+                b AS price > LAST_VALUE(price) AND price >= FIRST_VALUE(price))
+        ORDER BY company
+        """,
+        """
+        company | f  | l
+        ABCD    | 47 | 71
+        """,
+    ),
+    "a moving average": (
+        """
+        SELECT * FROM stock_price_history MATCH_RECOGNIZE (
+            PARTITION BY company ORDER BY price_date
+            MEASURES FIRST(price_date) AS since, COUNT(*) AS days
+            PATTERN (low above{3,})
+            DEFINE above AS price > AVG(price) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW),
+                low AS price < MIN(price) OVER (ROWS BETWEEN 1 FOLLOWING AND 3 FOLLOWING))
+        """,
+        """
+        company | since      | days
+        ABCD    | 2020-10-05 | 4
+        """,
+    ),
+    "FINAL and RUNNING": (
+        """
+        SELECT * FROM stock_price_history MATCH_RECOGNIZE (
+            ORDER BY price_date
+            MEASURES RUNNING SUM(price) AS so_far, FINAL SUM(price) AS total, FINAL LAG(price) AS p,
+                COUNT(up.*) AS ups, IFF(CLASSIFIER() = 'UP', 1, 0) AS is_up
+            ALL ROWS PER MATCH PATTERN (low up up)
+            DEFINE low AS price = 36, up AS price > LAG(price) AND company = 'ABCD')
+        """.replace("FROM stock_price_history", "FROM (SELECT * FROM stock_price_history WHERE company = 'ABCD')"),
+        """
+        company | price_date | price | so_far | total | p  | ups | is_up
+        ABCD    | 2020-10-02 | 36    | 36     | 117   | 39 | 0   | 0
+        ABCD    | 2020-10-03 | 39    | 75     | 117   | 39 | 1   | 1
+        ABCD    | 2020-10-04 | 42    | 117    | 117   | 39 | 2   | 1
+        """,
+    ),
+    "functions of Snowflake": (
+        """
+        SELECT company, d, weeks, m, v, n, prices FROM stock_price_history MATCH_RECOGNIZE (
+            PARTITION BY company ORDER BY price_date
+            MEASURES DATEDIFF('day', FIRST(price_date), LAST(price_date)) AS d,
+                DATEDIFF(week, FIRST(price_date), LAST(price_date)) AS weeks,
+                DATEADD(month, 1, LAST(price_date)) AS m,
+                ZEROIFNULL(LAG(price, 9)) AS v, NVL(LAG(price, 9), IFNULL(NULL, 7)) AS n,
+                ARRAY_AGG(price) AS prices
+            PATTERN (low up{3}) DEFINE low AS price < 31, up AS price > LAG(price))
+        """,
+        """
+        company | d | weeks | m          | v | n | prices
+        ABCD    | 3 | 0     | 2020-11-08 | 0 | 7 | [30, 47, 71, 80]
+        XYZ     | 3 | 1     | 2020-11-05 | 0 | 7 | [24, 37, 63, 65]
+        """,
+    ),
+    "NULL is greater than all prices": (
+        """
+        SELECT * FROM (SELECT price_date, NULLIF(price, 89) AS price FROM stock_price_history
+            WHERE company = 'XYZ') MATCH_RECOGNIZE (
+            ORDER BY price DESC MEASURES FIRST(price_date) AS unknown, LAST(price) AS most
+            PATTERN (^ a b))
+        """,
+        """
+        unknown    | most
+        2020-10-01 | 65
+        """,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("stock_price_history")
+@pytest.mark.filterwarnings("ignore:.*without DEFINE")
+@pytest.mark.parametrize(("query", "rows"), DERIVED.values(), ids=DERIVED)
+def test_the_rules(spark: SparkSession, query: str, rows: str) -> None:
+    assert folded(answer(spark, query, "snowflake")) == folded(table(rows))
+
+
+@pytest.mark.usefixtures("stock_price_history")
+def test_window_functions_around_the_clause_stay(spark: SparkSession) -> None:
+    query = """SELECT company, LAG(s) OVER (PARTITION BY company ORDER BY s) AS before
+        FROM stock_price_history MATCH_RECOGNIZE (PARTITION BY company ORDER BY price_date
+        MEASURES SUM(price) AS s PATTERN (low up) DEFINE low AS price < 31, up AS price > LAG(price))
+        ORDER BY company, s"""
+    found = answer(spark, query, "snowflake")
+    assert found[1:] == [["ABCD", "NULL"], ["XYZ", "NULL"], ["XYZ", "61"]]
+
+
+@pytest.mark.usefixtures("stock_price_history")
+def test_frames_in_measures_are_refused(spark: SparkSession) -> None:
+    query = """SELECT * FROM stock_price_history MATCH_RECOGNIZE (ORDER BY price_date
+        MEASURES AVG(price) OVER (ROWS 2 PRECEDING) AS m PATTERN (a) DEFINE a AS TRUE)"""
+    with pytest.raises(matchrec.MatchRecognizeError, match="OVER in MEASURES"):
+        matchrec.sql(spark, query, dialect="snowflake")
