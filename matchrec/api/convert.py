@@ -31,8 +31,8 @@ class Conversion:
 def convert(text: str, *, read: str = "spark", write: str = "spark") -> Conversion:
     """A query in the SQL of `read` as a query in the SQL of `write`.
 
-    read, write: "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery", or
-    "standard": Spark SQL without our extensions of the clause. What need not change stays as it was
+    read, write: "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery", "azure"
+    (read only), or "standard": Spark SQL without our extensions of the clause. What need not change stays as it was
     written, comments and layout too. Raises MatchRecognizeError for what is no SQL of `read`, and
     for what `write` cannot say.
 

@@ -96,5 +96,5 @@ def origin_of(translation: Translation) -> Origin:
 def warn_of(translation: Translation, product: Product) -> None:
     """Warns of what means something else in Spark."""
     source = Source(translation.edited.original)
-    for note in translation.notes:
+    for note in (one for one in translation.notes if not one.is_met):
         warnings.warn(f"{product.title}: {note.shown(source)}", UserWarning, stacklevel=4)

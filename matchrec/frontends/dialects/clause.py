@@ -22,6 +22,7 @@ from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize, SortKey
 from matchrec.frontends.sql.clause.sections import ClauseTokens, Part, find_sections
+from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span
 
 
@@ -48,9 +49,21 @@ def clause_edits(
     spans = tuple(node.span for _, node in places)
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
     yield from default_edits(tokens, clause, fragments)
+    fragments.notes.extend(output_notes(tokens, clause, read, write))
+
+
+def output_notes(
+    tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
+) -> Iterator[Note]:
+    """What of the rows that come out differs in the other product."""
     if write.keeps_case and not read.keeps_case and calls_classifier(tokens):
         case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
-        fragments.notes.append(Note(case + read.title, clause.pattern_span))
+        yield Note(case + read.title, clause.pattern_span)
+    all_rows = clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW)
+    if all_rows and read.columns is not write.columns:
+        orders = (f"{one.title}: {one.columns.value}" for one in (read, write))
+        message = f"`*` has its columns in another order: {'; '.join(orders)}"
+        yield Note(message, clause.pattern_span, is_met=True)
 
 
 def time_edits(

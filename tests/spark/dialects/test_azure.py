@@ -3,7 +3,7 @@
 The page prints none, and names the stream `input` and the sink `output`.
 """
 
-# ruff: noqa: E101, E501, W191 -- a query as its page has it
+# ruff: noqa: E101 -- a query as its page has it
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-import matchrec
 from tests.spark.dialects.printed import answer, table
 
 
