@@ -32,9 +32,9 @@ def convert(text: str, *, read: str = "spark", write: str = "spark") -> Conversi
     """A query in the SQL of `read` as a query in the SQL of `write`.
 
     read, write: "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery", "azure"
-    (read only), or "standard": Spark SQL without our extensions of the clause. What need not change stays as it was
-    written, comments and layout too. Raises MatchRecognizeError for what is no SQL of `read`, and
-    for what `write` cannot say.
+    (read only), or "standard": Spark SQL without our extensions of the clause. What need not change
+    stays as it was written, comments and layout too. Raises MatchRecognizeError for what is no SQL
+    of `read`, and for what `write` cannot say.
 
     >>> print(convert("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
     ...               "DEFINE B AS x > PREV(x))", write="snowflake").text)

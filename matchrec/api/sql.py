@@ -59,8 +59,8 @@ def sql(  # noqa: PLR0913 -- public signature
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
     `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
-    "oracle", "trino", "flink", "bigquery" or "azure". engine: "auto", "backtracking" or "breadth_first".
-    transport: how rows reach the Python workers, "auto", "arrow" or "pandas".
+    "oracle", "trino", "flink", "bigquery" or "azure". engine: "auto", "backtracking" or
+    "breadth_first". transport: how rows reach the Python workers, "auto", "arrow" or "pandas".
     max_steps: how often conditions that depend on the run may be asked in one partition before the
     query ends with an error, None for no limit; the cost of all others is bounded, as `explain`
     says. slices: into how many slices each partition is

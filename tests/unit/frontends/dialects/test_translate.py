@@ -75,13 +75,54 @@ CLAUSES = [
     ),
     (
         "bigquery",
-        "MEASURES MATCH_ROW_NUMBER() AS n PATTERN (A) DEFINE A AS x > LAG(x) + @step",
-        "MEASURES RUNNING COUNT(*) AS n PATTERN (A) DEFINE A AS x > PREV(x) + :step",
+        "MEASURES MAX(MATCH_ROW_NUMBER()) AS n PATTERN (A) DEFINE A AS x > PREV(x) + @step",
+        "MEASURES MAX(MATCH_ROW_NUMBER()) AS n PATTERN (A) DEFINE A AS x > PREV(x) + :step",
+    ),
+    (
+        "bigquery",
+        (
+            "MEASURES STRING_AGG(CLASSIFIER()) AS s, SUM(low.x) AS n PATTERN (low Low+) "
+            "DEFINE low AS y"
+        ),
+        (
+            "MEASURES IF(COUNT(CLASSIFIER()) > 0, ARRAY_JOIN(COLLECT_LIST(CLASSIFIER()), ','), "
+            "NULL) AS s, SUM(`low`.x) AS n PATTERN (`low` `low`+) DEFINE `low` AS y"
+        ),
     ),
     (
         "bigquery",
         "PATTERN (A B+) DEFINE A AS x = 1, B AS x > 1 OPTIONS (use_longest_match = TRUE)",
         "PATTERN (A B+) LONGEST MATCH DEFINE A AS x = 1, B AS x > 1 ",
+    ),
+    (
+        "snowflake",
+        "MEASURES LAG(x) AS a, FINAL LEAD(x, 2, 0) AS b ALL ROWS PER MATCH PATTERN (A)",
+        (
+            "MEASURES IF(COUNT(*) > 1, PREV(x, 1), NULL) AS a, "
+            "IF(FINAL COUNT(*) + 2 <= FINAL COUNT(*), NEXT(FINAL LAST(x), 2), 0) AS b "
+            "ALL ROWS PER MATCH PATTERN (A)"
+        ),
+    ),
+    (
+        "snowflake",
+        "PATTERN (A) DEFINE A AS FIRST_VALUE(x) < AVG(x) OVER (ROWS 2 PRECEDING)",
+        (
+            "PATTERN (A) DEFINE A AS FIRST_VALUE(x) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND "
+            "UNBOUNDED FOLLOWING) < AVG(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
+        ),
+    ),
+    (
+        "snowflake",
+        "MEASURES DATEADD(minute, -5, t) AS a, DATEDIFF(hour, s, t) AS b PATTERN (A)",
+        (
+            "MEASURES (t + INTERVAL '-5' MINUTE) AS a, "
+            "TIMESTAMPDIFF(hour, DATE_TRUNC('HOUR', s), DATE_TRUNC('HOUR', t)) AS b PATTERN (A)"
+        ),
+    ),
+    (
+        "databricks",
+        "MEASURES max(x) AS m, RUNNING sum(x) AS s ALL ROWS PER MATCH PATTERN (A)",
+        "MEASURES FINAL max(x) AS m, RUNNING sum(x) AS s ALL ROWS PER MATCH PATTERN (A)",
     ),
     (
         "databricks",
@@ -146,7 +187,49 @@ def test_there_and_back(product: str) -> None:
     assert " ".join(back.split()) == " ".join(text.split())
 
 
+OF_AZURE = (
+    "SELECT * INTO o FROM i TIMESTAMP BY t OVER k MATCH_RECOGNIZE (LIMIT DURATION(mi, 5) PARTITION BY k\n"
+    "MEASURES Last(A.x) AS x, Classifier() AS c PATTERN (A) DEFINE A AS System.Timestamp() > y) AS m"
+)
+
+
+def test_a_query_of_azure() -> None:
+    translation = translate_query(OF_AZURE, PRODUCTS["azure"], SPARK)
+    assert " ".join(translation.text.split()) == (
+        "SELECT * FROM i MATCH_RECOGNIZE ( PARTITION BY k ORDER BY t "
+        "MEASURES Last(A.x) AS x, COLLECT_LIST(Classifier()) AS c AFTER MATCH SKIP TO NEXT ROW "
+        "PATTERN (`A`) WITHIN INTERVAL '5' MINUTE DEFINE `A` AS t > y) AS m"
+    ).replace("Last(A.x)", "Last(`A`.x)")
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_a_product_converts_to_itself(product: str) -> None:
+    text = (
+        "SELECT lag(x) OVER (ORDER BY y)  FROM t MATCH_RECOGNIZE (PATTERN (a | ) OPTIONS (n = 1))"
+    )
+    assert translate_query(text, PRODUCTS[product], PRODUCTS[product]).text == text
+
+
+def test_options_are_those_of_their_product() -> None:
+    clause = "PATTERN (A) DEFINE A AS TRUE OPTIONS (use_longest_match = FALSE)"
+    assert translate_clause(clause, PRODUCTS["bigquery"], SPARK).text == (
+        "PATTERN (A) DEFINE A AS TRUE "
+    )
+    with pytest.raises(MatchRecognizeError):
+        translate_clause(clause, PRODUCTS["snowflake"], SPARK)
+
+
+@pytest.mark.parametrize("read", ["snowflake", "databricks"])
+def test_another_order_of_columns_is_noted(read: str) -> None:
+    clause = "MEASURES LAST(x) AS y ALL ROWS PER MATCH PATTERN (A) DEFINE A AS TRUE"
+    notes = translate_clause(clause, PRODUCTS[read], SPARK).notes
+    assert [(note.is_met, "another order" in note.message) for note in notes] == [(True, True)]
+
+
 REFUSED = [
+    ("bigquery", "spark", "MEASURES ARRAY_AGG(x ORDER BY y) AS a PATTERN (A)", "cannot say this"),
+    ("bigquery", "spark", "MEASURES DATE_DIFF(x, y, WEEK) AS a PATTERN (A)", "cannot say this"),
+    ("azure", "spark", "PATTERN (A) DEFINE A AS TRUE", "Azure Stream Analytics orders events by"),
     ("spark", "snowflake", "PATTERN (A B) SUBSET U = (A, B)", "Snowflake has no SUBSET"),
     ("spark", "trino", "PATTERN (A B) ALL MATCHES", "Trino has no event selection"),
     ("spark", "standard", "ORDER BY t PATTERN (A) WITHIN 5", "the standard has no WITHIN"),
