@@ -23,6 +23,7 @@ from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize, SortKey
 from matchrec.frontends.sql.clause.sections import ClauseTokens, Part, find_sections
 from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.pattern import variable_names
 from matchrec.source import Span
 
 
@@ -35,6 +36,9 @@ def clause_edits(
     clause = read_clause(tokens)
     for one in additions:
         yield from one.edits(clause.pattern_span)
+    if read.defines_more and not write.defines_more:
+        clause, unused = without_unused(tokens, clause)
+        yield from (Edit(span, "") for span in unused)
     check_limits(clause, write)
     if Addition.TIMESTAMP_BY in read.additions:
         yield from time_edits(tokens, clause, fragments, time)
@@ -64,6 +68,31 @@ def output_notes(
         orders = (f"{one.title}: {one.columns.value}" for one in (read, write))
         message = f"`*` has its columns in another order: {'; '.join(orders)}"
         yield Note(message, clause.pattern_span, is_met=True)
+
+
+def without_unused(
+    tokens: ClauseTokens, clause: MatchRecognize
+) -> tuple[MatchRecognize, list[Span]]:
+    """The clause without definitions of variables that PATTERN has not, and what to take out."""
+    used = set(variable_names(clause.pattern))
+    kept = tuple(one for one in clause.definitions if one.variable in used)
+    if len(kept) == len(clause.definitions):
+        return clause, []
+    if not kept:
+        keyword = find_sections(tokens)[Part.DEFINE].keyword
+        end = clause.definitions[-1].condition.span.end
+        return replace(clause, definitions=()), [Span(keyword.start, end)]
+    spans, before = [], None
+    following = (*(one.span.start for one in clause.definitions[1:]), None)
+    for one, after in zip(clause.definitions, following, strict=True):
+        if one in kept:
+            before = one.condition.span.end
+        elif after is not None and before is None:
+            spans.append(Span(one.span.start, after))
+        else:
+            spans.append(Span(before or one.span.start, one.condition.span.end))
+            before = one.condition.span.end
+    return replace(clause, definitions=kept), spans
 
 
 def time_edits(

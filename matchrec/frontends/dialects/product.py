@@ -61,7 +61,8 @@ class Product:
     expressions from here, and to here. typed: rules for expressions from here that ask for types.
     reads_part: rules for what is read of one part of a clause, before the others. additions: what
     it adds to the clause. columns: their order with ALL ROWS. keeps_case: whether CLASSIFIER names
-    a variable as it was written, not in upper case. is_written: whether queries are converted to
+    a variable as it was written, not in upper case. defines_more: whether DEFINE may have variables
+    that PATTERN has not. is_written: whether queries are converted to
     it, too.
     """
 
@@ -81,6 +82,7 @@ class Product:
     additions: frozenset[Addition] = frozenset()
     columns: ColumnOrder = ColumnOrder.STANDARD
     keeps_case: bool = False
+    defines_more: bool = False
     is_written: bool = True
 
 

@@ -65,6 +65,7 @@ PRODUCTS = {
             ),
             writes=(lag_and_lead,),
             columns=ColumnOrder.INPUT_FIRST,
+            defines_more=True,
         ),
         Product(
             "oracle",

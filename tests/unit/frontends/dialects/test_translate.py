@@ -187,9 +187,25 @@ def test_there_and_back(product: str) -> None:
     assert " ".join(back.split()) == " ".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("definitions", "kept"),
+    [
+        ("X AS x, A AS y", "DEFINE A AS y"),
+        ("A AS y, X AS x", "DEFINE A AS y"),
+        ("X AS x, Y AS z::int, A AS y, Z AS x, B AS z, X AS x", "DEFINE A AS y, B AS z"),
+        ("X AS x", ""),
+    ],
+)
+def test_definitions_that_snowflake_does_not_use(definitions: str, kept: str) -> None:
+    clause = f"PATTERN (A B) DEFINE {definitions}"
+    translation = translate_clause(clause, PRODUCTS["snowflake"], SPARK)
+    assert translation.text == f"PATTERN (A B) {kept}"
+
+
 OF_AZURE = (
-    "SELECT * INTO o FROM i TIMESTAMP BY t OVER k MATCH_RECOGNIZE (LIMIT DURATION(mi, 5) PARTITION BY k\n"
-    "MEASURES Last(A.x) AS x, Classifier() AS c PATTERN (A) DEFINE A AS System.Timestamp() > y) AS m"
+    "SELECT * INTO o FROM i TIMESTAMP BY t OVER k MATCH_RECOGNIZE (LIMIT DURATION(mi, 5) "
+    "PARTITION BY k\nMEASURES Last(A.x) AS x, Classifier() AS c PATTERN (A) "
+    "DEFINE A AS System.Timestamp() > y) AS m"
 )
 
 
