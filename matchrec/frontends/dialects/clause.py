@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from matchrec.frontends.dialects.additions import without_additions
 from matchrec.frontends.dialects.edits import Edit
@@ -14,7 +15,10 @@ from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize
 from matchrec.frontends.sql.clause.sections import ClauseTokens
+from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span
+
+_ONE_ROW = (None, RowsPerMatch.ONE_ROW)
 
 
 def clause_edits(
@@ -30,8 +34,10 @@ def clause_edits(
     spans = tuple(one.span for one in expressions(clause))
     order = clause.order_by[0].expression.text if clause.order_by else None
     own = fragments.of_clause(columns or {}, order)
+    seen_from_rows = clause.measures if clause.rows_per_match not in _ONE_ROW else ()
+    of_rows = {measure.expression.span for measure in seen_from_rows}
     for span in spans:
-        yield from own.edits(span)
+        yield from replace(own, of_rows=span in of_rows).edits(span)
     yield from names_edits(tokens, spans, fragments.write.quote)
     yield from default_edits(tokens, clause, fragments)
 

@@ -27,9 +27,10 @@ _SELECT = "SELECT * FROM "
 class Fragments:
     """Translates fragments of one text. holes: characters that no fragment reads, in order.
 
-    columns, order: of the clause whose expressions these are; None outside clauses. rows: the
-    columns of clauses' rows by the places of relation and clause. notes: what was found to differ,
-    in the order in which fragments are translated. missed: columns whose types rules ask for.
+    columns, order: of the clause whose expressions these are; None outside clauses. of_rows:
+    whether they are measures that are seen from every row of a match. rows: the columns of clauses'
+    rows by the places of relation and clause. notes: what was found to differ, in the order in
+    which fragments are translated. missed: columns whose types rules ask for.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Fragments:
     holes: tuple[Span, ...] = ()
     columns: Kinds | None = None
     order: str | None = None
+    of_rows: bool = False
     rows: Mapping[Span, Kinds] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
@@ -69,7 +71,7 @@ class Fragments:
         if self.read == self.write:
             return
         sources = {name: self.rows[at] for name, at in places.items() if at in self.rows}
-        context = Context(self.columns, sources, self.order)
+        context = Context(self.columns, sources, self.order, self.of_rows)
         try:
             new = translated(old, self.read, self.write, self._rules(context))
             self.notes.extend(Note(remark, span) for remark in dict.fromkeys(context.remarks))

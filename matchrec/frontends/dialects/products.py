@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from matchrec.frontends.dialects import oracle
+from matchrec.frontends.dialects import oracle, trino
+from matchrec.frontends.dialects.flink import average_of_integers, group_window, match_rowtime
 from matchrec.frontends.dialects.product import SPARK, Nulls, Product
 from matchrec.frontends.dialects.rules import (
     bare_classifier,
+    bounded_text,
     count_of_rows,
     lag_and_lead,
     named_parameter,
@@ -52,7 +54,7 @@ PRODUCTS = {
             "oracle",
             quote='"',
             nulls=Nulls.LARGE,
-            reads=(*oracle.RULES, no_dual),
+            reads=(*oracle.RULES, no_dual, bounded_text),
             typed=(durations, differences, shifts, *oracle_dates.RULES),
         ),
         Product(
@@ -62,7 +64,8 @@ PRODUCTS = {
             quote='"',
             nulls=Nulls.LAST,
             divides_integers=True,
-            reads=(count_of_rows,),
+            reads=(count_of_rows, *trino.RULES, bounded_text),
+            typed=(trino.first_of_match,),
         ),
         Product(
             "flink",
@@ -71,6 +74,8 @@ PRODUCTS = {
             is_spark=True,
             divides_integers=True,
             skip=SkipTo.NEXT_ROW,
+            reads=(group_window, bounded_text),
+            typed=(match_rowtime, average_of_integers),
         ),
         Product(
             "bigquery",
