@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from matchrec.frontends.dialects.additions import without_additions
 from matchrec.frontends.dialects.edits import Edit
+from matchrec.frontends.dialects.exclusive_loops import exclusive_loop_edits
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits
 from matchrec.frontends.dialects.product import Nulls, Product
@@ -18,6 +19,7 @@ from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span
 
+_LEAST_TIME = "INTERVAL '0.000001' SECOND"
 _ONE_ROW = (None, RowsPerMatch.ONE_ROW)
 
 
@@ -40,6 +42,8 @@ def clause_edits(
         yield from replace(own, of_rows=span in of_rows).edits(span)
     yield from names_edits(tokens, spans, fragments.write.quote)
     yield from default_edits(tokens, clause, fragments)
+    if fragments.read.has_exclusive_loops and not fragments.write.has_exclusive_loops:
+        yield from exclusive_loop_edits(clause, own.written)
 
 
 def expressions(clause: MatchRecognize) -> Iterator[ExpressionText]:
@@ -71,6 +75,10 @@ def default_edits(
         here, there = (nulls_first(one, descends=bool(key.descending)) for one in (read, write))
         if key.nulls_first is None and here is not there:
             yield Edit(Span(key.span.end, key.span.end), f" NULLS {'FIRST' if here else 'LAST'}")
+    if clause.within and read.within_includes is not write.within_includes:
+        sign = "+" if read.within_includes else "-"
+        end = clause.within.span.end
+        yield Edit(Span(end, end), f" {sign} {_LEAST_TIME}")
     if clause.after_match is None and read.skip is not write.skip:
         start = tokens[tokens.index_at[clause.pattern_span.start] - 1].span.start
         yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")

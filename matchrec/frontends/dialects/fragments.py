@@ -17,6 +17,7 @@ from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translate
 from matchrec.frontends.dialects.typed.context import Context, Kinds, TypedRule
 from matchrec.frontends.dialects.typed.quotient import quotient
 from matchrec.frontends.lexing.sqlglot_parser import reason_of
+from matchrec.frontends.sql.clause.nodes import ExpressionText
 from matchrec.source import Span
 
 _HOLE = "hole_of_match_recognize_"
@@ -65,6 +66,13 @@ class Fragments:
         masked = edited(text, [Edit(Span(0, 0), before), *masks])
         for edit in masked.composed(self._between(masked.text, names, span)):
             yield Edit(edit.span.shifted(span.start), edit.text)
+
+    def written(self, expression: ExpressionText) -> str:
+        """An expression of the clause in the language to write."""
+        start = expression.span.start
+        edits = replace(self, notes=[], missed=[]).edits(expression.span)
+        shifted = (Edit(edit.span.shifted(-start), edit.text) for edit in edits)
+        return edited(expression.text, shifted).text
 
     def _between(self, old: str, places: Mapping[str, Span], span: Span) -> Iterator[Edit]:
         """The edits of a fragment. places: by the names that stand for them in it."""

@@ -33,6 +33,8 @@ class Product:
     where AFTER MATCH is left out. quote: what stands around a name. functions: names of functions
     of row patterns here, each with the name by which the rules know it. reads, writes: rules for
     expressions from here, and to here. typed: rules for expressions from here that ask for types.
+    has_exclusive_loops: whether a greedy quantifier never gives rows back. within_includes: whether
+    WITHIN holds for the last moment of its interval.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Product:
     nulls: Nulls = Nulls.SMALL
     divides_integers: bool = False
     skip: SkipTo = SkipTo.PAST_LAST_ROW
+    has_exclusive_loops: bool = False
+    within_includes: bool = False
     quote: str = "`"
     functions: dict[str, str] = field(default_factory=dict)
     reads: tuple[Rule, ...] = ()

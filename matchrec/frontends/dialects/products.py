@@ -74,6 +74,8 @@ PRODUCTS = {
             is_spark=True,
             divides_integers=True,
             skip=SkipTo.NEXT_ROW,
+            has_exclusive_loops=True,
+            within_includes=True,
             reads=(group_window, bounded_text),
             typed=(match_rowtime, average_of_integers),
         ),
