@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from matchrec.compile.executable import Crossing
 from matchrec.conditions.aggregates import basic
-from matchrec.conditions.residual import Combined, RunningAggregate, Step, Value, VariableAt
+from matchrec.conditions.residual import (
+    Combined,
+    ListAggregate,
+    RunningAggregate,
+    Step,
+    Value,
+    VariableAt,
+)
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_columns import RunColumns
 from matchrec.conditions.types import NUMBERS, Family, ValueType
@@ -109,6 +116,9 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
             yield column
         case VariableAt(by_variable=columns):
             yield from columns
+        case ListAggregate(columns=rows):
+            for columns in rows:
+                yield from columns
         case Combined(operands=operands):
             for operand in operands:
                 yield from step_columns(operand)

@@ -58,14 +58,15 @@ def link(
     engine: str,
     *,
     ansi: bool,
+    time_zone: str = "UTC",
 ) -> Executable:
     """The executable of a draft.
 
     types: of `drafted.columns()`. engine: "auto" or an engine's name; one that cannot run the plan
-    is an error, never replaced.
+    is an error, never replaced. ansi, time_zone: of the session.
     """
     plan = drafted.plan
-    typer = Typer(types, ansi)
+    typer = Typer(types, ansi, time_zone)
     run_conditions = {
         condition.variable: typer.condition(condition.during)
         for condition in drafted.conditions

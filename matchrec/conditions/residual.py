@@ -37,6 +37,25 @@ class RunningAggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class ListAggregate:
+    """An aggregate of which the engine keeps all rows in a list, for Python to compute it from.
+
+    columns: what each primary variable's rows have, by id: the condition that lets a row count, or
+    TRUE, then the arguments, then what they are ordered by. words: how each of the latter is
+    ordered, such as DESC. so_far: the current row is left out.
+    """
+
+    function: str
+    variable: str | None
+    columns: tuple[tuple[RowColumn, ...], ...]
+    words: tuple[str, ...]
+    distinct: bool
+    ignore_nulls: bool
+    so_far: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class VariableAt:
     """A truth value that depends only on the classifier of the row that `navigation` finds.
 
@@ -51,14 +70,15 @@ class VariableAt:
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """An operation on values of the run."""
+    """An operation on values of the run. words: see `plan.expression.Operation`."""
 
     operator: str
     operands: tuple[Step, ...]
     span: Span
+    words: tuple[str, ...] = ()
 
 
-Step = Value | RunningAggregate | VariableAt | Combined
+Step = Value | RunningAggregate | ListAggregate | VariableAt | Combined
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +92,7 @@ class SplitCondition:
 
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
-ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "NEG"})
+ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"})
 LOGIC = frozenset({"AND", "OR", "NOT"})
 BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}
 NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | {"NOT", "ABS", "LIKE", "||"}

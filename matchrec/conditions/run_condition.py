@@ -11,9 +11,14 @@ Logic is three-valued. NaN equals NaN and is greater than any other number, as i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from typing_extensions import assert_never
+
+from matchrec.conditions.functions.formula import Formula
+from matchrec.conditions.types import ValueType
 from matchrec.plan.expression import Navigation
 
 
@@ -76,6 +81,101 @@ class Reduce:
     column: int | None
     kind: Kind
     so_far: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """The values of columns on the run's rows mapped to `variable`, as a list that Python keeps.
+
+    columns: by primary variable, by id: the first says whether a row counts, the others are what
+    it adds. Each with its kind and its type. so_far: see `Reduce`.
+    """
+
+    variable: str | None
+    columns: tuple[tuple[Collected, ...], ...]
+    so_far: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """A column of a list: see `Collect`."""
+
+    column: int
+    kind: Kind
+    type: ValueType
+
+
+class MathFunction(Enum):
+    """Functions of floats, by the names by which Spark calls them."""
+
+    SQRT = "SQRT"
+    CBRT = "CBRT"
+    EXP = "EXP"
+    EXPM1 = "EXPM1"
+    LN = "LN"
+    LOG = "LOG"
+    LOG2 = "LOG2"
+    LOG10 = "LOG10"
+    LOG1P = "LOG1P"
+    POWER = "POWER"
+    SIGN = "SIGN"
+    RINT = "RINT"
+    FLOOR = "FLOOR"
+    CEILING = "CEIL"
+    ROUND = "ROUND"
+    HYPOT = "HYPOT"
+    DEGREES = "DEGREES"
+    RADIANS = "RADIANS"
+    SIN = "SIN"
+    COS = "COS"
+    TAN = "TAN"
+    COT = "COT"
+    SEC = "SEC"
+    CSC = "CSC"
+    ASIN = "ASIN"
+    ACOS = "ACOS"
+    ATAN = "ATAN"
+    ATAN2 = "ATAN2"
+    SINH = "SINH"
+    COSH = "COSH"
+    TANH = "TANH"
+    ASINH = "ASINH"
+    ACOSH = "ACOSH"
+    ATANH = "ATANH"
+
+
+@dataclass(frozen=True, slots=True)
+class Mathematics:
+    """A function of one or two floats, NULL where any is or where Spark has none.
+
+    FLOOR and CEILING give an INTEGER. The second argument of ROUND is a Constant INTEGER, how many
+    decimal places are left. otherwise: of ROUND, the same as Python computes it, where the compiled
+    function leaves it to that.
+    """
+
+    function: MathFunction
+    arguments: tuple[RunExpression, ...]
+    otherwise: Call | None = None
+
+    @property
+    def kind(self) -> Kind:
+        whole = self.function in (MathFunction.FLOOR, MathFunction.CEILING)
+        return Kind.INTEGER if whole else Kind.FLOATING
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A value that Python computes of others.
+
+    arguments, types: of the formula. ranked_by: by argument, the integer column among whose values
+    its own is a rank, None where it is no rank.
+    """
+
+    formula: Formula
+    arguments: tuple[RunExpression | Collect, ...]
+    types: tuple[ValueType, ...]
+    ranked_by: tuple[int | None, ...]
+    kind: Kind
 
 
 class Comparison(Enum):
@@ -173,4 +273,34 @@ RunExpression = (
     | Not
     | IsNull
     | Choose
+    | Mathematics
+    | Call
 )
+
+
+def parts_of(expression: RunExpression) -> Iterator[RunExpression]:
+    """The expression and all that it is made of, itself first."""
+    yield expression
+    for part in operands_of(expression):
+        yield from parts_of(part)
+
+
+def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
+    """What an expression is directly made of; a list is no expression."""
+    match expression:
+        case Compare(_, left, right) | Arithmetic(_, left, right):
+            return (left, right)
+        case And(parts) | Or(parts):
+            return parts
+        case Widen(part) | Not(part) | IsNull(part):
+            return (part,)
+        case Choose(condition, then, otherwise):
+            return (condition, then, otherwise)
+        case Call(arguments=arguments):
+            return tuple(one for one in arguments if not isinstance(one, Collect))
+        case Mathematics(arguments=parts, otherwise=otherwise):
+            return parts if otherwise is None else (*parts, otherwise)
+        case Constant() | Read() | ReadClassifier() | Reduce():
+            return ()
+        case _:
+            assert_never(expression)

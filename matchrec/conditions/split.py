@@ -16,10 +16,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from matchrec.conditions.aggregates import basic
+from matchrec.conditions.functions.aggregates import AGGREGATES
+from matchrec.conditions.functions.catalogue import FUNCTIONS
+from matchrec.conditions.mathematics import NAMES
 from matchrec.conditions.residual import (
     BASIC,
     NULL_IN_NULL_OUT,
     Combined,
+    ListAggregate,
     RunningAggregate,
     SplitCondition,
     Step,
@@ -54,6 +58,8 @@ from matchrec.plan.text.sql_text import as_operand, string_literal
 from matchrec.source import Span
 
 Write = Callable[[Reference], str]
+
+KNOWN = BASIC | REWRITINGS.keys() | NAMES | FUNCTIONS.keys()
 
 TRUTH_VALUED = frozenset(
     {"=", "<>", "<", "<=", ">", ">=", "<=>", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "RLIKE"}
@@ -135,9 +141,9 @@ class ConditionSplitter:
             return self.move_inside(scalar, position)
         if position is not None and isinstance(found[0], Classifier) and is_truth(scalar):
             return self.by_classifier(scalar, position)
-        if isinstance(scalar, Operation) and scalar.operator in (BASIC | REWRITINGS.keys()):
+        if isinstance(scalar, Operation) and scalar.operator in KNOWN:
             operands = tuple(self.step(part) for part in scalar.operands)
-            return Combined(scalar.operator, operands, scalar.span)
+            return Combined(scalar.operator, operands, scalar.span, scalar.words)
         if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
             raise operations_nested_too_deep(DEEPEST, scalar.span)
         raise not_known_during_the_match(named(scalar), scalar.span)
@@ -157,12 +163,43 @@ class ConditionSplitter:
         texts.append(render(scalar, lambda _: "CAST(NULL AS STRING)"))
         return VariableAt(position, tuple(row_column(text) for text in texts), scalar.span)
 
-    def running_aggregate(self, aggregate: Aggregate, span: Span) -> RunningAggregate:
-        """An aggregate reference as one that the engine grows."""
+    def running_aggregate(
+        self, aggregate: Aggregate, span: Span
+    ) -> RunningAggregate | ListAggregate:
+        """An aggregate reference as one that the engine grows, or else as one over a list."""
         form = basic(aggregate)
-        if form is None:
+        if form is not None:
+            return RunningAggregate(form.function, form.variable, form.column, form.so_far, span)
+        if aggregate.function not in AGGREGATES:
             raise aggregate_not_grown(aggregate.function, span)
-        return RunningAggregate(form.function, form.variable, form.column, form.so_far, span)
+        return ListAggregate(
+            aggregate.function,
+            aggregate.variable,
+            tuple(self.listed_columns(aggregate, name, span) for name in self.plan.variables),
+            tuple(words for _, words in aggregate.ordering),
+            aggregate.distinct,
+            aggregate.ignore_nulls,
+            aggregate.so_far,
+            span,
+        )
+
+    def listed_columns(
+        self, aggregate: Aggregate, variable: str, span: Span
+    ) -> tuple[RowColumn, ...]:
+        """What a row of a list has that is mapped to a variable: see `ListAggregate`."""
+
+        def write(reference: Reference) -> str:
+            match reference:
+                case ColumnReference(argument=argument):
+                    return as_operand(argument)
+                case Classifier():
+                    return string_literal(variable)
+                case _:
+                    raise aggregate_not_grown(aggregate.function, span)
+
+        condition = "TRUE" if aggregate.condition is None else render(aggregate.condition, write)
+        values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
+        return tuple(map(row_column, (condition, *(render(one, write) for one in values))))
 
 
 def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:

@@ -21,6 +21,7 @@ class Family(Enum):
     MONTHS = "year-month interval"
     STRING = "string"
     BINARY = "binary"
+    ARRAY = "array"
     OTHER = "other"
 
 
@@ -28,7 +29,8 @@ class Family(Enum):
 class ValueType:
     """The type of a column.
 
-    name: as Spark spells it. bits: width of an INTEGER. precision, scale: of a DECIMAL.
+    name: as Spark spells it. bits: width of an INTEGER. precision, scale: of a DECIMAL. element: of
+    an ARRAY that Python holds.
     """
 
     family: Family
@@ -36,6 +38,7 @@ class ValueType:
     bits: int = 64
     precision: int = 0
     scale: int = 0
+    element: ValueType | None = None
 
 
 BOOLEAN = ValueType(Family.BOOLEAN, "boolean")
@@ -46,10 +49,46 @@ VOID = ValueType(Family.OTHER, "void")
 INTERVAL = ValueType(Family.INTERVAL, "interval day to second")
 
 DATE = ValueType(Family.DATE, "date")
+STRING = ValueType(Family.STRING, "string")
 
 NUMBERS = frozenset({Family.INTEGER, Family.FLOATING, Family.DECIMAL})
+
+
+RANKED = frozenset({Family.STRING, Family.BINARY})
+MOST_DIGITS = 18  # of a decimal that is held as an int64
+
+
+def is_wide_decimal(type_: ValueType) -> bool:
+    """Whether a decimal has more digits than an int64 surely holds."""
+    return type_.family is Family.DECIMAL and type_.precision > MOST_DIGITS
+
+
+def is_ranked(type_: ValueType) -> bool:
+    """Whether the engine knows values of a type by their rank only."""
+    return type_.family in RANKED or is_wide_decimal(type_)
+
+
+def is_held_by_python(type_: ValueType) -> bool:
+    """Whether a value of a type that is computed during the match can be in Python only."""
+    return is_ranked(type_) or type_.family is Family.ARRAY
+
+
+def array(element: ValueType) -> ValueType:
+    """The type of arrays of values of a type."""
+    return ValueType(Family.ARRAY, f"array<{element.name}>", element=element)
 
 
 def decimal(precision: int, scale: int) -> ValueType:
     """The decimal type of so many digits, `scale` of them after the point."""
     return ValueType(Family.DECIMAL, f"decimal({precision},{scale})", 64, precision, scale)
+
+
+DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+
+
+def as_decimal(type_: ValueType) -> ValueType:
+    """A decimal as it is, an integer as the decimal that holds it."""
+    if type_.family is Family.INTEGER:
+        return decimal(DIGITS[type_.bits], 0)
+    assert type_.family is Family.DECIMAL
+    return type_

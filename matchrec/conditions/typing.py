@@ -14,7 +14,9 @@ from functools import cached_property
 
 from typing_extensions import assert_never
 
+from matchrec.conditions.calls import is_pythons, type_call, type_list
 from matchrec.conditions.effort import Effort
+from matchrec.conditions.mathematics import is_mathematics, type_mathematics, type_quotient
 from matchrec.conditions.numbers import (
     Typed,
     common_type,
@@ -30,6 +32,7 @@ from matchrec.conditions.residual import (
     COMPARISONS,
     LOGIC,
     Combined,
+    ListAggregate,
     RunningAggregate,
     Step,
     Value,
@@ -65,6 +68,8 @@ from matchrec.conditions.types import (
     VOID,
     Family,
     ValueType,
+    is_ranked,
+    is_wide_decimal,
 )
 from matchrec.errors.conditions import (
     cannot_combine,
@@ -75,19 +80,19 @@ from matchrec.errors.conditions import (
 from matchrec.plan.expression import Navigation
 
 TRUE_COLUMN = row_column("TRUE")
-RANKED = frozenset({Family.STRING, Family.BINARY})
-MOST_DIGITS = 18  # of a decimal that is held as an int64
 
 
 @dataclass(frozen=True)
 class Typer:
     """Types the steps of one query's conditions.
 
-    types: of every column that the steps read. ansi: whether overflow is an error.
+    types: of every column that the steps read. ansi: whether overflow is an error. time_zone: of
+    the session.
     """
 
     types: Mapping[RowColumn, ValueType]
     ansi: bool
+    time_zone: str = "UTC"
     columns: RunColumns = field(default_factory=RunColumns)
     effort: Effort = field(default_factory=Effort)
 
@@ -113,6 +118,8 @@ class Typer:
                 return self.running_aggregate(step)
             case VariableAt():
                 return self.by_variable(step)
+            case ListAggregate():
+                return type_list(self, step)
             case Combined():
                 return self.combine(step)
             case _:
@@ -121,7 +128,7 @@ class Typer:
     @cached_property
     def draft(self) -> Draft:
         """What types steps before it is known whether their columns will be read as they are."""
-        return Draft(self.types, self.ansi, effort=self.effort)
+        return Draft(self.types, self.ansi, self.time_zone, effort=self.effort)
 
     def type_of(self, step: Step) -> ValueType:
         """The type of a step; nothing is read for it."""
@@ -142,7 +149,7 @@ class Typer:
         return Choose(found, there, self.read(step.missing, type_, None))
 
     def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> Read:
-        if type_.family in RANKED or is_wide_decimal(type_):
+        if is_ranked(type_):
             self.columns.ranked.add(column)
         kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
         return Read(self.columns.place(column, kind), kind, navigation)
@@ -193,6 +200,10 @@ class Typer:
         return Typed(expression, BOOLEAN)
 
     def combine(self, step: Combined) -> Typed:
+        if is_mathematics(self, step):
+            return type_mathematics(self, step)
+        if is_pythons(self, step):
+            return type_call(self, step)
         basic = self.draft.basic(step)
         if basic is not step:
             return self.combine(basic)
@@ -258,9 +269,9 @@ class Typer:
     def as_number(self, step: Combined, part: Step, type_: ValueType) -> Typed:
         """A number as another type; Spark casts a decimal column to double, the engine the rest."""
         own = self.type_of(part)
-        if is_wide_decimal(own) and isinstance(part, Value):
-            raise cannot_combine(step.operator, own.name, type_.name, step.span)
         to_double = own.family is Family.DECIMAL and type_.family is Family.FLOATING
+        if is_wide_decimal(own) and isinstance(part, Value) and not to_double:
+            raise cannot_combine(step.operator, own.name, type_.name, step.span)
         if to_double and isinstance(part, Value):
             return self.cast_column(part, type_)
         return widen(self.type_step(part), type_)
@@ -275,6 +286,8 @@ class Typer:
         return Typed(self.read_value(recast, type_), type_)
 
     def arithmetic(self, step: Combined) -> Typed:
+        if step.operator == "DIV":
+            return type_quotient(self, step)
         if step.operator == "NEG":
             value = self.type_step(step.operands[0])
             if value.type.family not in NUMBERS | {Family.INTERVAL}:
@@ -297,6 +310,10 @@ class Typer:
         one, other = self.type_of(left), self.type_of(right)
         operator = ArithmeticOperator(step.operator)
         families = {one.family, other.family}
+        exact = Family.DECIMAL in families and Family.FLOATING not in families
+        too_wide = is_wide_decimal(one) or is_wide_decimal(other)
+        if exact and (operator is ArithmeticOperator.DIVIDE or too_wide):
+            return type_call(self, step)
         quotient = operator is ArithmeticOperator.DIVIDE and Family.DECIMAL not in families
         if quotient or Family.FLOATING in families:
             values = self.as_number(step, left, DOUBLE), self.as_number(step, right, DOUBLE)
@@ -350,11 +367,6 @@ def null(type_: ValueType) -> Typed:
     """NULL as a value of a type."""
     kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
     return Typed(Constant(None, kind), type_)
-
-
-def is_wide_decimal(type_: ValueType) -> bool:
-    """Whether a decimal has more digits than an int64 surely holds."""
-    return type_.family is Family.DECIMAL and type_.precision > MOST_DIGITS
 
 
 def is_variable(here: ReadClassifier, variable: int) -> RunExpression:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from matchrec.arguments import FLAG
-from matchrec.conditions.run_condition import RunExpression
+from matchrec.conditions.run_condition import Call, RunExpression, parts_of
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.compiled_pattern import CompiledPattern
@@ -122,6 +122,16 @@ class Task:
     def looks_only_at_data(self) -> bool:
         """Whether no condition depends on the run."""
         return all(condition.run_condition is None for condition in self.conditions)
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether Python computes a part of a condition on the run."""
+        return any(
+            isinstance(part, Call)
+            for condition in self.conditions
+            if condition.run_condition is not None
+            for part in parts_of(condition.run_condition)
+        )
 
     @property
     def shares_rows(self) -> bool:

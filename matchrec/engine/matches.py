@@ -115,6 +115,7 @@ class FailureKind(Enum):
     STAGE_IS_FIRST = "a match begins with the event that is skipped to"
     OVERFLOW = "a number in a condition is too large for its type"
     DIVISION_BY_ZERO = "a condition divides by zero"
+    FUNCTION_FAILED = "a function in a condition has no result"
     UNKNOWN_START = "which row of a slice begins a match depends on rows too far before it"
     TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
 
@@ -124,12 +125,15 @@ class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtim
 
     partition: index of the partition. row: row position, of the match's starting row for SKIP, of
     the candidate row for a condition. detail: the variable to skip to, or the variable defined, or
-    how many steps there may be.
+    how many steps there may be. reason: of a function that has no result, in Spark's terms.
     """
 
-    def __init__(self, kind: FailureKind, partition: int, row: int, detail: str) -> None:
-        super().__init__(kind, partition, row, detail)
+    def __init__(
+        self, kind: FailureKind, partition: int, row: int, detail: str, reason: str = ""
+    ) -> None:
+        super().__init__(kind, partition, row, detail, reason)
         self.kind = kind
         self.partition = partition
         self.row = row
         self.detail = detail
+        self.reason = reason

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,8 @@ class Partitions:
     last ones. searched: int64[2, p], from which row on and before which one matches of each
     partition begin; None where any row may begin one. lenient: a row from which a search fails
     begins no match, and that is all. Only a search without event selection keeps to these three.
+    ranked: by integer column, the values of which the column has the ranks, from rank 1 on, where
+    Python computes with them.
     """
 
     starts: IntArray
@@ -61,6 +64,7 @@ class Partitions:
     frontier: Frontier | None = None
     searched: IntArray | None = None
     lenient: bool = False
+    ranked: Mapping[int, Sequence[object]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:

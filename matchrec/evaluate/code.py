@@ -16,12 +16,17 @@ from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
     ArithmeticOperator,
+    Call,
     Choose,
+    Collect,
+    Collected,
     Compare,
     Comparison,
     Constant,
     IsNull,
     Kind,
+    Mathematics,
+    MathFunction,
     Not,
     Or,
     Read,
@@ -36,6 +41,8 @@ from matchrec.evaluate.registers import (
     Count,
     FirstVariable,
     LastVariable,
+    Listed,
+    ListedColumn,
     Members,
     Reduced,
     Registers,
@@ -47,12 +54,13 @@ Instruction = tuple[int, int, int, int]
 
 _COMPARISONS = tuple(Comparison)
 _OPERATORS = tuple(ArithmeticOperator)
+_MATH_FUNCTIONS = tuple(MathFunction)
 
 
 def kind_of(expression: RunExpression) -> Kind:
     """How the value of a node is held; truth values are integers."""
     match expression:
-        case Constant(kind=kind) | Read(kind=kind) | Arithmetic(kind=kind):
+        case Constant(kind=kind) | Read(kind=kind) | Arithmetic(kind=kind) | Call(kind=kind):
             return kind
         case Reduce(function=function, kind=kind):
             return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
@@ -60,6 +68,8 @@ def kind_of(expression: RunExpression) -> Kind:
             return Kind.FLOATING
         case Choose(then=then):
             return kind_of(then)
+        case Mathematics():
+            return expression.kind
         case ReadClassifier() | Compare() | And() | Or() | Not() | IsNull():
             return Kind.INTEGER
         case _:
@@ -71,13 +81,15 @@ class Coder:
     """Writes the code of the condition of `variable`.
 
     members: variable ids by name. integers: how many integer columns there are; floating ones are
-    numbered after them. reads: the registers that the code reads.
+    numbered after them. calls: what Python computes for all variables. reads: the registers that
+    the code reads.
     """
 
     variable: int
     members: Mapping[str, Members]
     registers: Registers
     integers: int
+    calls: list[Call]
     code: list[Instruction] = field(default_factory=list)
     reads: set[int] = field(default_factory=set)
 
@@ -114,6 +126,10 @@ class Coder:
                 self._one(part, op.IS_NULL)
             case Choose():
                 self._choose(expression)
+            case Mathematics():
+                self._mathematics(expression)
+            case Call():
+                self._call(expression)
             case _:
                 assert_never(expression)
 
@@ -162,6 +178,41 @@ class Coder:
         self.code[unless] = (op.JUMP_UNLESS, len(self.code), 0, 0)
         self.add(expression.otherwise)
         self.code[jump] = (op.JUMP, len(self.code), 0, 0)
+
+    def _mathematics(self, expression: Mathematics) -> None:
+        """Of ROUND, the code of what is uncertain follows; it has the value on the stack."""
+        if expression.otherwise is not None:
+            value, places = expression.arguments
+            assert isinstance(places, Constant)
+            self.add(value)
+            rounding = len(self.code)
+            self._emit(op.ROUND)
+            self._emit(op.CALL, len(self.calls), 1)
+            self.calls.append(expression.otherwise)
+            self.code[rounding] = (op.ROUND, len(self.code), int(places.value or 0), 0)
+            return
+        for argument in expression.arguments:
+            self.add(argument)
+        function = _MATH_FUNCTIONS.index(expression.function)
+        self._emit(op.MATHEMATICS, function, len(expression.arguments))
+
+    def _call(self, call: Call) -> None:
+        for argument in call.arguments:
+            if isinstance(argument, Collect):
+                self._emit(op.REGISTER, self._list(argument))
+            else:
+                self.add(argument)
+        self._emit(op.CALL, len(self.calls), len(call.arguments))
+        self.calls.append(call)
+
+    def _list(self, collect: Collect) -> int:
+        """The register of a list."""
+        forms = tuple(tuple(map(self._listed, row)) for row in collect.columns)
+        meaning = Listed(self._members(collect.variable), forms, collect.so_far)
+        return self._register(self.registers.number(meaning))
+
+    def _listed(self, one: Collected) -> ListedColumn:
+        return ListedColumn(self._column(one.column, one.kind), one.type)
 
     def _members(self, name: str | None) -> Members:
         return self.registers.every if name is None else self.members[name]

@@ -14,12 +14,13 @@ SET_AT = 5  # r[a] = d if r[b] >= 0 and row == r[b] + c
 # From here on c is 0, or 1 + the register with the position of the row that counts instead.
 ADD_ONE = 6  # r[a] += 1
 ADD_VALID = 7  # r[a] += 1 if column b is not NULL on the row
-SUM_INTEGER = 8  # r[a]: 0 no value yet, 1 some, -1 overflow; r[a + 1] the sum of column b
-SUM_FLOAT = 9
-MIN_INTEGER = 10  # r[a]: 0 no value yet, 1 some; r[a + 1] the least of column b
-MAX_INTEGER = 11
-MIN_FLOAT = 12
-MAX_FLOAT = 13
+APPEND = 8  # r[a] = the list that Python makes of list r[a] and the row, as rows of kind b are
+SUM_INTEGER = 9  # r[a]: 0 no value yet, 1 some, -1 overflow; r[a + 1] the sum of column b
+SUM_FLOAT = 10
+MIN_INTEGER = 11  # r[a]: 0 no value yet, 1 some; r[a + 1] the least of column b
+MAX_INTEGER = 12
+MIN_FLOAT = 13
+MAX_FLOAT = 14
 
 # Instructions: a value is an int64 or a float64, and whether it is not NULL.
 READ = 0  # push column a on row r[b] + c, or on the current row + c where b is -1
@@ -42,12 +43,16 @@ JUMP_IF_FALSE = 16  # to a, if the value, which stays, is false
 JUMP_IF_TRUE = 17
 JUMP_UNLESS = 18  # pop a value; to a, unless it is true
 JUMP = 19  # to a
+MATHEMATICS = 20  # pop b values; push function a of them, an enum's place
+ROUND = 21  # round the value to b decimal places and go to a, or go on if that is not certain
+CALL = 22  # pop b values; push what Python computes of them by formula a
 
 # What code answers: HOLDS, HOLDS_NOT (false or NULL), or an error.
 HOLDS_NOT = 0
 HOLDS = 1
 OVERFLOW = 2
 DIVISION_BY_ZERO = 3
+FUNCTION_FAILED = 4  # which Python computes
 
 # Places of comparisons and operators, in the order of the enums in `conditions.run_condition`.
 EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, NULL_SAFE_EQUAL = range(7)

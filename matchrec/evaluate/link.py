@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.run_condition import RunExpression
+from matchrec.conditions.run_condition import Call, RunExpression
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import Coder, Instruction
 from matchrec.evaluate.liveness import Move, RegisterSet, live_registers, useful_steps
-from matchrec.evaluate.registers import Meaning, Members, Registers, Step
+from matchrec.evaluate.registers import Meaning, Members, Registers, RowForm, Step
+
+JUMPS = frozenset({op.JUMP_IF_FALSE, op.JUMP_IF_TRUE, op.JUMP_UNLESS, op.JUMP, op.ROUND})
 
 IntArray = npt.NDArray[np.int64]
 Range = tuple[int, int]
@@ -28,6 +30,7 @@ class LinkedConditions:
     live_registers: of all states one after the other; those of state s are
     live_first[s] .. live_first[s + 1]. depth: values on the stack at once.
     meanings: of the registers, each by its first one. reads: of each variable's condition.
+    calls: what Python computes. forms: of the rows in its lists.
     """
 
     instructions: IntArray
@@ -39,6 +42,8 @@ class LinkedConditions:
     depth: int
     meanings: tuple[tuple[int, Meaning], ...]
     reads: tuple[RegisterSet, ...]
+    calls: tuple[Call, ...]
+    forms: tuple[RowForm, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,10 @@ def link_conditions(
     """The arrays of conditions, by variable. integers: the number of integer columns."""
     moves = ways.moves
     registers = Registers(frozenset(move.variable for move in moves))
-    coders = [Coder(variable, members, registers, integers) for variable in range(len(conditions))]
+    calls: list[Call] = []
+    coders = [
+        Coder(variable, members, registers, integers, calls) for variable in range(len(conditions))
+    ]
     for coder, condition in zip(coders, conditions, strict=True):
         if condition is not None:
             coder.add(condition)
@@ -93,13 +101,15 @@ def link_conditions(
         depth=max(len(coder.code) for coder in coders),
         meanings=tuple((number, meaning) for meaning, number in registers.numbers.items()),
         reads=tuple(reads),
+        calls=tuple(calls),
+        forms=tuple(registers.forms),
     )
 
 
 def _moved(instruction: Instruction, distance: int) -> tuple[int, ...]:
     """The instruction in code that begins `distance` further on: jumps go to absolute places."""
     operation, a, b, c = instruction
-    jumps = operation in (op.JUMP_IF_FALSE, op.JUMP_IF_TRUE, op.JUMP_UNLESS, op.JUMP)
+    jumps = operation in JUMPS
     return operation, a + distance if jumps else a, b, c, 0
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from matchrec.conditions.run_condition import Kind, Reduction
+from matchrec.conditions.types import ValueType
 from matchrec.evaluate import instructions as op
 from matchrec.plan.expression import End
 
@@ -80,7 +81,33 @@ class Reduced:
     so_far: bool = False
 
 
-Meaning = LastRow | FirstRow | RecentVariable | LastVariable | FirstVariable | Count | Reduced
+@dataclass(frozen=True, slots=True)
+class ListedColumn:
+    """A column of a list's rows, among all columns, and the type of its values."""
+
+    column: int
+    type: ValueType
+
+
+RowForm = tuple[ListedColumn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A list of the rows mapped to `members`, by the number that Python knows it by.
+
+    forms: by variable, what a row of it adds to the list: see `run_condition.Collect`. so_far: all
+    but the last of these rows.
+    """
+
+    members: Members
+    forms: tuple[RowForm, ...]
+    so_far: bool = False
+
+
+Meaning = (
+    LastRow | FirstRow | RecentVariable | LastVariable | FirstVariable | Count | Reduced | Listed
+)
 
 
 class Step(NamedTuple):
@@ -117,11 +144,12 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """The registers asked for so far. every: ids of all variables."""
+    """The registers asked for so far. every: ids of all variables. forms: of rows of lists."""
 
     every: Members
     numbers: dict[Meaning, int] = field(default_factory=dict)
     initial: list[int] = field(default_factory=list)
+    forms: dict[RowForm, int] = field(default_factory=dict)
 
     def number(self, meaning: Meaning) -> int:
         """The register that holds `meaning`; those that its steps read exist too."""
@@ -151,7 +179,7 @@ class Registers:
                 yield FirstRow(members, offset)
                 if physical <= 0:
                     yield RecentVariable(-physical)
-            case Count(so_far=True) | Reduced(so_far=True):
+            case Count(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
                 yield LastRow(meaning.members, 0)
             case _:
                 return
@@ -189,10 +217,13 @@ class Registers:
                 yield Step(op.ADD_VALID, register, column, self._place(meaning))
             case Reduced(function, members, column, kind) if variable in members:
                 yield Step(_REDUCE[function, kind], register, column, self._place(meaning))
+            case Listed(members, forms) if variable in members:
+                form = self.forms.setdefault(forms[variable], len(self.forms))
+                yield Step(op.APPEND, register, form, self._place(meaning))
             case _:
                 return
 
-    def _place(self, meaning: Count | Reduced) -> int:
+    def _place(self, meaning: Count | Reduced | Listed) -> int:
         """Which row counts: 0 is the row being mapped, r + 1 the one whose position is in r."""
         return self.numbers[LastRow(meaning.members, 0)] + 1 if meaning.so_far else 0
 
@@ -232,6 +263,7 @@ def _mapped(meaning: Meaning, variables: int) -> Iterable[int]:
             | FirstRow(members=members)
             | Count(members=members)
             | Reduced(members=members)
+            | Listed(members=members)
         ):
             return members
         case _:
@@ -242,7 +274,7 @@ def _initial(meaning: Meaning) -> list[int]:
     match meaning:
         case FirstRow(offset=offset):
             return [-1 - offset]
-        case Count():
+        case Count() | Listed():
             return [0]
         case Reduced():
             return [0, 0]
@@ -256,7 +288,7 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
     What is so far reads the position of the last row before that becomes another.
     """
     match meaning:
-        case Count(so_far=True) | Reduced(so_far=True):
+        case Count(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
             return -1, 0
         case LastRow(offset=offset):
             return 0, -offset

@@ -22,6 +22,7 @@ from matchrec.evaluate.registers import (
     FirstVariable,
     LastRow,
     LastVariable,
+    Listed,
     Meaning,
     Members,
     RecentVariable,
@@ -101,6 +102,10 @@ class Vector:
             case Reduced(function, members, column, _, so_far):
                 what = f"{function.value} {self.columns[column]}"
                 return f"{what} of {self.of(members)}{without_last(so_far)}"
+            case Listed(members, forms, so_far):
+                values = dict.fromkeys(one.column for form in forms for one in form[1:])
+                listed = ", ".join(self.columns[one] for one in values)
+                return f"list {listed} of {self.of(members)}{without_last(so_far)}"
             case _:
                 assert_never(meaning)
 

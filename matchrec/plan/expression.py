@@ -118,13 +118,15 @@ class Operation:
     operator: upper-case operator or function name, e.g. AND OR NOT = <> < <= > >= <=> + - * / % DIV
     BETWEEN, `IS NULL`, `IS NOT NULL`, IN, LIKE, ||, `NEG`, ABS, COALESCE. A parenthesised one is
     the expression itself with the parentheses in `pieces`.
-    pieces: the exact text of the whole operation, references as holes.
+    pieces: the exact text of the whole operation, references as holes. words: what it takes that is
+    no value, such as the type of a CAST or the unit of TIMESTAMPDIFF, in upper case.
     """
 
     operator: str
     operands: tuple[Scalar, ...]
     pieces: tuple[Piece, ...]
     span: Span = field(compare=False)
+    words: tuple[str, ...] = ()
 
 
 Scalar = Term | Operation

@@ -162,6 +162,7 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
         dict(zip(columns, types, strict=False)),
         options.engine,
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
+        time_zone=relation.runner.setting("spark.sql.session.timeZone"),
     ).limit(options.max_steps)
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None and isinstance(preparation, Preparation):

@@ -21,6 +21,8 @@ from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.evaluate.mathematics import mathematics_of
+from matchrec.evaluate.python_calls import PythonCalls, Source
 from matchrec.plan.clauses import MatchOutput
 
 
@@ -55,12 +57,32 @@ class PlainSearch:
             linked.live_first if linked else None,
             linked.live_registers if linked else None,
         )
+        columns, valid = columns_of(partitions) if linked else (None, None)
+        self.python = self.begin_python_calls(partitions, columns, valid)
         self.rows = layout.Rows(
             plain(partitions.starts, np.int64),
             searched_of(partitions),
             satisfied_of(partitions),
             window_end_of(partitions),
-            *(columns_of(partitions) if linked else (None, None)),
+            columns,
+            valid,
+            mathematics_of(linked) if linked else None,
+            self.python.pointer if self.python else None,
+        )
+
+    def begin_python_calls(
+        self, partitions: Partitions, columns: layout.RunArray, valid: layout.RunArray
+    ) -> PythonCalls | None:
+        """What Python computes for conditions on the run; None without such.
+
+        Runs of different starting rows, of different partitions, are never searched at once.
+        """
+        if self.linked is None:
+            return None
+        source = Source(columns, valid, partitions.ranked)
+        progress = self.progress
+        return PythonCalls(
+            self.linked, source, lambda: (progress[layout.PARTITION], progress[layout.START])
         )
 
     def advance(self, output: layout.Found) -> int:
@@ -69,7 +91,7 @@ class PlainSearch:
 
     def new_stack(self) -> layout.RunArray:
         """The stack on which conditions on the run are evaluated."""
-        return np.zeros((2, self.linked.depth), np.int64) if self.linked else None
+        return self.python.stack if self.python else None
 
     def new_registers(self, places: int, initial: int) -> layout.RunArray:
         """Registers for so many runs, at one place those of a run before its first row."""

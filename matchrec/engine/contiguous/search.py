@@ -18,6 +18,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.matches import FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.evaluate.python_calls import PythonCalls
 from matchrec.nfa.tables import ProgramTables
 
 _FAILURES = {
@@ -25,8 +26,10 @@ _FAILURES = {
     layout.SKIP_TO_FIRST_ROW: FailureKind.SKIP_TO_FIRST_ROW,
     layout.OVERFLOW: FailureKind.OVERFLOW,
     layout.DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO,
+    layout.FUNCTION_FAILED: FailureKind.FUNCTION_FAILED,
     layout.TOO_MANY_STEPS: FailureKind.TOO_MANY_STEPS,
 }
+CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Search(Protocol):
 
     tables: ProgramTables
     progress: IntArray
+    python: PythonCalls | None
 
     def output(self, matches: int, rows: int) -> layout.Found:
         """An empty output for so many matches and mapped rows."""
@@ -90,11 +94,11 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
         while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
             search.grow(status)
             status = search.advance(output)
-        if partitions.lenient and status in (layout.OVERFLOW, layout.DIVISION_BY_ZERO):
+        if partitions.lenient and status in CONDITION_FAILURES:
             next_row = progress[layout.FAILED_START] + 1
             progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = next_row
             status = layout.OUTPUT_FULL
-        raise_failure(status, progress, search.tables, task)
+        raise_failure(status, progress, search.tables, task, search.python)
         if progress[layout.MATCHES]:
             yield search.matches(output)
         if status == layout.OUTPUT_FULL:
@@ -105,18 +109,28 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
         partitions.frontier.steps = int(progress[layout.STEP_COUNT])
 
 
-def raise_failure(status: int, progress: IntArray, tables: ProgramTables, task: Task) -> None:
+def raise_failure(
+    status: int,
+    progress: IntArray,
+    tables: ProgramTables,
+    task: Task,
+    python: PythonCalls | None,
+) -> None:
     """Raises RunFailure where a status says that something has failed."""
     kind = _FAILURES.get(status)
     if kind is None:
         return
     detail = task.after_match.variable or ""
-    if kind in (FailureKind.OVERFLOW, FailureKind.DIVISION_BY_ZERO):
+    if status in CONDITION_FAILURES:
         detail = task.variables[tables.test[progress[layout.CHOICE]]]
     partition, row = progress[[layout.PARTITION, layout.ROW]]
     if kind is FailureKind.TOO_MANY_STEPS:
         row, detail = progress[layout.START], str(task.max_steps)
-    raise RunFailure(kind, int(partition), int(row), detail)
+    reason = ""
+    if kind is FailureKind.FUNCTION_FAILED:
+        assert python is not None
+        reason = python.reason()
+    raise RunFailure(kind, int(partition), int(row), detail, reason)
 
 
 def matches_of(found: IntArray, count: int, choices: ChoiceArray, tables: ProgramTables) -> Matches:

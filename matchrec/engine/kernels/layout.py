@@ -52,7 +52,7 @@ class Rows(NamedTuple):
     searched: int64[2, p + 1], from which row on and before which one matches of each partition
     begin, then n. satisfied: int64[n, w], the row conditions of `Partitions`, bit for bit.
     window_end: int64[n], see `Partitions`, or int64[0] without a window.
-    columns, valid: see `evaluate.kernels`; may be None.
+    columns, valid, mathematics, python: see `evaluate.kernels`; may be None.
     """
 
     starts: IntArray
@@ -61,6 +61,8 @@ class Rows(NamedTuple):
     window_end: IntArray
     columns: RunArray
     valid: RunArray
+    mathematics: Any
+    python: Any
 
 
 class Partition(NamedTuple):
@@ -182,8 +184,9 @@ SKIP_TO_FIRST_ROW = 7
 CONDITION_FAILED = 6  # added to what `evaluate.kernels.holds` answers, which gives one of:
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
-MORE_ROWS = 10  # the search from progress[START] has come to the edge of the rows that are here
-TOO_MANY_STEPS = 11  # conditions on the run were evaluated more often than allowed; as MORE_ROWS
+FUNCTION_FAILED = 10
+MORE_ROWS = 11  # the search from progress[START] has come to the edge of the rows that are here
+TOO_MANY_STEPS = 12  # conditions on the run were evaluated more often than allowed; as MORE_ROWS
 
 # What a kernel keeps between calls, indices of `progress`.
 PARTITION = 0  # the partition being searched

@@ -50,7 +50,7 @@ class Search:
             status = int(kernel.search(self.rules, self.arrays.rows, self.work, output))
             if status == layout.DONE:
                 break
-            raise_failure(status, progress, compiled.tables, self.task)
+            raise_failure(status, progress, compiled.tables, self.task, self.arrays.python)
             if status == layout.OUTPUT_FULL:
                 output = larger_output(output, progress)
             elif status == layout.MEMO_FULL:

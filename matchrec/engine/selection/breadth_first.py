@@ -54,7 +54,7 @@ class Search:
         progress, tables = self.work.progress, self.arrays.compiled.tables
         while True:
             status = int(self.kernel(self.arrays.rules, self.arrays.rows, self.work, output))
-            raise_failure(status, progress, tables, self.task)
+            raise_failure(status, progress, tables, self.task, self.arrays.python)
             if status == layout.OUTPUT_FULL and progress[layout.MATCHES] == 0:
                 output = larger_output(output, progress)
             elif status in (layout.DONE, layout.OUTPUT_FULL):

@@ -27,6 +27,9 @@ from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.matches import look_up
 from matchrec.engine.selection.ordering import number_chunks, sort_matches
 from matchrec.engine.selection.skip import keep_by_partition
+from matchrec.evaluate.mathematics import mathematics_of
+from matchrec.evaluate.python_calls import PythonCalls, Source
+from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.nfa.closure import GUARD_END
 from matchrec.nfa.places import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.nfa.tables import ProgramTables
@@ -42,19 +45,28 @@ OUTPUTS = {
 
 @dataclass(frozen=True, slots=True)
 class SearchInput:
-    """A task over some partitions, as the kernels read them. ends: see `Partitions`."""
+    """A task over some partitions, as the kernels read them. ends: see `Partitions`.
+
+    python: what Python computes for conditions on the run; None without such.
+    """
 
     compiled: CompiledTask
     rules: own.Rules
     rows: own.Rows
     ends: IntArray | None
+    python: PythonCalls | None
 
 
 def prepare_input(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> SearchInput:
     """The arrays of a task and its partitions."""
     compiled = compile_task(task, len(partitions.integers))
     rules, rows = rules_of(task, compiled, merge_runs), rows_of(task, partitions)
-    return SearchInput(compiled, rules, rows, partitions.ends)
+    if compiled.linked is None:
+        return SearchInput(compiled, rules, rows, partitions.ends, None)
+    source = Source(rows.columns, rows.valid, partitions.ranked)
+    python = PythonCalls(compiled.linked, source, lambda: None)  # many runs live at once
+    rows = rows._replace(mathematics=mathematics_of(compiled.linked), python=python.pointer)
+    return SearchInput(compiled, rules, rows, partitions.ends, python)
 
 
 def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
@@ -101,6 +113,8 @@ def rows_of(task: Task, partitions: Partitions) -> own.Rows:
         following_rows(task, satisfied),
         columns,
         valid,
+        NO_CALLBACK,
+        NO_CALLBACK,
     )
 
 
@@ -119,7 +133,7 @@ def initial_work(task: Task, arrays: SearchInput, memory: int) -> own.Work:
         progress=new_progress(arrays.rows.starts),
         counters=np.zeros((2, own.COUNTERS), np.int64),
         registers=registers,
-        stack=np.zeros((2, linked.depth if linked else 1), np.int64),
+        stack=arrays.python.stack if arrays.python else np.zeros((2, 1), np.int64),
         path=np.empty((own.PATH_SIZE, memory), np.int64),
         memo=np.zeros((1, 0), np.uint8),
         runs=np.empty((2, 1, layout.RUN_SIZE), np.int64),

@@ -60,6 +60,15 @@ def division_by_zero(variable: str, place: Place) -> MatchRecognizeRunError:
     ).at(place)
 
 
+def function_failed(variable: str, reason: str, place: Place) -> MatchRecognizeRunError:
+    """A function in a condition has no result for its values; `reason` is Spark's."""
+    return MatchRecognizeRunError(
+        f"the condition of `{variable}` cannot be computed: {reason}",
+        notes=(str(place),),
+        hint="leave such rows out by another condition, or set spark.sql.ansi.enabled to false",
+    ).at(place)
+
+
 def too_many_steps(limit: str, place: Place) -> MatchRecognizeRunError:
     """The search of a partition went beyond max_steps."""
     return MatchRecognizeRunError(

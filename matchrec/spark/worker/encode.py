@@ -33,7 +33,7 @@ def partitions_of(
     executable: Executable, table: pa.Table, starts: IntArray, frontier: Frontier | None = None
 ) -> Partitions:
     """The engine's view of a table whose columns are those of `spark.before.columns`."""
-    ranks = ranked_columns(executable, table)
+    ranks, values = ranked_columns(executable, table)
 
     def held(indices: tuple[int, ...]) -> list[pa.Array]:
         return [ranks.get(i, column(table, wire.column(i))) for i in indices]
@@ -50,6 +50,7 @@ def partitions_of(
         floats=stacked([as_floats(one) for one in floats], rows, np.float64),
         integers_valid=stacked([validity(one) for one in integers], rows, np.bool_),
         floats_valid=stacked([validity(one) for one in floats], rows, np.bool_),
+        ranked=values,
     )
 
 
@@ -179,18 +180,34 @@ def validity(values: pa.Array) -> BoolArray:
     return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
 
 
-def ranked_columns(executable: Executable, table: pa.Table) -> dict[int, pa.Array]:
-    """For every ranked column, the dense ranks of its values; columns of one type rank together."""
+def ranked_columns(
+    executable: Executable, table: pa.Table
+) -> tuple[dict[int, pa.Array], dict[int, list[object]]]:
+    """For every ranked column, the dense ranks of its values; columns of one type rank together.
+
+    Then, where Python computes with them, for each integer column the values in that order.
+    """
     by_type: dict[pa.DataType, list[int]] = {}
     for index in sorted(executable.crossing.ranked):
         by_type.setdefault(table.column(wire.column(index)).type, []).append(index)
     ranks: dict[int, pa.Array] = {}
+    values: dict[int, list[object]] = {}
     for indices in by_type.values():
-        together = pa.chunked_array([column(table, wire.column(index)) for index in indices])
-        ranked = dense_ranks(together.combine_chunks())
+        several = pa.chunked_array([column(table, wire.column(index)) for index in indices])
+        together = several.combine_chunks()
+        ranked = dense_ranks(together)
+        known = ordered(together) if executable.task.calls_python else []
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
-    return ranks
+            values[executable.crossing.integers.index(index)] = known
+    return ranks, values
+
+
+def ordered(values: pa.Array) -> list[object]:
+    """The different values in ascending order, as Python's; without NULL."""
+    different = pc.unique(values.drop_null())
+    found: list[object] = different.take(pc.sort_indices(different)).to_pylist()
+    return found
 
 
 def dense_ranks(values: pa.Array) -> pa.Array:

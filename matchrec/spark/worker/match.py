@@ -16,6 +16,7 @@ from matchrec.engine.partitions import Partitions
 from matchrec.engine.slices.starting_rows import SliceSearch, find_starting_rows
 from matchrec.errors.run.failures import (
     division_by_zero,
+    function_failed,
     overflow_in_condition,
     skip_to_first_row,
     skip_to_no_row,
@@ -97,6 +98,8 @@ class Worker:
                 yield from self.gather(piece, partitions, matches, rows)
         except RunFailure as failure:
             place = self.place(failure.row, piece, partitions)
+            if failure.kind is FailureKind.FUNCTION_FAILED:
+                raise function_failed(failure.detail, failure.reason, place) from failure
             raise WORDING[failure.kind](failure.detail, place) from failure
         if with_unmatched:
             yield from self.unmatched_rows(piece, partitions, first)

@@ -4,7 +4,7 @@ No array is missing: without conditions on the run, a row of registers is empty;
 it ends with the partition.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
@@ -49,6 +49,8 @@ class Rules(NamedTuple):
 class Rows(NamedTuple):
     """The partitions. starts: int64[p + 1]. satisfied: int64[n, w]. columns, valid: [c, n].
 
+    mathematics, python: see `evaluate.kernels`.
+
     window_end: int64[n], see `Partitions`. run_end: int64[n], the row before which a run ends that
     starts at a row: the end of its window, or of the partition where that is looked at last.
     following: int64[a, n + 1], the next row from a row on that satisfies the row condition of an
@@ -62,6 +64,8 @@ class Rows(NamedTuple):
     following: IntArray
     columns: IntArray
     valid: BoolArray
+    mathematics: Any
+    python: Any
 
 
 class Work(NamedTuple):

@@ -1,0 +1,179 @@
+"""Types what Python computes: functions and aggregates become formulas over values of the run.
+
+    levenshtein(name || '.', LAST(A.name))   →   LEVENSHTEIN(||(0, 1), 2) over three values
+
+Arguments that are columns are brought to a function's parameters by Spark, as it does itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from matchrec.conditions.functions.aggregate import AggregateUse
+from matchrec.conditions.functions.aggregates import AGGREGATES
+from matchrec.conditions.functions.catalogue import FUNCTIONS
+from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
+from matchrec.conditions.functions.function import Use
+from matchrec.conditions.numbers import Typed, widen
+from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, Value
+from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.run_condition import (
+    Call,
+    Choose,
+    Collect,
+    Collected,
+    Constant,
+    Kind,
+    Read,
+    Reduce,
+    RunExpression,
+)
+from matchrec.conditions.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    NUMBERS,
+    STRING,
+    VOID,
+    Family,
+    ValueType,
+    is_held_by_python,
+    is_ranked,
+)
+from matchrec.errors.conditions import aggregate_not_grown, cannot_combine
+
+if TYPE_CHECKING:
+    from matchrec.conditions.typing import Typer
+
+PARAMETERS = {
+    Family.STRING: STRING,
+    Family.FLOATING: DOUBLE,
+    Family.INTEGER: INT,
+    Family.BOOLEAN: BOOLEAN,
+    Family.DATE: DATE,
+}
+"""The type to which Spark casts an argument of another family."""
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of a formula, as they are found."""
+
+    expressions: list[RunExpression | Collect] = field(default_factory=list)
+    types: list[ValueType] = field(default_factory=list)
+    ranked_by: list[int | None] = field(default_factory=list)
+
+    def add(self, typed: Typed) -> Formula:
+        """What stands for a value in the formula: a formula of its own is a part of it."""
+        before, one = len(self.expressions), typed.expression
+        if isinstance(one, Call):
+            self.expressions += one.arguments
+            self.types += one.types
+            self.ranked_by += one.ranked_by
+            return shifted(one.formula, before)
+        self.expressions.append(one)
+        self.types.append(typed.type)
+        self.ranked_by.append(ranked_column(one) if is_ranked(typed.type) else None)
+        return Argument(before, typed.type)
+
+    def call(self, formula: Formula) -> Typed:
+        """The value of a formula over these arguments."""
+        kind = Kind.FLOATING if formula.type.family is Family.FLOATING else Kind.INTEGER
+        expressions = tuple(self.expressions)
+        call = Call(formula, expressions, tuple(self.types), tuple(self.ranked_by), kind)
+        return Typed(call, formula.type)
+
+
+def is_pythons(typer: Typer, step: Combined) -> bool:
+    """Whether Python computes an operation: nothing else can, or it alone has what it is of."""
+    if step.operator not in FUNCTIONS:
+        return False
+    return step.operator not in BASIC or any(in_python(typer, part) for part in step.operands)
+
+
+def in_python(typer: Typer, step: Step) -> bool:
+    """Whether only Python has the value of a step."""
+    typed = typer.draft.type_step(step)
+    return isinstance(typed.expression, Call) and is_held_by_python(typed.type)
+
+
+def type_call(typer: Typer, step: Combined) -> Typed:
+    """A function that Python computes."""
+    function = FUNCTIONS[step.operator]
+    parts = [
+        bring(typer, step, part, function.parameter(place))
+        for place, part in enumerate(step.operands)
+    ]
+    use = Use(tuple(one.type for one in parts), step.words, typer.ansi, typer.time_zone)
+    type_ = function.result(use) if function.takes(len(parts)) else None
+    if type_ is None:
+        names = [one.type.name for one in parts]
+        raise cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
+    arguments = Arguments()
+    formulas = tuple(map(arguments.add, parts))
+    return arguments.call(Apply(step.operator, formulas, use, type_))
+
+
+def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Typed:
+    """An argument as its parameter takes it."""
+    own = typer.type_of(part)
+    if family is None or own.family is family:
+        return typer.type_step(part)
+    target = PARAMETERS[family]
+    if own == VOID:
+        return Typed(Constant(None, Kind.INTEGER), target)
+    if isinstance(part, Value):
+        return typer.cast_column(part, target)
+    if family is Family.FLOATING and own.family in NUMBERS:
+        return widen(typer.type_step(part), target)
+    if family is Family.STRING and own.family is Family.INTEGER:
+        arguments = Arguments()
+        inner = arguments.add(typer.type_step(part))
+        use = Use((own,), ("STRING",), typer.ansi, typer.time_zone)
+        return arguments.call(Apply("CAST", (inner,), use, STRING))
+    raise cannot_combine(step.operator, own.name, target.name, step.span)
+
+
+def type_list(typer: Typer, step: ListAggregate) -> Typed:
+    """An aggregate that Python computes from a list of rows."""
+    ordered = len(step.words)
+    first = [typer.types[column] for column in step.columns[0][1:]]
+    arguments, ordering = first[: len(first) - ordered], first[len(first) - ordered :]
+    use = AggregateUse(
+        tuple(arguments),
+        tuple(zip(ordering, step.words, strict=True)),
+        step.distinct,
+        step.ignore_nulls,
+        typer.ansi,
+    )
+    unread = any(one.family in (Family.OTHER, Family.ARRAY) for one in first)
+    type_ = None if unread else AGGREGATES[step.function].result(use)
+    if type_ is None:
+        raise aggregate_not_grown(step.function, step.span)
+    rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
+    kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
+    collect = Collect(step.variable, rows, step.so_far)
+    formula = Aggregated(step.function, 0, use, type_)
+    return Typed(Call(formula, (collect,), (BIGINT,), (None,), kind), type_)
+
+
+def collected(typer: Typer, column: RowColumn) -> Collected:
+    """A column of a list's rows."""
+    type_ = typer.types[column]
+    read = typer.read(column, type_, None)
+    return Collected(read.column, read.kind, type_)
+
+
+def ranked_column(expression: RunExpression) -> int | None:
+    """An integer column among whose values those of a ranked expression have their ranks."""
+    match expression:
+        case Read(column=column) | Reduce(column=column):
+            return column
+        case Choose(_, then, otherwise):
+            found = ranked_column(then)
+            return ranked_column(otherwise) if found is None else found
+        case _:
+            return None

@@ -1,0 +1,10 @@
+"""Functions of Spark over several rows of a run that Python computes while a kernel searches.
+
+What looks at one row is Spark's, and what is arithmetic is compiled; this is for the rest, such as
+`levenshtein(name, LAST(A.name)) < 2`. It is slower, about a microsecond for each value, and
+`explain` names it. A function is here only if it gives what Spark gives; the tests ask Spark.
+
+    function     what a function takes, what it gives, how it is computed
+    formula      functions over one another, and over values of the run
+    catalogue    all functions by their names
+"""

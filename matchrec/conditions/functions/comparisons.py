@@ -1,0 +1,60 @@
+"""Comparisons and choices among values that only Python holds, such as texts put together."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+
+from matchrec.conditions.functions.function import Compute, Function, Use, Value, function
+from matchrec.conditions.types import BOOLEAN, NUMBERS, VOID, Family, ValueType
+
+
+def same_type(use: Use) -> ValueType | None:
+    """Boolean, if both are of one family, or numbers."""
+    return None if common(use.types) is None else BOOLEAN
+
+
+def comparison(compare: Callable[[Value, Value], bool]) -> Function:
+    """Of two values of one type, or of two numbers."""
+
+    def build(use: Use) -> Compute:
+        if all(one.family is not Family.FLOATING for one in use.types):
+            return compare
+        return lambda left, right: compare(order(left), order(right))
+
+    return Function((None, None), same_type, build, 2, 2)
+
+
+def order(number: Value) -> tuple[bool, float]:
+    """What a number among floats is compared by: NaN is the greatest."""
+    value = float(number)
+    return value != value, 0.0 if value != value else value
+
+
+def type_of_choice(use: Use) -> ValueType | None:
+    """The type of what is chosen between."""
+    return common(use.types[1:])
+
+
+def common(types: Sequence[ValueType]) -> ValueType | None:
+    """The type of values that are all of one family or all numbers, NULL left out, or None."""
+    known = [one for one in types if one != VOID]
+    alike = len({one.family for one in known}) == 1 or all(one.family in NUMBERS for one in known)
+    return known[0] if alike and known else None
+
+
+def choose(condition: Value, then: Value, otherwise: Value = None) -> Value:
+    return then if condition else otherwise
+
+
+COMPARISONS: Mapping[str, Function] = {
+    "=": comparison(operator.eq),
+    "<>": comparison(operator.ne),
+    "<": comparison(operator.lt),
+    "<=": comparison(operator.le),
+    ">": comparison(operator.gt),
+    ">=": comparison(operator.ge),
+    "<=>": function((None, None), same_type, operator.eq, takes_nulls=True),
+    "IS NULL": function((None,), BOOLEAN, lambda value: value is None, takes_nulls=True),
+    "IF": function((Family.BOOLEAN, None, None), type_of_choice, choose, least=2, takes_nulls=True),
+}

@@ -1,0 +1,98 @@
+"""What a function takes, what it gives, and how it is computed.
+
+Values are Python's: bool, int, float, Decimal, str, bytes, list; NULL is None. A date is its day,
+a timestamp or an interval its microseconds, a time of day its nanoseconds, all since 1970 began or
+the day did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from matchrec.conditions.types import Family, ValueType
+
+Value = Any
+Compute = Callable[..., Value]
+
+
+class FunctionError(Exception):
+    """A value for which a function has no result; the message says why, in Spark's terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One call of a function, as far as it is known before there are values.
+
+    types: of the arguments, after they have been brought to the function's parameters. words: what
+    it takes that is no value, such as the unit of TIMESTAMPDIFF or the type of a CAST. ansi:
+    whether what has no result is an error. time_zone: of the session.
+    """
+
+    types: tuple[ValueType, ...]
+    words: tuple[str, ...] = ()
+    ansi: bool = True
+    time_zone: str = "UTC"
+
+
+Result = Callable[[Use], ValueType | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of Spark.
+
+    parameters: the family of each argument, the last one also of all further ones; None takes any
+    type. result: its type, or None where the arguments do not fit. build: what computes it. least,
+    most: how many arguments it takes. takes_nulls: whether it may give something for NULL;
+    otherwise it is computed only where no argument is NULL.
+    """
+
+    parameters: tuple[Family | None, ...]
+    result: Result
+    build: Callable[[Use], Compute]
+    least: int
+    most: int | None
+    takes_nulls: bool = False
+
+    def parameter(self, place: int) -> Family | None:
+        """The family of the argument at a place."""
+        return self.parameters[min(place, len(self.parameters) - 1)]
+
+    def takes(self, arguments: int) -> bool:
+        """Whether it takes so many arguments."""
+        return self.least <= arguments and (self.most is None or arguments <= self.most)
+
+
+def gives(type_: ValueType) -> Result:
+    """A result that is always of one type."""
+    return lambda _: type_
+
+
+def plain(compute: Compute) -> Callable[[Use], Compute]:
+    """What computes a function in the same way at all uses."""
+    return lambda _: compute
+
+
+def function(
+    parameters: tuple[Family | None, ...],
+    type_: ValueType | Result,
+    compute: Compute,
+    *,
+    least: int | None = None,
+    takes_nulls: bool = False,
+) -> Function:
+    """A function that is computed in the same way at all uses.
+
+    It takes as many arguments as there are parameters, or some fewer.
+    """
+    result = gives(type_) if isinstance(type_, ValueType) else type_
+    most = len(parameters)
+    fewest = most if least is None else least
+    return Function(parameters, result, plain(compute), fewest, most, takes_nulls)
+
+
+def of_any_number(found: Function) -> Function:
+    """The same of one argument or more."""
+    return replace(found, least=1, most=None)
