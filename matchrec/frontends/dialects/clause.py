@@ -38,12 +38,14 @@ def clause_edits(
     own = fragments.of_clause(columns or {}, order)
     seen_from_rows = clause.measures if clause.rows_per_match not in _ONE_ROW else ()
     of_rows = {measure.expression.span for measure in seen_from_rows}
+    in_define = {definition.condition.span for definition in clause.definitions}
     for span in spans:
-        yield from replace(own, of_rows=span in of_rows).edits(span)
+        there = replace(own, of_rows=span in of_rows, in_define=span in in_define)
+        yield from there.edits(span)
     yield from names_edits(tokens, spans, fragments.write.quote)
     yield from default_edits(tokens, clause, fragments)
     if fragments.read.has_exclusive_loops and not fragments.write.has_exclusive_loops:
-        yield from exclusive_loop_edits(clause, own.written)
+        yield from exclusive_loop_edits(clause, replace(own, in_define=True).written)
 
 
 def expressions(clause: MatchRecognize) -> Iterator[ExpressionText]:

@@ -29,7 +29,8 @@ class Fragments:
     """Translates fragments of one text. holes: characters that no fragment reads, in order.
 
     columns, order: of the clause whose expressions these are; None outside clauses. of_rows:
-    whether they are measures that are seen from every row of a match. rows: the columns of clauses'
+    whether they are measures that are seen from every row of a match. in_define: whether they are
+    conditions of variables. rows: the columns of clauses'
     rows by the places of relation and clause. notes: what was found to differ, in the order in
     which fragments are translated. missed: columns whose types rules ask for.
     """
@@ -41,6 +42,7 @@ class Fragments:
     columns: Kinds | None = None
     order: str | None = None
     of_rows: bool = False
+    in_define: bool = False
     rows: Mapping[Span, Kinds] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
@@ -79,7 +81,7 @@ class Fragments:
         if self.read == self.write:
             return
         sources = {name: self.rows[at] for name, at in places.items() if at in self.rows}
-        context = Context(self.columns, sources, self.order, self.of_rows)
+        context = Context(self.columns, sources, self.order, self.of_rows, self.in_define)
         try:
             new = translated(old, self.read, self.write, self._rules(context))
             self.notes.extend(Note(remark, span) for remark in dict.fromkeys(context.remarks))

@@ -16,6 +16,7 @@ from matchrec.frontends.dialects.rules import (
     row_number_in_match,
 )
 from matchrec.frontends.dialects.typed import oracle_dates
+from matchrec.frontends.dialects.typed.elapsed import elapsed
 from matchrec.frontends.dialects.typed.oracle_times import differences, durations, shifts
 from matchrec.plan.clauses import SkipTo
 
@@ -65,7 +66,7 @@ PRODUCTS = {
             nulls=Nulls.LAST,
             divides_integers=True,
             reads=(count_of_rows, *trino.RULES, bounded_text),
-            typed=(trino.first_of_match,),
+            typed=(trino.first_of_match, elapsed),
         ),
         Product(
             "flink",
@@ -77,7 +78,7 @@ PRODUCTS = {
             has_exclusive_loops=True,
             within_includes=True,
             reads=(group_window, bounded_text),
-            typed=(match_rowtime, average_of_integers),
+            typed=(match_rowtime, average_of_integers, elapsed),
         ),
         Product(
             "bigquery",

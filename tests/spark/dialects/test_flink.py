@@ -304,6 +304,15 @@ PASTED = [
         ],
     ),
     Pasted(
+        "Functions of times: TIMESTAMPDIFF in DEFINE",
+        """
+        SELECT n FROM Ticker MATCH_RECOGNIZE (ORDER BY rowtime MEASURES COUNT(*) AS n
+            AFTER MATCH SKIP PAST LAST ROW
+            PATTERN (A B* C) DEFINE B AS TIMESTAMPDIFF(SECOND, A.rowtime, B.rowtime) < 4)
+        """,
+        ["5", "5"],
+    ),
+    Pasted(
         "Tests, names in back quotes",
         """
         SELECT T.aid, T.bid, T.cid

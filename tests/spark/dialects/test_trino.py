@@ -309,6 +309,17 @@ PASTED = [
         ],
     ),
     Pasted(
+        "Whole seconds between two rows in DEFINE",
+        """
+        SELECT m.n FROM (VALUES (1, TIMESTAMP '2020-01-05 10:00:00'),
+                                (2, TIMESTAMP '2020-01-05 10:00:02.5'),
+                                (3, TIMESTAMP '2020-01-05 10:00:04')) t(id, ts)
+        MATCH_RECOGNIZE (ORDER BY id MEASURES count() AS n
+          PATTERN (A B*) DEFINE B AS date_diff('second', A.ts, B.ts) <= 2) AS m
+        """,
+        ["1", "2"],
+    ),
+    Pasted(
         "Functions and operators: times, texts, arrays and quotients",
         """
         SELECT m.*, m.span / 7 AS weeks

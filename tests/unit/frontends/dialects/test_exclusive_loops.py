@@ -16,7 +16,8 @@ CLAUSES = [
     (
         "PATTERN (A{1,3} `b`* C+) DEFINE A AS x = 1",
         (
-            "PATTERN (A{1,3} `b`* C+) SUBSET LOOP_A_b = (A, b), LOOP_A_C = (A, C), LOOP_b_C = (b, C) "
+            "PATTERN (A{1,3} `b`* C+) "
+            "SUBSET LOOP_A_b = (A, b), LOOP_A_C = (A, C), LOOP_b_C = (b, C) "
             "DEFINE A AS x = 1, "
             "b AS NOT COALESCE(COUNT(b.*) = 1 AND COUNT(A.*) < 3 AND (x = 1), FALSE), "
             "C AS NOT COALESCE(COUNT(b.*) = 0 AND COUNT(C.*) = 1 AND COUNT(A.*) < 3 AND (x = 1), "
