@@ -41,7 +41,8 @@ def is_slow(item: pytest.Item) -> bool:
 def has_larger_form(item: pytest.Item) -> bool:
     """Whether its module asks how much to do."""
     assert isinstance(item, pytest.Function)
-    return any(hasattr(item.module, name) for name in ("examples", "some_of", "engines_for"))
+    scales = ("examples", "some_of", "half_of", "engines_for")
+    return any(hasattr(item.module, name) for name in scales)
 
 
 def small_session(*, connect: bool = False) -> SparkSession:

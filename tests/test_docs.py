@@ -3,7 +3,7 @@
 python  runs, blocks of one file one after the other in one namespace
 sql     runs over the tables of sql_examples/data
 sh      is a line of README that .ci/run takes from there, a benchmark, of which a small part runs
-        in its own test, or a `matchrec` command, which runs
+        in its own test, or a `matchrec` command, which runs, in a full run as a program too
 text    right after a python, sql or sh block, is exactly what that block printed
 """
 
@@ -23,8 +23,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec.__main__ import main
 from matchrec.cli.commands import table_text
 from matchrec.cli.files import Table, format_of
+from tests.quick.embedded import commands_in
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -66,7 +68,8 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
     if block.language == "sql":
         return table_text(matchrec.sql(spark, block.code), limit=100)[0]
     assert block.language == "sh", f"what should be done with a block of {block.language!r}?"
-    return "".join(run_command(line) for line in block.code.splitlines())
+    with commands_in(spark):
+        return "".join(run_command(line) for line in block.code.splitlines())
 
 
 def run_command(line: str) -> str:
@@ -80,8 +83,24 @@ def run_command(line: str) -> str:
         assert benchmark.is_dir() or benchmark.with_suffix(".py").is_file(), f"no {benchmark}"
         return ""
     assert program == "matchrec", f"who runs `{line}`?"
-    command = [sys.executable, "-m", "matchrec", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    out = StringIO()
+    with redirect_stdout(out):
+        assert main(arguments) == 0
+    return out.getvalue()
+
+
+def commands() -> list[str]:
+    """The `matchrec` commands of all pages."""
+    shells = [one for page in PAGES for one in blocks(page) if one.language == "sh"]
+    lines = [line for block in shells for line in block.code.splitlines()]
+    return [line for line in lines if line.startswith("matchrec ")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", commands())
+def test_commands_run_as_programs(line: str) -> None:
+    command = [sys.executable, "-m", *shlex.split(line)]
+    subprocess.run(command, cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -18,10 +18,17 @@ from matchrec.conditions.run_condition import (
     RunExpression,
     Widen,
 )
-from matchrec.conditions.types import BIGINT, DOUBLE, INTERVAL, Family, ValueType, decimal
+from matchrec.conditions.types import (
+    BIGINT,
+    DOUBLE,
+    INTERVAL,
+    Family,
+    ValueType,
+    as_decimal,
+    decimal,
+)
 
 MICROSECONDS_A_DAY = 86_400_000_000
-DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +37,6 @@ class Typed:
 
     expression: RunExpression
     type: ValueType
-
-
-def as_decimal(type_: ValueType) -> ValueType:
-    """A decimal as it is, an integer as the decimal that holds it."""
-    if type_.family is Family.INTEGER:
-        return decimal(DIGITS[type_.bits], 0)
-    assert type_.family is Family.DECIMAL
-    return type_
 
 
 def common_type(one: ValueType, other: ValueType) -> ValueType | None:

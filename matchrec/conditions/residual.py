@@ -92,7 +92,7 @@ class SplitCondition:
 
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
-ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "NEG"})
+ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"})
 LOGIC = frozenset({"AND", "OR", "NOT"})
 BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}
 NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | {"NOT", "ABS", "LIKE", "||"}

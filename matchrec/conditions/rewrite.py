@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 
-from matchrec.conditions.residual import Combined, Step
+from matchrec.conditions.residual import Combined, Step, Value
+from matchrec.conditions.row_column import row_column
 from matchrec.source import Span
 
 Parts = tuple[Step, ...]
@@ -33,6 +34,15 @@ def absolute(parts: Parts, span: Span) -> Combined:
     (value,) = parts
     minus = Combined("NEG", parts, span)
     return Combined("IF", (Combined("<", (value, minus), span), minus, value), span)
+
+
+def positive_remainder(parts: Parts, span: Span) -> Combined:
+    """PMOD(a, n): a % n, or (a % n + n) % n where that is negative."""
+    _, divisor = parts
+    rest = Combined("%", parts, span)
+    again = Combined("%", (Combined("+", (rest, divisor), span), divisor), span)
+    zero = Value(row_column("0"), None, None, span)
+    return Combined("IF", (Combined("<", (rest, zero), span), again, rest), span)
 
 
 def first_not_null(parts: Parts, span: Span) -> Combined:
@@ -135,10 +145,18 @@ def as_operator(operator: str) -> Rewriting:
 
 REWRITINGS: Mapping[str, Rewriting] = {
     "ABS": absolute,
+    "NEGATIVE": as_operator("NEG"),
+    "MOD": as_operator("%"),
+    "PMOD": positive_remainder,
+    "ISNOTNULL": negation_of("IS NULL"),
+    "ISNULL": as_operator("IS NULL"),
     "COALESCE": first_not_null,
     "NVL": first_not_null,
     "IFNULL": first_not_null,
     "NULLIF": null_if,
+    "NANVL": lambda parts, span: Combined(
+        "IF", (Combined("ISNAN", parts[:1], span), parts[1], parts[0]), span
+    ),
     "NVL2": two_branches,
     "CASE": case,
     "CASE OF": case_of,

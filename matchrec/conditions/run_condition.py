@@ -105,6 +105,64 @@ class Collected:
     type: ValueType
 
 
+class MathFunction(Enum):
+    """Functions of floats, by the names by which Spark calls them."""
+
+    SQRT = "SQRT"
+    CBRT = "CBRT"
+    EXP = "EXP"
+    EXPM1 = "EXPM1"
+    LN = "LN"
+    LOG = "LOG"
+    LOG2 = "LOG2"
+    LOG10 = "LOG10"
+    LOG1P = "LOG1P"
+    POWER = "POWER"
+    SIGN = "SIGN"
+    RINT = "RINT"
+    FLOOR = "FLOOR"
+    CEILING = "CEIL"
+    ROUND = "ROUND"
+    HYPOT = "HYPOT"
+    DEGREES = "DEGREES"
+    RADIANS = "RADIANS"
+    SIN = "SIN"
+    COS = "COS"
+    TAN = "TAN"
+    COT = "COT"
+    SEC = "SEC"
+    CSC = "CSC"
+    ASIN = "ASIN"
+    ACOS = "ACOS"
+    ATAN = "ATAN"
+    ATAN2 = "ATAN2"
+    SINH = "SINH"
+    COSH = "COSH"
+    TANH = "TANH"
+    ASINH = "ASINH"
+    ACOSH = "ACOSH"
+    ATANH = "ATANH"
+
+
+@dataclass(frozen=True, slots=True)
+class Mathematics:
+    """A function of one or two floats, NULL where any is or where Spark has none.
+
+    FLOOR and CEILING give an INTEGER. The second argument of ROUND is a Constant INTEGER, how many
+    decimal places are left. otherwise: of ROUND, the same as Python computes it, where the compiled
+    function leaves it to that.
+    """
+
+    function: MathFunction
+    arguments: tuple[RunExpression, ...]
+    otherwise: Call | None = None
+
+    @property
+    def kind(self) -> Kind:
+        whole = self.function in (MathFunction.FLOOR, MathFunction.CEILING)
+        return Kind.INTEGER if whole else Kind.FLOATING
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A value that Python computes of others.
@@ -215,6 +273,7 @@ RunExpression = (
     | Not
     | IsNull
     | Choose
+    | Mathematics
     | Call
 )
 
@@ -239,6 +298,8 @@ def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
             return (condition, then, otherwise)
         case Call(arguments=arguments):
             return tuple(one for one in arguments if not isinstance(one, Collect))
+        case Mathematics(arguments=parts, otherwise=otherwise):
+            return parts if otherwise is None else (*parts, otherwise)
         case Constant() | Read() | ReadClassifier() | Reduce():
             return ()
         case _:

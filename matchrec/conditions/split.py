@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from matchrec.conditions.aggregates import basic
 from matchrec.conditions.functions.aggregates import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
+from matchrec.conditions.mathematics import NAMES
 from matchrec.conditions.residual import (
     BASIC,
     NULL_IN_NULL_OUT,
@@ -60,7 +61,7 @@ from matchrec.source import Span
 
 Write = Callable[[Reference], str]
 
-KNOWN = BASIC | REWRITINGS.keys() | FUNCTIONS.keys()
+KNOWN = BASIC | REWRITINGS.keys() | NAMES | FUNCTIONS.keys()
 
 TRUTH_VALUED = frozenset(
     {"=", "<>", "<", "<=", ">", ">=", "<=>", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "RLIKE"}

@@ -81,3 +81,14 @@ def array(element: ValueType) -> ValueType:
 def decimal(precision: int, scale: int) -> ValueType:
     """The decimal type of so many digits, `scale` of them after the point."""
     return ValueType(Family.DECIMAL, f"decimal({precision},{scale})", 64, precision, scale)
+
+
+DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+
+
+def as_decimal(type_: ValueType) -> ValueType:
+    """A decimal as it is, an integer as the decimal that holds it."""
+    if type_.family is Family.INTEGER:
+        return decimal(DIGITS[type_.bits], 0)
+    assert type_.family is Family.DECIMAL
+    return type_

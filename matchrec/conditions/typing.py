@@ -16,6 +16,7 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.calls import is_pythons, type_call, type_list
 from matchrec.conditions.effort import Effort
+from matchrec.conditions.mathematics import is_mathematics, type_mathematics, type_quotient
 from matchrec.conditions.numbers import (
     Typed,
     common_type,
@@ -199,6 +200,8 @@ class Typer:
         return Typed(expression, BOOLEAN)
 
     def combine(self, step: Combined) -> Typed:
+        if is_mathematics(self, step):
+            return type_mathematics(self, step)
         if is_pythons(self, step):
             return type_call(self, step)
         basic = self.draft.basic(step)
@@ -266,9 +269,9 @@ class Typer:
     def as_number(self, step: Combined, part: Step, type_: ValueType) -> Typed:
         """A number as another type; Spark casts a decimal column to double, the engine the rest."""
         own = self.type_of(part)
-        if is_wide_decimal(own) and isinstance(part, Value):
-            raise cannot_combine(step.operator, own.name, type_.name, step.span)
         to_double = own.family is Family.DECIMAL and type_.family is Family.FLOATING
+        if is_wide_decimal(own) and isinstance(part, Value) and not to_double:
+            raise cannot_combine(step.operator, own.name, type_.name, step.span)
         if to_double and isinstance(part, Value):
             return self.cast_column(part, type_)
         return widen(self.type_step(part), type_)
@@ -283,6 +286,8 @@ class Typer:
         return Typed(self.read_value(recast, type_), type_)
 
     def arithmetic(self, step: Combined) -> Typed:
+        if step.operator == "DIV":
+            return type_quotient(self, step)
         if step.operator == "NEG":
             value = self.type_step(step.operands[0])
             if value.type.family not in NUMBERS | {Family.INTERVAL}:
@@ -305,6 +310,10 @@ class Typer:
         one, other = self.type_of(left), self.type_of(right)
         operator = ArithmeticOperator(step.operator)
         families = {one.family, other.family}
+        exact = Family.DECIMAL in families and Family.FLOATING not in families
+        too_wide = is_wide_decimal(one) or is_wide_decimal(other)
+        if exact and (operator is ArithmeticOperator.DIVIDE or too_wide):
+            return type_call(self, step)
         quotient = operator is ArithmeticOperator.DIVIDE and Family.DECIMAL not in families
         if quotient or Family.FLOATING in families:
             values = self.as_number(step, left, DOUBLE), self.as_number(step, right, DOUBLE)

@@ -25,6 +25,8 @@ from matchrec.conditions.run_condition import (
     Constant,
     IsNull,
     Kind,
+    Mathematics,
+    MathFunction,
     Not,
     Or,
     Read,
@@ -52,6 +54,7 @@ Instruction = tuple[int, int, int, int]
 
 _COMPARISONS = tuple(Comparison)
 _OPERATORS = tuple(ArithmeticOperator)
+_MATH_FUNCTIONS = tuple(MathFunction)
 
 
 def kind_of(expression: RunExpression) -> Kind:
@@ -65,6 +68,8 @@ def kind_of(expression: RunExpression) -> Kind:
             return Kind.FLOATING
         case Choose(then=then):
             return kind_of(then)
+        case Mathematics():
+            return expression.kind
         case ReadClassifier() | Compare() | And() | Or() | Not() | IsNull():
             return Kind.INTEGER
         case _:
@@ -121,6 +126,8 @@ class Coder:
                 self._one(part, op.IS_NULL)
             case Choose():
                 self._choose(expression)
+            case Mathematics():
+                self._mathematics(expression)
             case Call():
                 self._call(expression)
             case _:
@@ -171,6 +178,23 @@ class Coder:
         self.code[unless] = (op.JUMP_UNLESS, len(self.code), 0, 0)
         self.add(expression.otherwise)
         self.code[jump] = (op.JUMP, len(self.code), 0, 0)
+
+    def _mathematics(self, expression: Mathematics) -> None:
+        """Of ROUND, the code of what is uncertain follows; it has the value on the stack."""
+        if expression.otherwise is not None:
+            value, places = expression.arguments
+            assert isinstance(places, Constant)
+            self.add(value)
+            rounding = len(self.code)
+            self._emit(op.ROUND)
+            self._emit(op.CALL, len(self.calls), 1)
+            self.calls.append(expression.otherwise)
+            self.code[rounding] = (op.ROUND, len(self.code), int(places.value or 0), 0)
+            return
+        for argument in expression.arguments:
+            self.add(argument)
+        function = _MATH_FUNCTIONS.index(expression.function)
+        self._emit(op.MATHEMATICS, function, len(expression.arguments))
 
     def _call(self, call: Call) -> None:
         for argument in call.arguments:

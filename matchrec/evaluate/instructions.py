@@ -43,7 +43,9 @@ JUMP_IF_FALSE = 16  # to a, if the value, which stays, is false
 JUMP_IF_TRUE = 17
 JUMP_UNLESS = 18  # pop a value; to a, unless it is true
 JUMP = 19  # to a
-CALL = 20  # pop b values; push what Python computes of them by formula a
+MATHEMATICS = 20  # pop b values; push function a of them, an enum's place
+ROUND = 21  # round the value to b decimal places and go to a, or go on if that is not certain
+CALL = 22  # pop b values; push what Python computes of them by formula a
 
 # What code answers: HOLDS, HOLDS_NOT (false or NULL), or an error.
 HOLDS_NOT = 0

@@ -41,6 +41,7 @@ from matchrec.evaluate.instructions import (
     JUMP_IF_FALSE,
     JUMP_IF_TRUE,
     JUMP_UNLESS,
+    MATHEMATICS,
     MAX_INTEGER,
     MIN_FLOAT,
     MIN_INTEGER,
@@ -52,6 +53,7 @@ from matchrec.evaluate.instructions import (
     READ,
     REDUCED,
     REGISTER,
+    ROUND,
     SET,
     SET_AT,
     SET_ROW,
@@ -60,6 +62,7 @@ from matchrec.evaluate.instructions import (
     VARIABLE,
     WIDEN,
 )
+from matchrec.evaluate.mathematics import NO_RESULT, ROUNDING
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.decorators import inlined, inner
 
@@ -70,12 +73,14 @@ IntArray = npt.NDArray[np.int64]
 class Input(NamedTuple):
     """What conditions read. columns, valid: [c, n], the integer columns, then the floating ones.
 
-    python: what Python computes, see `evaluate.python_calls`. lower, upper: the rows of the
+    mathematics, python: functions that are called by a pointer, see `evaluate.mathematics` and
+    `evaluate.python_calls`. lower, upper: the rows of the
     partition, lower .. upper - 1.
     """
 
     columns: IntArray
     valid: BoolArray
+    mathematics: Any
     python: Any
     lower: int
     upper: int
@@ -219,6 +224,13 @@ def holds(
         elif operation <= COMPARE_FLOAT:
             top -= 1
             compare_values(operation, a, top, stack)
+        elif operation == MATHEMATICS:
+            top -= b - 1
+            apply(a, b, top, given.mathematics, stack)
+        elif operation == ROUND:
+            if round_value(b, top, given.mathematics, stack):
+                at = a
+                continue
         elif operation == CALL:
             top -= b - 1
             status = int(given.python(a, top, 0))
@@ -231,6 +243,29 @@ def holds(
                 return status
         at += 1
     return HOLDS if stack[1, 0] and stack[0, 0] else HOLDS_NOT
+
+
+@inner
+def apply(function: int, arguments: int, top: int, mathematics: Any, stack: IntArray) -> None:
+    """Replace one value or two, from top on, by a function of them."""
+    both = stack[1, top] & stack[1, top + arguments - 1]
+    if both:
+        value = mathematics(function, stack[0, top], stack[0, top + arguments - 1])
+        both = np.int64(value != NO_RESULT)
+        stack[0, top] = value
+    stack[1, top] = both
+
+
+@inner
+def round_value(places: int, top: int, mathematics: Any, stack: IntArray) -> bool:
+    """Round the float on top, unless that is uncertain; whether it has been."""
+    if not stack[1, top]:
+        return True
+    value = mathematics(ROUNDING, stack[0, top], places)
+    if value == NO_RESULT:
+        return False
+    stack[0, top] = value
+    return True
 
 
 @inlined

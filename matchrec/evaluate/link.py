@@ -14,6 +14,8 @@ from matchrec.evaluate.code import Coder, Instruction
 from matchrec.evaluate.liveness import Move, RegisterSet, live_registers, useful_steps
 from matchrec.evaluate.registers import Meaning, Members, Registers, RowForm, Step
 
+JUMPS = frozenset({op.JUMP_IF_FALSE, op.JUMP_IF_TRUE, op.JUMP_UNLESS, op.JUMP, op.ROUND})
+
 IntArray = npt.NDArray[np.int64]
 Range = tuple[int, int]
 
@@ -107,7 +109,7 @@ def link_conditions(
 def _moved(instruction: Instruction, distance: int) -> tuple[int, ...]:
     """The instruction in code that begins `distance` further on: jumps go to absolute places."""
     operation, a, b, c = instruction
-    jumps = operation in (op.JUMP_IF_FALSE, op.JUMP_IF_TRUE, op.JUMP_UNLESS, op.JUMP)
+    jumps = operation in JUMPS
     return operation, a + distance if jumps else a, b, c, 0
 
 

@@ -44,6 +44,10 @@ class Source:
     valid: BoolArray
     ranked: Ranked
 
+    def values(self, column: int | None) -> Sequence[Value] | None:
+        """The values of which a column has the ranks; None of none."""
+        return None if column is None else self.ranked.get(column, ())
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -80,7 +84,13 @@ class Lists:
         self.columns = source.columns
         self.valid = source.valid
         self.forms = [
-            [(one.column, decoder(one.type, source.ranked.get(one.column, ()))) for one in form]
+            [
+                (
+                    one.column,
+                    decoder(one.type, source.values(one.column if is_ranked(one.type) else None)),
+                )
+                for one in form
+            ]
             for form in forms
         ]
 
@@ -164,7 +174,7 @@ class PythonCalls:
         return tuple(
             self.list_at(place)
             if isinstance(argument, Collect)
-            else self.value_at(place, decoder(type_, ranked_values(source, column)))
+            else self.value_at(place, decoder(type_, source.values(column)))
             for place, (argument, type_, column) in enumerate(parts)
         )
 
@@ -182,15 +192,10 @@ class PythonCalls:
         return read
 
 
-def ranked_values(source: Source, column: int | None) -> Sequence[Value]:
-    """The values of which a column has the ranks."""
-    return () if column is None else source.ranked.get(column, ())
-
-
-def decoder(type_: ValueType, ranked: Sequence[Value]) -> Decode:
-    """How a value of a type is made of the bits that hold it."""
-    if is_ranked(type_):
-        return lambda bits: ranked[bits - 1]
+def decoder(type_: ValueType, ranked: Sequence[Value] | None) -> Decode:
+    """How a value of a type is made of the bits that hold it, or of its rank among values."""
+    if ranked is not None:
+        return lambda rank: ranked[rank - 1]
     match type_.family:
         case Family.BOOLEAN:
             return bool

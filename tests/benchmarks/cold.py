@@ -6,10 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from typing import Any
-from unittest.mock import patch
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -20,6 +17,7 @@ from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, clocked, median, run, session
 from tests.benchmarks.options import Options
 from tests.benchmarks.tables import ticks
+from tests.benchmarks.waiting import waiting_for
 from tests.benchmarks.workloads import VSHAPE
 
 ROWS = 2_000
@@ -103,17 +101,7 @@ def of_planning(times: int) -> Iterator[list[str]]:
 
 def planned(spark: SparkSession) -> tuple[float, float]:
     """Seconds of planning, and of those the ones in which Spark has the word."""
-    client = type(spark._jvm._gateway_client)
-    original, waited = client.send_command, []
-
-    def send_command(*arguments: Any, **options: Any) -> Any:
-        began = time.perf_counter()
-        try:
-            return original(*arguments, **options)
-        finally:
-            waited.append(time.perf_counter() - began)
-
-    with patch.object(client, "send_command", send_command):
+    with waiting_for(spark) as waited:
         whole = clocked(lambda: matchrec.sql(spark, VSHAPE))
     return whole, sum(waited)
 

@@ -15,8 +15,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
-from unittest.mock import patch
 
 from pyspark.sql import SparkSession
 
@@ -41,6 +39,7 @@ from tests.benchmarks.planning_texts import (
     plan_of_sase,
     plans_of_query,
 )
+from tests.benchmarks.waiting import waiting_for
 
 STRING = ValueType(Family.STRING, "string")
 INPUT = InputColumns(tuple(part.split()[0] for part in COLUMNS.split(", ")), "r")
@@ -132,17 +131,7 @@ def asked(spark: SparkSession, family: Queries, size: int) -> str:
     """Seconds of `matchrec.sql`, and how many of them went to Spark, or the error."""
     assert family.text is not None
     text = family.text(size)
-    client = type(spark._jvm._gateway_client)
-    original, waited = client.send_command, []
-
-    def send_command(*arguments: Any, **options: Any) -> Any:
-        began = time.perf_counter()
-        try:
-            return original(*arguments, **options)
-        finally:
-            waited.append(time.perf_counter() - began)
-
-    with patch.object(client, "send_command", send_command):
+    with waiting_for(spark) as waited:
         began = time.perf_counter()
         try:
             matchrec.sql(spark, text)

@@ -39,6 +39,11 @@ def some_of(cases: Sequence[T]) -> Sequence[T]:
     return cases if FULL or LONG_RUN is not None else cases[::PART]
 
 
+def half_of(cases: Sequence[T], first: int) -> Sequence[T]:
+    """All cases in a full or long run, else every other one, from one of the first two on."""
+    return cases if FULL or LONG_RUN is not None else cases[first::2]
+
+
 def choose_settings_of_spark() -> None:
     """Lets the sessions of this process, and of those that it starts, have the quick settings."""
     if not OWN_SPARK:

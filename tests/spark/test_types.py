@@ -97,10 +97,10 @@ def at(spark: SparkSession, *picked: tuple[int, ...]) -> list[str]:
     selects = []
     for row in picked:
         items = ", ".join(
-            f"(SELECT max_by(x, k) FROM typed WHERE k = {k}) AS {name}"
+            f"max_by(x, k) FILTER (WHERE k = {k}) AS {name}"
             for k, name in zip(row, "abcdef", strict=False)
         )
-        selects.append(f"SELECT {items}")
+        selects.append(f"SELECT {items} FROM typed")
     return values(spark.sql(" UNION ALL ".join(selects)))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
@@ -14,10 +13,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from matchrec.__main__ import main
-from matchrec.cli import commands
 from matchrec.cli.arguments import DIALECTS
 from matchrec.cli.failures import sentence_of_spark
 from matchrec.frontends.dialects.products import PRODUCTS
+from tests.quick.embedded import commands_in
 
 STREAKS = """
 SELECT * FROM t MATCH_RECOGNIZE (
@@ -53,16 +52,11 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 @pytest.fixture
-def embedded(spark: SparkSession, files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def embedded(spark: SparkSession, files: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder of `files`, with commands that run in the session of the tests."""
-
-    @contextmanager
-    def session() -> Iterator[SparkSession]:
-        yield spark
-
-    monkeypatch.setattr(commands, "local_session", session)
     monkeypatch.chdir(files)
-    return files
+    with commands_in(spark):
+        yield files
 
 
 def given(query: str, monkeypatch: pytest.MonkeyPatch) -> None:

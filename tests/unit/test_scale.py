@@ -9,8 +9,12 @@ from tests.quick import scale
 
 
 @pytest.mark.parametrize(
-    ("full", "long_run", "examples", "cases"),
-    [(False, None, 40, [0, 5]), (True, None, 200, [*range(7)]), (False, "9", 9, [*range(7)])],
+    ("full", "long_run", "examples", "cases", "half"),
+    [
+        (False, None, 40, [0, 5], [1, 3, 5]),
+        (True, None, 200, [*range(7)], [*range(7)]),
+        (False, "9", 9, [*range(7)], [*range(7)]),
+    ],
 )
 def test_how_much_is_done(
     monkeypatch: pytest.MonkeyPatch,
@@ -18,11 +22,13 @@ def test_how_much_is_done(
     long_run: str | None,
     examples: int,
     cases: list[int],
+    half: list[int],
 ) -> None:
     monkeypatch.setattr(scale, "FULL", full)
     monkeypatch.setattr(scale, "LONG_RUN", long_run)
     assert scale.examples(200) == examples
     assert scale.some_of([*range(7)]) == cases
+    assert scale.half_of([*range(7)], 1) == half
 
 
 def test_queries_are_compiled_where_spark_has_its_own_settings(spark: SparkSession) -> None:

@@ -5,17 +5,30 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
-from matchrec.conditions.functions.function import Function, Use, Value, function
-from matchrec.conditions.types import BOOLEAN, VOID, Family, ValueType
+from matchrec.conditions.functions.function import Compute, Function, Use, Value, function
+from matchrec.conditions.types import BOOLEAN, NUMBERS, VOID, Family, ValueType
 
 
 def same_type(use: Use) -> ValueType | None:
-    """Boolean, if both are of one family."""
+    """Boolean, if both are of one family, or numbers."""
     return None if common(use.types) is None else BOOLEAN
 
 
 def comparison(compare: Callable[[Value, Value], bool]) -> Function:
-    return function((None, None), same_type, compare)
+    """Of two values of one type, or of two numbers."""
+
+    def build(use: Use) -> Compute:
+        if all(one.family is not Family.FLOATING for one in use.types):
+            return compare
+        return lambda left, right: compare(order(left), order(right))
+
+    return Function((None, None), same_type, build, 2, 2)
+
+
+def order(number: Value) -> tuple[bool, float]:
+    """What a number among floats is compared by: NaN is the greatest."""
+    value = float(number)
+    return value != value, 0.0 if value != value else value
 
 
 def type_of_choice(use: Use) -> ValueType | None:
@@ -24,9 +37,10 @@ def type_of_choice(use: Use) -> ValueType | None:
 
 
 def common(types: Sequence[ValueType]) -> ValueType | None:
-    """The type of values that are all of one family, NULL left out, or None."""
+    """The type of values that are all of one family or all numbers, NULL left out, or None."""
     known = [one for one in types if one != VOID]
-    return known[0] if len({one.family for one in known}) == 1 else None
+    alike = len({one.family for one in known}) == 1 or all(one.family in NUMBERS for one in known)
+    return known[0] if alike and known else None
 
 
 def choose(condition: Value, then: Value, otherwise: Value = None) -> Value:

@@ -21,6 +21,7 @@ from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.evaluate.mathematics import mathematics_of
 from matchrec.evaluate.python_calls import PythonCalls, Source
 from matchrec.plan.clauses import MatchOutput
 
@@ -65,6 +66,7 @@ class PlainSearch:
             window_end_of(partitions),
             columns,
             valid,
+            mathematics_of(linked) if linked else None,
             self.python.pointer if self.python else None,
         )
 

@@ -52,7 +52,7 @@ class Rows(NamedTuple):
     searched: int64[2, p + 1], from which row on and before which one matches of each partition
     begin, then n. satisfied: int64[n, w], the row conditions of `Partitions`, bit for bit.
     window_end: int64[n], see `Partitions`, or int64[0] without a window.
-    columns, valid, python: see `evaluate.kernels`; may be None.
+    columns, valid, mathematics, python: see `evaluate.kernels`; may be None.
     """
 
     starts: IntArray
@@ -61,6 +61,7 @@ class Rows(NamedTuple):
     window_end: IntArray
     columns: RunArray
     valid: RunArray
+    mathematics: Any
     python: Any
 
 

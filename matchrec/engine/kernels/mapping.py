@@ -28,6 +28,19 @@ def takes_too_many_steps(progress: IntArray) -> bool:
     return bool(progress[layout.STEP_COUNT] > progress[layout.STEP_LIMIT])
 
 
+@spliced
+def source_of(rows: Rows, partition: Partition) -> Input:
+    """What conditions on the run read in a partition."""
+    return Input(
+        rows.columns,
+        rows.valid,
+        rows.mathematics,
+        rows.python,
+        partition.lower,
+        partition.upper,
+    )
+
+
 @inlined
 def map_row(
     choice: int,
@@ -52,7 +65,7 @@ def holds_after(
 ) -> int:
     """The answer of the choice's condition on the registers after the row: HOLDS or another one."""
     begin, end = rules.program[choice, layout.CODE], rules.program[choice, layout.CODE_END]
-    source = Input(rows.columns, rows.valid, rows.python, partition.lower, partition.upper)
+    source = source_of(rows, partition)
     return holds(rules.instructions, begin, end, work.registers, after, row, source, work.stack)
 
 
@@ -78,5 +91,5 @@ def update_copy(
     copy_registers(places.before, places.after, work)
     registers = work.registers
     begin, end = rules.program[choice, layout.STEPS], rules.program[choice, layout.STEPS_END]
-    source = Input(rows.columns, rows.valid, rows.python, partition.lower, partition.upper)
+    source = source_of(rows, partition)
     update_registers(rules.instructions, begin, end, registers, places.after, row, source)

@@ -27,6 +27,7 @@ from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.matches import look_up
 from matchrec.engine.selection.ordering import number_chunks, sort_matches
 from matchrec.engine.selection.skip import keep_by_partition
+from matchrec.evaluate.mathematics import mathematics_of
 from matchrec.evaluate.python_calls import PythonCalls, Source
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.nfa.closure import GUARD_END
@@ -64,7 +65,7 @@ def prepare_input(task: Task, partitions: Partitions, *, merge_runs: bool = Fals
         return SearchInput(compiled, rules, rows, partitions.ends, None)
     source = Source(rows.columns, rows.valid, partitions.ranked)
     python = PythonCalls(compiled.linked, source, lambda: None)  # many runs live at once
-    rows = rows._replace(python=python.pointer)
+    rows = rows._replace(mathematics=mathematics_of(compiled.linked), python=python.pointer)
     return SearchInput(compiled, rules, rows, partitions.ends, python)
 
 
@@ -112,6 +113,7 @@ def rows_of(task: Task, partitions: Partitions) -> own.Rows:
         following_rows(task, satisfied),
         columns,
         valid,
+        NO_CALLBACK,
         NO_CALLBACK,
     )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.additions import without_additions
 from matchrec.frontends.dialects.edits import Edit
+from matchrec.frontends.dialects.exclusive_loops import exclusive_loop_edits
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits
 from matchrec.frontends.dialects.notes import Note
@@ -25,6 +26,9 @@ from matchrec.frontends.sql.clause.sections import ClauseTokens, Part, find_sect
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.pattern import variable_names
 from matchrec.source import Span
+
+_LEAST_TIME = "INTERVAL '0.000001' SECOND"
+_ONE_ROW = (None, RowsPerMatch.ONE_ROW)
 
 
 def clause_edits(
@@ -47,12 +51,17 @@ def clause_edits(
     places = tuple(expressions(clause))
     seen = clause if time is None else replace(clause, order_by=(sorted_by(fragments, time),))
     own = fragments.ordered(seen.order_by[0].expression.text if seen.order_by else None)
+    sees_rows = clause.rows_per_match not in _ONE_ROW
     for part, node in places:
         rules = read.reads_part(Place(seen, part, write))
-        yield from own.expression(node.span, (*quoted_variables(written), *rules))
+        of_rows, in_define = sees_rows and part is Part.MEASURES, part is Part.DEFINE
+        there = replace(own, of_rows=of_rows, in_define=in_define)
+        yield from there.expression(node.span, (*quoted_variables(written), *rules))
     spans = tuple(node.span for _, node in places)
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
     yield from default_edits(tokens, clause, fragments)
+    if read.has_exclusive_loops and not write.has_exclusive_loops:
+        yield from exclusive_loop_edits(clause, replace(own, in_define=True).written)
     fragments.notes.extend(output_notes(tokens, clause, read, write))
 
 
@@ -152,6 +161,10 @@ def default_edits(
         here, there = (nulls_first(one, descends=bool(key.descending)) for one in (read, write))
         if key.nulls_first is None and here is not there:
             yield Edit(Span(key.span.end, key.span.end), f" NULLS {'FIRST' if here else 'LAST'}")
+    if clause.within and read.within_includes is not write.within_includes:
+        sign = "+" if read.within_includes else "-"
+        end = clause.within.span.end
+        yield Edit(Span(end, end), f" {sign} {_LEAST_TIME}")
     if clause.after_match is None and read.skip is not write.skip:
         start = tokens[tokens.index_at[clause.pattern_span.start] - 1].span.start
         yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")

@@ -17,6 +17,7 @@ from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translate
 from matchrec.frontends.dialects.typed.context import Context, Kinds, TypedRule
 from matchrec.frontends.dialects.typed.quotient import quotient
 from matchrec.frontends.lexing.sqlglot_parser import reason_of
+from matchrec.frontends.sql.clause.nodes import ExpressionText
 from matchrec.source import Span
 
 _HOLE = "hole_of_match_recognize_"
@@ -27,9 +28,11 @@ _SELECT = "SELECT * FROM "
 class Fragments:
     """Translates fragments of one text. holes: characters that no fragment reads, in order.
 
-    columns, order: of the clause whose expressions these are; None outside clauses. rows: the
-    columns of clauses' rows by the places of relation and clause. notes: what was found to differ,
-    in the order in which fragments are translated. missed: columns whose types rules ask for.
+    columns, order: of the clause whose expressions these are; None outside clauses. of_rows:
+    whether they are measures that are seen from every row of a match. in_define: whether they are
+    conditions of variables. rows: the columns of clauses'
+    rows by the places of relation and clause. notes: what was found to differ, in the order in
+    which fragments are translated. missed: columns whose types rules ask for.
     """
 
     text: str
@@ -38,6 +41,8 @@ class Fragments:
     holes: tuple[Span, ...] = ()
     columns: Kinds | None = None
     order: str | None = None
+    of_rows: bool = False
+    in_define: bool = False
     rows: Mapping[Span, Kinds] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
@@ -79,6 +84,10 @@ class Fragments:
         for edit in masked.composed(self._between(masked.text, names, span, rules)):
             yield Edit(edit.span.shifted(span.start), edit.text)
 
+    def written(self, expression: ExpressionText) -> str:
+        """An expression of the clause in the language to write."""
+        return replace(self, notes=[], missed=[]).expression_text(expression.span)
+
     def _between(
         self, old: str, places: Mapping[str, Span], span: Span, rules: Rules
     ) -> Iterator[Edit]:
@@ -86,7 +95,7 @@ class Fragments:
         if self.read == self.write:
             return
         sources = {name: self.rows[at] for name, at in places.items() if at in self.rows}
-        context = Context(self.columns, sources, self.order)
+        context = Context(self.columns, sources, self.order, self.of_rows, self.in_define)
         try:
             functions = {} if self.columns is None else self.read.functions
             rules = (*rules, *self._rules(context))

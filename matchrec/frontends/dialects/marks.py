@@ -1,6 +1,6 @@
-"""Marks on functions of row patterns, which sqlglot does not know, or takes for others.
+"""Marks on names that sqlglot does not know, or takes for others, while it has a fragment.
 
-So they bear names of our own while it reads and writes a fragment.
+Functions of row patterns, and pattern variables that are words of SQL: `START.price`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 MARK = "ROW_PATTERN_FUNCTION_"
+VARIABLE = "ROW_PATTERN_VARIABLE_"
 
 
 def called(name: str, *arguments: exp.Expr) -> exp.Expr:

@@ -35,7 +35,8 @@ def row_generator(node: exp.Expr) -> exp.Expr:
     numbers = exp.Anonymous(this="RANGE", expressions=[exp.Literal.number(1), end])
     alias = exp.TableAlias(this=exp.to_identifier("dual"), columns=[exp.to_identifier("level")])
     for column in list(node.find_all(exp.Column)):
-        if column.name.upper() == "LEVEL" and isinstance(column.parent, (exp.Add, exp.Sub)):
+        is_item = isinstance(column.parent, (exp.Alias, exp.Select))
+        if column.name.upper() == "LEVEL" and not is_item:
             column.replace(exp.cast(column.copy(), "int"))  # tells rules of dates what it is
     node.set("connect", None)
     node.args["from_"].set("this", exp.Table(this=numbers, alias=alias))

@@ -64,6 +64,8 @@ class Product:
     a variable as it was written, not in upper case. defines_more: whether DEFINE may have variables
     that PATTERN has not. is_written: whether queries are converted to
     it, too.
+    has_exclusive_loops: whether a greedy quantifier never gives rows back. within_includes: whether
+    WITHIN holds for the last moment of its interval.
     """
 
     name: str
@@ -73,6 +75,8 @@ class Product:
     nulls: Nulls = Nulls.SMALL
     divides_integers: bool = False
     skip: SkipTo = SkipTo.PAST_LAST_ROW
+    has_exclusive_loops: bool = False
+    within_includes: bool = False
     quote: str = "`"
     functions: dict[str, str] = field(default_factory=dict)
     reads: Rules = ()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from matchrec.frontends.dialects import oracle
+from matchrec.frontends.dialects import oracle, trino
+from matchrec.frontends.dialects.flink import average_of_integers, group_window, match_rowtime
 from matchrec.frontends.dialects.parts import (
     azure_parts,
     bigquery_parts,
@@ -12,6 +13,7 @@ from matchrec.frontends.dialects.parts import (
 from matchrec.frontends.dialects.product import SPARK, Addition, Nulls, Product
 from matchrec.frontends.dialects.rules import (
     bare_classifier,
+    bounded_text,
     count_of_rows,
     lag_and_lead,
     named_parameter,
@@ -23,6 +25,7 @@ from matchrec.frontends.dialects.rules import (
 )
 from matchrec.frontends.dialects.times import added_time, crossed_boundaries
 from matchrec.frontends.dialects.typed import oracle_dates
+from matchrec.frontends.dialects.typed.elapsed import elapsed
 from matchrec.frontends.dialects.typed.oracle_times import differences, durations, shifts
 from matchrec.frontends.lexing.function_names import NAVIGATION
 from matchrec.plan.clauses import ColumnOrder, SkipTo
@@ -73,7 +76,7 @@ PRODUCTS = {
             "oracle",
             quote='"',
             nulls=Nulls.LARGE,
-            reads=(*oracle.RULES, no_dual),
+            reads=(*oracle.RULES, no_dual, bounded_text),
             typed=(durations, differences, shifts, *oracle_dates.RULES),
         ),
         Product(
@@ -83,7 +86,8 @@ PRODUCTS = {
             quote='"',
             nulls=Nulls.LAST,
             divides_integers=True,
-            reads=(count_of_rows,),
+            reads=(count_of_rows, *trino.RULES, bounded_text),
+            typed=(trino.first_of_match, elapsed),
         ),
         Product(
             "flink",
@@ -92,6 +96,10 @@ PRODUCTS = {
             is_spark=True,
             divides_integers=True,
             skip=SkipTo.NEXT_ROW,
+            has_exclusive_loops=True,
+            within_includes=True,
+            reads=(group_window, bounded_text),
+            typed=(match_rowtime, average_of_integers, elapsed),
         ),
         Product(
             "bigquery",

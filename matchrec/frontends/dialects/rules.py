@@ -86,3 +86,13 @@ def no_dual(node: exp.Expr) -> exp.Expr:
     if source.this.name.lower() == "dual" and source.arg_key:
         node.set(source.arg_key, None)
     return node
+
+
+def bounded_text(node: exp.Expr) -> exp.Expr:
+    """`CAST(x AS VARCHAR(3))` cuts what is longer, which Spark does not."""
+    if not isinstance(node, exp.Cast) or not node.is_type(*exp.DataType.TEXT_TYPES):
+        return node
+    length = node.to.expressions[0].this if node.to.expressions else None
+    if length is None:
+        return node
+    return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length.copy()])

@@ -9,14 +9,16 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from sqlglot import Dialect as SqlglotDialect
-from sqlglot import ErrorLevel, Token, exp
+from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
 from matchrec.frontends.dialects.edits import Edit, edited
-from matchrec.frontends.dialects.marks import MARK, name_of
+from matchrec.frontends.dialects.marks import MARK, VARIABLE, name_of
 from matchrec.frontends.dialects.product import Product, Rule, Rules
 from matchrec.frontends.lexing.function_names import OF_THE_MATCH
+from matchrec.frontends.lexing.sqlglot_tokens import tokens_by
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.source import Span
 
 _SEMANTICS = frozenset({"RUNNING", "FINAL"})
@@ -24,7 +26,7 @@ _SEMANTICS = frozenset({"RUNNING", "FINAL"})
 
 def tokens_in(text: str, product: Product) -> list[Token]:
     """The tokens of a text. Raises sqlglot's TokenError."""
-    return SqlglotDialect.get_or_raise(product.sqlglot).tokenize(text)
+    return tokens_by(SqlglotDialect.get_or_raise(product.sqlglot).tokenize, text)
 
 
 def translated(
@@ -87,10 +89,13 @@ def _masked(text: str, product: Product, functions: Mapping[str, str]) -> str:
 
 
 def _marks(tokens: TokenSequence, functions: Mapping[str, str]) -> Iterator[Edit]:
+    keywords = {one.start for one in tokens.sqlglot if one.token_type is not TokenType.VAR}
     for index, token in enumerate(tokens.tokens):
         word, opening = token.key, index + 2
         if tokens.is_call(index) and (word in OF_THE_MATCH or word in functions):
             yield Edit(token.span, MARK + functions.get(word, word))
+        elif _qualifies(tokens, index) and token.span.start in keywords:
+            yield Edit(token.span, VARIABLE + token.text)
         elif (
             word in _SEMANTICS
             and tokens.key(index - 1) != "."
@@ -102,7 +107,15 @@ def _marks(tokens: TokenSequence, functions: Mapping[str, str]) -> Iterator[Edit
             yield Edit(Span(end, end), ")")
 
 
+def _qualifies(tokens: TokenSequence, index: int) -> bool:
+    """Whether a word stands before a dot and after none."""
+    is_word = tokens[index].kind is TokenKind.WORD
+    return is_word and tokens.key(index + 1) == "." and tokens.key(index - 1) != "."
+
+
 def _unmarked(node: exp.Expr, product: Product) -> exp.Expr:
+    if isinstance(node, exp.Identifier) and node.name.startswith(VARIABLE):
+        return exp.to_identifier(node.name.removeprefix(VARIABLE))
     name = name_of(node)
     if name is None:
         return node

@@ -49,7 +49,7 @@ class Rules(NamedTuple):
 class Rows(NamedTuple):
     """The partitions. starts: int64[p + 1]. satisfied: int64[n, w]. columns, valid: [c, n].
 
-    python: see `evaluate.kernels`.
+    mathematics, python: see `evaluate.kernels`.
 
     window_end: int64[n], see `Partitions`. run_end: int64[n], the row before which a run ends that
     starts at a row: the end of its window, or of the partition where that is looked at last.
@@ -64,6 +64,7 @@ class Rows(NamedTuple):
     following: IntArray
     columns: IntArray
     valid: BoolArray
+    mathematics: Any
     python: Any
 
 

@@ -7,11 +7,12 @@ import numpy.typing as npt
 
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ChoiceArray, Partition
+from matchrec.engine.kernels.mapping import source_of
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.kernels import Input, holds
+from matchrec.evaluate.kernels import holds
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 Values = npt.NDArray[np.generic]
@@ -45,7 +46,7 @@ def evaluate(
     code: Code, place: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:
     """The answer of a condition on the registers at `place`: HOLDS, HOLDS_NOT or an error."""
-    source = Input(rows.columns, rows.valid, rows.python, partition.lower, partition.upper)
+    source = source_of(rows, partition)
     begin, end, registers = code.begin, code.end, work.registers
     answer = holds_apart(rules.instructions, begin, end, registers, place, row, source, work.stack)
     return int(answer)

@@ -26,13 +26,17 @@ class Context:
     """Where an expression stands.
 
     columns: of a clause's input; None outside a clause. sources: the columns of relations outside,
-    by the names that these have in FROM. order: the first key by which a clause orders. remarks:
+    by the names that these have in FROM. order: the first key by which a clause orders. of_rows:
+    whether it is a measure that is seen from every row of a match. in_define: whether it is a
+    condition of a variable. remarks:
     what means something else in the other product. missed: columns whose kinds rules do not know.
     """
 
     columns: Kinds | None = None
     sources: Mapping[str, Kinds] = field(default_factory=dict)
     order: str | None = None
+    of_rows: bool = False
+    in_define: bool = False
     remarks: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
 

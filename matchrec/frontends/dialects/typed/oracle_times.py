@@ -94,7 +94,7 @@ def differences(node: exp.Expr, context: Context) -> exp.Expr:
     if use is Use.EITHER:
         context.remarks.append(_AMBIGUOUS)
         return node
-    micros = (_microseconds(one, context.kind(one)) for one in _operands(node))
+    micros = (microseconds(one, context.kind(one)) for one in _operands(node))
     return _paren(exp.Div, _paren(exp.Sub, *micros), exp.Literal.number(MICROSECONDS_A_DAY))
 
 
@@ -161,7 +161,8 @@ def day_to_second(text: str) -> exp.Expr:
     return exp.Interval(this=exp.Literal.string(text), unit=unit)
 
 
-def _microseconds(time: exp.Expr, kind: Kind | None) -> exp.Expr:
+def microseconds(time: exp.Expr, kind: Kind | None) -> exp.Expr:
+    """The number of a time of this kind, in microseconds."""
     if kind is Kind.TIMESTAMP_NTZ:  # as if it were of UTC, so that no hour is missing or twice
         text = exp.Concat(expressions=[exp.cast(time, "text"), exp.Literal.string("Z")])
         time = exp.cast(text, "timestamp")

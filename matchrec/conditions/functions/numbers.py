@@ -1,0 +1,34 @@
+"""Functions of numbers that are left to Python: what compiled code cannot be certain of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from math import isfinite
+
+from matchrec.conditions.functions.function import Compute, Function, Use, gives
+from matchrec.conditions.types import DOUBLE, Family
+
+_EXACT = Context(prec=800)
+
+
+def rounding(mode: str) -> Function:
+    """ROUND and BROUND of a float, which is rounded as the decimal that it is written as."""
+
+    def build(use: Use) -> Compute:
+        unit = Decimal(1).scaleb(-int(use.words[0]))
+
+        def compute(value: float) -> float:
+            if not isfinite(value):
+                return value
+            return float(Decimal(repr(value)).quantize(unit, mode, _EXACT))
+
+        return compute
+
+    return Function((Family.FLOATING,), gives(DOUBLE), build, 1, 1)
+
+
+NUMBERS: Mapping[str, Function] = {
+    "ROUND": rounding(ROUND_HALF_UP),
+    "BROUND": rounding(ROUND_HALF_EVEN),
+}

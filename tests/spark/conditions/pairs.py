@@ -1,0 +1,54 @@
+"""Conditions over two rows, asked of Spark by window functions and of matchrec by a row pattern.
+
+All conditions are asked in one query: `PATTERN (A (C0 | C1 | ...)) ALL MATCHES` finds, for each row
+after the first of its partition, every condition that holds of it and of the row before. In a
+condition `A.x` is the value of the row before, and `x` that of the row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pyspark.sql import SparkSession
+
+import matchrec
+
+Found = set[tuple[int, int, int]]  # key, time, number of the condition
+
+
+def holds_in_spark(spark: SparkSession, table: str, conditions: Sequence[str]) -> Found:
+    """What Spark says by itself: LAG in place of what reads the row before."""
+    columns = ", ".join(f"{lagged(one)} AS c{n}" for n, one in enumerate(conditions))
+    rows = spark.sql(
+        f"SELECT k, t, row_number() OVER w AS n, {columns} FROM {table} "
+        "WINDOW w AS (PARTITION BY k ORDER BY t)"
+    ).collect()
+    return {
+        (row.k, row.t, number)
+        for row in rows
+        for number in range(len(conditions))
+        if row.n > 1 and row[f"c{number}"]
+    }
+
+
+def lagged(condition: str) -> str:
+    """The condition as an expression with window functions."""
+    return re.sub(r"\bA\.(\w+)", r"LAG(\1) OVER w", condition)
+
+
+def holds_in_patterns(
+    spark: SparkSession, table: str, conditions: Sequence[str], engine: str
+) -> Found:
+    """What matchrec says."""
+    defined = [re.sub(r"\bA\.(\w+)", r"LAST(A.\1)", one) for one in conditions]
+    names = [f"C{number}" for number in range(len(conditions))]
+    define = ", ".join(f"{name} AS {one}" for name, one in zip(names, defined, strict=True))
+    rows = matchrec.sql(
+        spark,
+        f"""SELECT k, t, c FROM {table} MATCH_RECOGNIZE (
+            PARTITION BY k ORDER BY t MEASURES LAST(t) AS t, CLASSIFIER() AS c
+            PATTERN (A ({" | ".join(names)})) ALL MATCHES DEFINE {define})""",
+        engine=engine,
+    ).collect()
+    return {(row.k, row.t, int(row.c[1:])) for row in rows}

@@ -1,0 +1,137 @@
+"""Functions of numbers of several rows are Spark's, to the last bit."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.quick.scale import examples
+from tests.spark.conditions.pairs import holds_in_patterns, holds_in_spark
+
+EDGES = (0.0, -0.0, 0.5, 1.0, -1.0, 2.5, 0.15, 1.005, 1e-310, 1e300, math.inf, -math.inf, math.nan)
+
+CONDITIONS = """
+    round(x + A.x, 1) > 0.5
+    round(x - A.x) = 1
+    round(x * A.x, 2) = 1.25
+    round(y + A.y, -2) = 1000
+    round(d + A.d, 1) = 1000.1 OR round(d + A.d, 2) > 999
+    round(d - A.d, -1) > 10
+    round(i * A.i, -1) = 10
+    bround(x - A.x, 1) = 2.2 OR bround(x + A.x) = 2
+    floor(x + A.x) = 1
+    ceil(x + A.x) = 1
+    ceiling(d - A.d) > 3
+    floor(e + A.e) = -2
+    ceil(e + A.e) = -2
+    floor(i + A.i) = 3
+    ln(y / A.y) > 0.1
+    log(x + A.x) < 0.5
+    log(2, x + A.x) < 0.5
+    log10(y + A.y) < 3
+    log2(y + A.y) < 9
+    exp(x - A.x) > 1.5
+    sqrt(x * A.x) > 1.5
+    cbrt(x * A.x) > 1.5
+    power(x, A.i) > 1.5
+    pow(x, A.x) > 1.5
+    sign(x - A.x) = 1
+    signum(i - A.i) = 1
+    mod(i, A.i) = 1
+    pmod(i, A.i) = 1
+    pmod(x, A.x) > 1
+    i DIV A.i = 1
+    hypot(x - A.x, y - A.y) < 100
+    atan2(x , A.x) < 0.5
+    sin(x + A.x) < 0.5
+    cos(x + A.x) < 0.5
+    tan(x + A.x) < 0.5
+    asin(x - A.x) < 0.5
+    acos(x - A.x) < 0.5
+    atan(x - A.x) < 0.5
+    sinh(x - A.x) < 0.5
+    acosh(x - A.x) < 0.5
+    degrees(x - A.x) < 5
+    radians(x - A.x) < 0.05
+    rint(x - A.x) = 2
+    isnan(x - A.x) OR isnull(x - A.x)
+    nanvl(x - A.x, 0) > 1
+    expm1(x - A.x) > 0.1
+    log1p(x - A.x) > 0.1
+    negative(x - A.x) > 0.1
+    d / A.d > 1.5
+    d / A.e > 1.5
+    d / A.i > 1.5
+    d * A.d / A.e > 100
+    w + A.d > 1000
+    w * A.e > 1000
+    w % A.d > 100
+    w - A.y > 100
+    greatest(abs(w - A.w), 5) < 300
+"""
+
+EXACT = ("exp", "ln", "log10", "log2", "sqrt", "cbrt", "atan", "degrees", "radians", "rint")
+
+
+@pytest.fixture(scope="module")
+def numbers(spark: SparkSession) -> Iterator[str]:
+    """A table of numbers of all kinds, with edges and NULLs."""
+    drawn = random.Random(7)
+
+    def some_float() -> float | None:
+        return drawn.choice(
+            [
+                None,
+                drawn.uniform(-5, 5),
+                drawn.randint(-9, 9) / 2,
+                drawn.randint(-100, 100) / 20,
+                drawn.choice(EDGES),
+            ]
+        )
+
+    rows = [
+        (n % 3, n, some_float(), drawn.choice([None, *range(-9, 10)]), drawn.uniform(0, 1000))
+        for n in range(examples(4000))
+    ]
+    frame = spark.createDataFrame(rows, "k int, t int, x double, i int, y double")
+    frame.selectExpr(
+        "*",
+        "CAST(y AS DECIMAL(9, 3)) AS d",
+        "CAST(i * y / 7 AS DECIMAL(12, 4)) AS e",
+        "CAST(y AS DECIMAL(30, 5)) AS w",
+    ).createOrReplaceTempView("numbers")
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    yield "numbers"
+    spark.conf.unset("spark.sql.ansi.enabled")
+
+
+@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+def test_functions_of_two_rows(spark: SparkSession, numbers: str, engine: str) -> None:
+    conditions = [line.strip() for line in CONDITIONS.strip().splitlines()]
+    expected = holds_in_spark(spark, numbers, conditions)
+    assert len({number for *_, number in expected}) > len(conditions) - 5, "most hold somewhere"
+    assert holds_in_patterns(spark, numbers, conditions, engine) == expected
+
+
+def test_what_java_prescribes_is_the_same_to_the_last_bit(
+    spark: SparkSession, numbers: str
+) -> None:
+    """`z` is what Spark gives for a row's own value; 0 * A.t makes it a value of two rows."""
+    spark.table(numbers).selectExpr(
+        "*",
+        *(f"{one}(y) AS {one}" for one in EXACT),
+        "power(y, x) AS power",
+        "hypot(x, y) AS hypot",
+        "atan2(x, y) AS atan2",
+        "log(y, x) AS log",
+    ).createOrReplaceTempView("computed")
+    conditions = [f"{one}(y + 0 * A.t) <=> {one}" for one in EXACT]
+    conditions += ["power(y + 0 * A.t, x) <=> power", "hypot(x, y + 0 * A.t) <=> hypot"]
+    conditions += ["atan2(x, y + 0 * A.t) <=> atan2", "log(y + 0 * A.t, x) <=> log"]
+    found = holds_in_patterns(spark, "computed", conditions, "backtracking")
+    rows = spark.table("computed").count() - 3
+    assert len(found) == rows * len(conditions)
