@@ -2,6 +2,9 @@
 
     python -m tests.live.trino_random --url http://localhost:8080 --count 5000 --seed 0
 
+With --converted, Trino is asked what `matchrec.convert` makes of each query for Trino, and matchrec
+what `matchrec.convert` makes of that.
+
 Queries that run into a known difference of Trino's are not drawn: `LIMITS` and `deviates` say
 which, docs/trino.md says why. Not collected by pytest: it needs a server.
 """
@@ -11,11 +14,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+import matchrec
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
@@ -53,6 +57,17 @@ ERRORS = {
     "SKIP_TO_FIRST_ROW": "cannot skip to first row of match",
 }
 Rows = Counter[tuple[str | None, ...]]
+Respell = Callable[[str], str]
+
+
+def for_trino(text: str) -> str:
+    """A query in Trino's SQL."""
+    return matchrec.convert(text, write="trino").text
+
+
+def and_back(text: str) -> str:
+    """A query in Spark's SQL that has been in Trino's."""
+    return matchrec.convert(for_trino(text), read="trino").text
 
 
 def deviates(pattern: RowPattern) -> bool:
@@ -90,19 +105,21 @@ class Case:
     query: Query
     expected: Rows | set[str]
 
+    respell: Respell
+
     @property
     def sql(self) -> str:
-        return self.batch.text(self.query, values(self.batch.rows))
+        return self.respell(self.batch.text(self.query, values(self.batch.rows)))
 
 
-def cases(batch: Batch, found: dict[Query, Answer]) -> Iterator[Case]:
+def cases(batch: Batch, found: dict[Query, Answer], respell: Respell) -> Iterator[Case]:
     """A query that fails is asked twice: over all partitions, and over those that do not fail."""
     for query, one in found.items():
         if one.failures:
-            yield Case(batch, query, {ERRORS[kind] for kind in one.failures.values()})
+            yield Case(batch, query, {ERRORS[kind] for kind in one.failures.values()}, respell)
         if one.rows:
             part = part_of(batch, list(one.rows), [query])
-            yield Case(part, query, expected_rows(batch, query, one))
+            yield Case(part, query, expected_rows(batch, query, one), respell)
 
 
 def ask(trino: Trino, case: Case) -> Rows | str:
@@ -146,7 +163,7 @@ def smallest(trino: Trino, case: Case, answer: Rows | str) -> str:
             break
         part = part_of(case.batch, [key], [case.query])
         found = answers(part)[case.query]
-        alone = next(cases(part, {case.query: found}))
+        alone = next(cases(part, {case.query: found}, case.respell))
         other = ask(trino, alone)
         if not agrees(alone, other):
             return shown(alone, other)
@@ -169,16 +186,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--url", required=True, help="for instance http://localhost:8080")
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--converted", action="store_true")
     options = parser.parse_args(arguments)
+    there, back = (for_trino, and_back) if options.converted else (str, str)
     trino, spark = Trino(options.url), small_session()
     outcome: Counter[str] = Counter()
     for batch, found in random_cases(options.seed, options.count):
         outcome["queries"] += len(found)
-        asked = list(cases(batch, found))
+        asked = list(cases(batch, found, there))
         outcome["asked"] += len(asked)
         with ThreadPoolExecutor(THREADS) as threads:
             replies = threads.map(lambda case: ask(trino, case), asked)
-            for message in matched(spark, batch, found):
+            for message in matched(spark, batch, found, back):
                 outcome["matchrec differs"] += 1
                 print("MATCHREC", message, sep="\n")
         for case, reply in zip(asked, replies, strict=True):

@@ -6,7 +6,7 @@ A long run: MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/properties/te
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import reduce
@@ -122,9 +122,17 @@ def runs_of(run: Run, batch: Batch, found: Answer) -> list[Run]:
     return [run, replace(run, partitions=partitions_without(found, batch, run.prepared))]
 
 
-def matched(spark: SparkSession, batch: Batch, found: dict[Query, Answer]) -> list[str]:
-    """Runs both engines over the batch: the queries on which one differs from the oracle."""
-    texts = {query: batch.text(query, "random_rows") for query in found}
+def matched(
+    spark: SparkSession,
+    batch: Batch,
+    found: dict[Query, Answer],
+    respell: Callable[[str], str] = str,
+) -> list[str]:
+    """Runs both engines over the batch: the queries on which one differs from the oracle.
+
+    respell: another spelling of a query.
+    """
+    texts = {query: respell(batch.text(query, "random_rows")) for query in found}
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         queries = QueryBatch(spark, "random_rows", list(texts.values()))
         linked = {engine: queries.link(engine) for engine in ENGINES}
