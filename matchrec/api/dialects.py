@@ -13,13 +13,13 @@ from matchrec.api.inputs import dialect_of
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.dialects.product import SPARK, Product
 from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
+from matchrec.frontends.dialects.rules.kinds import kind_named
 from matchrec.frontends.dialects.translate import (
     Translation,
     translate_clause,
     translate_query,
 )
-from matchrec.frontends.dialects.typed.context import ClauseKinds, Kinds
-from matchrec.frontends.dialects.typed.kinds import kind_named
 from matchrec.frontends.sql import MatchRecognize, Query, parse, parse_clause
 from matchrec.source import Origin, Source
 from matchrec.spark.execute import Options

@@ -54,6 +54,15 @@ def ordered_by_arrival(product: str, span: Span) -> MatchRecognizeUnsupportedErr
     )
 
 
+def own_time(key: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """Events with a time of their own for each key, in one order with those of other keys."""
+    return MatchRecognizeUnsupportedError(
+        f"each `{key}` has a time of its own, but PARTITION BY has not this key",
+        span,
+        hint=f"add {key} to PARTITION BY, or leave OVER out",
+    )
+
+
 def not_written(product: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A conversion to a product whose queries are only read."""
     return MatchRecognizeUnsupportedError(

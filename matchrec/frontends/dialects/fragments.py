@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
@@ -12,12 +12,12 @@ from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.alignment import edits_between
 from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.dialects.notes import Note
-from matchrec.frontends.dialects.product import Product, Rule, Rules
+from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.dialects.rules.columns import Kinds, KnownColumns
+from matchrec.frontends.dialects.rules.of_products import rules_between
+from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translated
-from matchrec.frontends.dialects.typed.context import Context, Kinds, TypedRule
-from matchrec.frontends.dialects.typed.quotient import quotient
 from matchrec.frontends.lexing.sqlglot_parser import reason_of
-from matchrec.frontends.sql.clause.nodes import ExpressionText
 from matchrec.source import Span
 
 _HOLE = "hole_of_match_recognize_"
@@ -28,87 +28,72 @@ _SELECT = "SELECT * FROM "
 class Fragments:
     """Translates fragments of one text. holes: characters that no fragment reads, in order.
 
-    columns, order: of the clause whose expressions these are; None outside clauses. of_rows:
-    whether they are measures that are seen from every row of a match. in_define: whether they are
-    conditions of variables. rows: the columns of clauses'
-    rows by the places of relation and clause. notes: what was found to differ, in the order in
-    which fragments are translated. missed: columns whose types rules ask for.
+    rows: the columns of clauses' rows by the places of relation and clause. notes: what was found
+    to differ, in the order in which fragments are translated. missed: columns whose kinds rules ask
+    for.
     """
 
     text: str
     read: Product
     write: Product
     holes: tuple[Span, ...] = ()
-    columns: Kinds | None = None
-    order: str | None = None
-    of_rows: bool = False
-    in_define: bool = False
     rows: Mapping[Span, Kinds] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
 
-    def of_clause(self, columns: Kinds) -> Fragments:
-        """The same for the expressions of a clause. columns: of its input, as far as is known."""
-        return replace(self, columns=columns)
-
-    def ordered(self, order: str | None) -> Fragments:
-        """The same where the first key of ORDER BY is known."""
-        return replace(self, order=order)
-
     def relation(self, span: Span, holes: Sequence[Span]) -> Iterator[Edit]:
-        """The edits of what stands after FROM. holes: as of `edits`."""
+        """The edits of what stands after FROM. holes: as of `query`."""
         return self._edits(span, holes, _SELECT)
 
     def query(self, span: Span, holes: Sequence[Span] = ()) -> Iterator[Edit]:
         """The edits of a query. holes: relations with their clauses, beside those of the text."""
         return self._edits(span, holes)
 
-    def expression(self, span: Span, rules: Rules = ()) -> Iterator[Edit]:
-        """The edits of an expression. rules: of the part of a clause in which it stands."""
-        return self._edits(span, rules=rules)
+    def expression(self, span: Span, place: Place) -> Iterator[Edit]:
+        """The edits of an expression of a clause."""
+        return self._edits(span, place=place)
 
-    def expression_text(self, span: Span) -> str:
-        """An expression in the other product's SQL."""
-        edits = [Edit(one.span.shifted(-span.start), one.text) for one in self.expression(span)]
-        return edited(self.text[span.start : span.end], edits).text
+    def expression_text(self, span: Span, place: Place) -> str:
+        """An expression of a clause in the other product's SQL."""
+        edits = self.expression(span, place)
+        shifted = [Edit(one.span.shifted(-span.start), one.text) for one in edits]
+        return edited(self.text[span.start : span.end], shifted).text
 
     def _edits(
-        self, span: Span, holes: Sequence[Span] = (), before: str = "", rules: Rules = ()
+        self,
+        span: Span,
+        holes: Sequence[Span] = (),
+        before: str = "",
+        place: Place | None = None,
     ) -> Iterator[Edit]:
         """The edits of a fragment. before: what makes a query of the characters at `span`."""
-        places = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
-        names = {f"{_HOLE}{number}": place for number, place in enumerate(places)}
-        masks = [Edit(place.shifted(-span.start), name) for name, place in names.items()]
-        text = self.text[span.start : span.end]
-        masked = edited(text, [Edit(Span(0, 0), before), *masks])
-        for edit in masked.composed(self._between(masked.text, names, span, rules)):
+        own = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
+        names = {f"{_HOLE}{number}": hole for number, hole in enumerate(own)}
+        masks = [Edit(hole.shifted(-span.start), name) for name, hole in names.items()]
+        masked = edited(self.text[span.start : span.end], [Edit(Span(0, 0), before), *masks])
+        found = self._between(masked.text, names, span, place or self._outside(names))
+        for edit in masked.composed(found):
             yield Edit(edit.span.shifted(span.start), edit.text)
 
-    def written(self, expression: ExpressionText) -> str:
-        """An expression of the clause in the language to write."""
-        return replace(self, notes=[], missed=[]).expression_text(expression.span)
+    def _outside(self, names: Mapping[str, Span]) -> Place:
+        """The place of what stands in no clause. names: of the holes in it."""
+        sources = {name: self.rows[hole] for name, hole in names.items() if hole in self.rows}
+        return Place(self.read, self.write, columns=KnownColumns(sources=sources))
 
     def _between(
-        self, old: str, places: Mapping[str, Span], span: Span, rules: Rules
+        self, old: str, names: Mapping[str, Span], span: Span, place: Place
     ) -> Iterator[Edit]:
-        """The edits of a fragment. places: by the names that stand for them in it."""
+        """The edits of a fragment. names: of the holes in it."""
         if self.read == self.write:
             return
-        sources = {name: self.rows[at] for name, at in places.items() if at in self.rows}
-        context = Context(self.columns, sources, self.order, self.of_rows, self.in_define)
+        tokenizers = partial(tokens_in, product=self.read), partial(tokens_in, product=self.write)
         try:
-            functions = {} if self.columns is None else self.read.functions
-            rules = (*rules, *self._rules(context))
-            new = translated(old, self.read, self.write, functions, rules)
-            self.notes.extend(Note(remark, span) for remark in dict.fromkeys(context.remarks))
-            self.missed.extend(context.missed)
+            new = translated(old, place, rules_between(self.read, self.write))
+            self.notes.extend(Note(one.message, span, one.is_met) for one in place.remarks)
+            self.missed.extend(place.columns.missed)
             if new is None:
                 return
-            tokenizers = (
-                partial(tokens_in, product=self.read),
-                partial(tokens_in, product=self.write),
-            )
-            found = list(edits_between(old, new, tokenizers, frozenset(places)))
+            found = list(edits_between(old, new, tokenizers, frozenset(names)))
         except ParseError as error:
             raise errors.unreadable(self.read.title, reason_of(error), span) from error
         except TokenError as error:
@@ -118,14 +103,6 @@ class Fragments:
         except ValueError:
             raise errors.moved(self.write.title, span) from None
         yield from found
-
-    def _rules(self, context: Context) -> Rules:
-        def asking(rule: TypedRule) -> Rule:
-            return lambda node: rule(node, context)
-
-        division: TypedRule = partial(quotient, read=self.read, write=self.write)
-        typed = map(asking, (*self.read.typed, division))
-        return (*self.read.reads, *typed, *self.write.writes)
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

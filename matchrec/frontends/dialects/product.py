@@ -2,35 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from sqlglot import exp
-
-from matchrec.frontends.dialects.typed.context import TypedRule
-from matchrec.frontends.sql.clause.nodes import MatchRecognize
-from matchrec.frontends.sql.clause.sections import Part
 from matchrec.plan.clauses import ColumnOrder, SkipTo
-
-Rule = Callable[[exp.Expr], exp.Expr]
-"""Rewrites one node of an expression; a node that it does not concern comes back as it is."""
-
-Rules = tuple[Rule, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """In which part of which clause an expression stands, and for which product it is written."""
-
-    clause: MatchRecognize
-    part: Part
-    write: Product
-
-
-def no_rules(_: Place) -> Rules:
-    """Of a product whose expressions mean the same in every part of a clause."""
-    return ()
 
 
 class Nulls(Enum):
@@ -51,21 +26,20 @@ class Addition(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A system whose queries are read and written.
+    """A system whose queries are read and written; its rules are in `rules/of_products.py`.
 
     name: as `dialect=` has it. title: in messages. sqlglot: the name of sqlglot's dialect.
     is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
     is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
     where AFTER MATCH is left out. quote: what stands around a name. functions: names of functions
-    of row patterns here, each with the name by which the rules know it. reads, writes: rules for
-    expressions from here, and to here. typed: rules for expressions from here that ask for types.
-    reads_part: rules for what is read of one part of a clause, before the others. additions: what
-    it adds to the clause. columns: their order with ALL ROWS. keeps_case: whether CLASSIFIER names
-    a variable as it was written, not in upper case. defines_more: whether DEFINE may have variables
-    that PATTERN has not. is_written: whether queries are converted to
-    it, too.
-    has_exclusive_loops: whether a greedy quantifier never gives rows back. within_includes: whether
-    WITHIN holds for the last moment of its interval.
+    of row patterns here, each with the name by which the rules know it. additions: what it adds to
+    the clause. columns: their order with ALL ROWS.
+
+    keeps_case: whether CLASSIFIER names a variable as it was written, not in upper case.
+    defines_more: whether DEFINE may have variables that PATTERN has not. has_exclusive_loops:
+    whether a greedy quantifier never gives rows back. within_includes: whether WITHIN holds for the
+    last moment of its interval. finds_empty: whether a match may have no rows. is_written: whether
+    queries are converted to it, too.
     """
 
     name: str
@@ -75,18 +49,15 @@ class Product:
     nulls: Nulls = Nulls.SMALL
     divides_integers: bool = False
     skip: SkipTo = SkipTo.PAST_LAST_ROW
-    has_exclusive_loops: bool = False
-    within_includes: bool = False
     quote: str = "`"
     functions: dict[str, str] = field(default_factory=dict)
-    reads: Rules = ()
-    writes: Rules = ()
-    typed: tuple[TypedRule, ...] = ()
-    reads_part: Callable[[Place], Rules] = no_rules
     additions: frozenset[Addition] = frozenset()
     columns: ColumnOrder = ColumnOrder.STANDARD
     keeps_case: bool = False
     defines_more: bool = False
+    has_exclusive_loops: bool = False
+    within_includes: bool = False
+    finds_empty: bool = True
     is_written: bool = True
 
 

@@ -5,7 +5,7 @@ They bear marks meanwhile: `LAST(x, 1)` would lose its offset in Spark's dialect
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from sqlglot import Dialect as SqlglotDialect
@@ -14,7 +14,8 @@ from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
 from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.dialects.marks import MARK, VARIABLE, name_of
-from matchrec.frontends.dialects.product import Product, Rule, Rules
+from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.dialects.rules.place import Place, Rule
 from matchrec.frontends.lexing.function_names import OF_THE_MATCH
 from matchrec.frontends.lexing.sqlglot_tokens import tokens_by
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
@@ -29,18 +30,17 @@ def tokens_in(text: str, product: Product) -> list[Token]:
     return tokens_by(SqlglotDialect.get_or_raise(product.sqlglot).tokenize, text)
 
 
-def translated(
-    text: str, read: Product, write: Product, functions: Mapping[str, str], rules: Rules
-) -> str | None:
-    """The text in the dialect of `write`, None where that reads it as it is.
+def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
+    """The text as the product that `place` writes reads it, None where it reads it as it is.
 
-    functions: of row patterns, beside those of all products, and by which names rules know them.
     rules: what is rewritten in between. Raises sqlglot's ParseError for what is not in the dialect
-    of `read`, and its UnsupportedError for what the dialect of `write` cannot say.
+    of the product that is read, and its UnsupportedError for what the other dialect cannot say.
     """
+    read, write = place.read, place.write
+    functions = {} if place.clause is None else read.functions
     tree = _parsed(_masked(text, read, functions), read)
     for rule in rules:
-        tree = _rewritten(tree, rule)
+        tree = _applied(rule, tree, place)
     result = _generated(tree, write)
     is_alike = read.is_spark and write.is_spark and result == _read_and_written(text, write)
     return None if is_alike else result
@@ -70,16 +70,20 @@ def _written(tree: exp.Expr, product: Product) -> str:
     return tree.sql(product.sqlglot, comments=False, unsupported_level=ErrorLevel.RAISE)
 
 
-def _rewritten(tree: exp.Expr, rule: Rule) -> exp.Expr:
-    """The tree with a rule applied to each node, inner ones first, which sees what is around it."""
+def _rewritten(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """The tree with a change made to each node, inner ones first, which sees what is around it."""
     for node in reversed(list(tree.dfs())):
-        new = rule(node)
+        new = change(node)
         if new is node:
             continue
         if node is tree:
             return new
         node.replace(new)
     return tree
+
+
+def _applied(rule: Rule, tree: exp.Expr, place: Place) -> exp.Expr:
+    return _rewritten(tree, lambda node: rule(node, place))
 
 
 def _masked(text: str, product: Product, functions: Mapping[str, str]) -> str:

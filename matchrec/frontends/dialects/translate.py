@@ -16,14 +16,14 @@ from sqlglot.errors import TokenError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import dialects as errors
 from matchrec.errors.sql.syntax import unreadable_text
-from matchrec.frontends.dialects.additions import find_timestamp_by
-from matchrec.frontends.dialects.clause import clause_edits
+from matchrec.frontends.dialects.clause.clause_edits import clause_edits
+from matchrec.frontends.dialects.clause.event_time import EventTime, find_event_time
 from matchrec.frontends.dialects.edits import Edit, Edited, edited
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import Addition, Product
+from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
-from matchrec.frontends.dialects.typed.context import ClauseKinds, Kinds
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
@@ -70,13 +70,12 @@ def translate_clause(
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
         fragments = _fragments(tokens, read, write)
-        own = fragments.of_clause(columns or {})
-        return _translation(own, clause_edits(all_tokens(tokens), own))
+        return _translation(fragments, clause_edits(all_tokens(tokens), fragments, columns))
 
 
 def _translation(fragments: Fragments, edits: Iterator[Edit]) -> Translation:
     found = edited(fragments.text, edits)
-    return Translation(found, tuple(fragments.notes), frozenset(fragments.missed))
+    return Translation(found, tuple(dict.fromkeys(fragments.notes)), frozenset(fragments.missed))
 
 
 def product_tokens(text: str, product: Product) -> TokenSequence:
@@ -109,18 +108,21 @@ def _query_edits(
     yield from fragments.query(tokens.whole, tuple(wholes.values()))
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
-        time = None
-        if Addition.TIMESTAMP_BY in fragments.read.additions:
-            found_by = find_timestamp_by(tokens, tokens.index_at[whole.start], cut.word)
-            if found_by is not None:
-                said, place = (tokens.span(*one) for one in found_by)
-                yield Edit(said, "")
-                relation, time = Span(whole.start, said.start), place
+        time = _event_time(tokens, fragments.read, cut, whole)
+        if time is not None:
+            yield Edit(time.span, "")
+            relation = Span(whole.start, time.span.start)
         inner = [other for other in wholes.values() if relation.holds(other)]
         yield from fragments.relation(relation, inner)
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
-        own = fragments.of_clause(known.get(cut, ClauseKinds()).inputs or {})
-        yield from clause_edits(clause, own, time)
+        columns = known.get(cut, ClauseKinds()).inputs
+        yield from clause_edits(clause, fragments, columns, time)
+
+
+def _event_time(tokens: TokenSequence, read: Product, cut: Cut, whole: Span) -> EventTime | None:
+    if Addition.TIMESTAMP_BY not in read.additions:
+        return None
+    return find_event_time(tokens, tokens.index_at[whole.start], cut.word)
 
 
 def _whole(tokens: TokenSequence, cut: Cut) -> Span:

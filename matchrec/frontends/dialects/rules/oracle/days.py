@@ -15,8 +15,9 @@ from enum import Enum
 
 from sqlglot import exp
 
-from matchrec.frontends.dialects.typed.context import Context
-from matchrec.frontends.dialects.typed.kinds import NUMBERS, TIMES, TIMESTAMPS, Kind
+from matchrec.frontends.dialects.rules.kinds import NUMBERS, TIMES, Kind
+from matchrec.frontends.dialects.rules.place import Place
+from matchrec.frontends.dialects.rules.times import microseconds
 
 MICROSECONDS_A_DAY = 86_400_000_000
 
@@ -47,44 +48,44 @@ class Use(Enum):
     EITHER = "either"
 
 
-def durations(node: exp.Expr, context: Context) -> exp.Expr:
+def durations(node: exp.Expr, place: Place) -> exp.Expr:
     """What a difference of times is compared with: days or the text of a duration → an interval."""
     sides = _SIDES.get(type(node), ())
     parts = {side: node.args[side] for side in sides}
-    if not any(_is_difference(part.unnest(), context) for part in parts.values()):
+    if not any(_is_difference(part.unnest(), place) for part in parts.values()):
         return node
     for side, part in parts.items():
         if isinstance(part, exp.Literal) and part.is_string and _DURATION.fullmatch(part.name):
             node.set(side, day_to_second(part.name))
-        elif context.kind(part) in NUMBERS:
+        elif place.kind(part) in NUMBERS:
             node.set(side, days(part.copy()))
     return node
 
 
-def _is_difference(node: exp.Expr, context: Context) -> bool:
+def _is_difference(node: exp.Expr, place: Place) -> bool:
     """Whether it is the difference of two times, of which nothing has been computed yet."""
     return (
         isinstance(node, exp.Sub)
         and {
-            context.kind(node.this),
-            context.kind(node.expression),
+            place.kind(node.this),
+            place.kind(node.expression),
         }
         <= TIMES
     )
 
 
-def differences(node: exp.Expr, context: Context) -> exp.Expr:
+def differences(node: exp.Expr, place: Place) -> exp.Expr:
     """`d - e` as a number of days, where a number is wanted, or where both have no time of day."""
     if not isinstance(node, exp.Sub):
         return node
-    kinds = {context.kind(node.this), context.kind(node.expression)}
+    kinds = {place.kind(node.this), place.kind(node.expression)}
     if not kinds <= TIMES:
         if kinds <= TIMES | {None}:
-            context.remarks.append(_DAYS)
+            place.remark(_DAYS)
         return node
-    use = _use(node, context)
+    use = _use(node, place)
     if use is Use.EITHER and all(
-        _is_date(one) or context.kind(one) is Kind.DATE for one in _operands(node)
+        _is_date(one) or place.kind(one) is Kind.DATE for one in _operands(node)
     ):
         use = Use.NUMBER
     if use is Use.INTERVAL:
@@ -92,9 +93,9 @@ def differences(node: exp.Expr, context: Context) -> exp.Expr:
     if kinds == {Kind.DATE}:
         return _paren(exp.Sub, *(_function("UNIX_DATE", one) for one in _operands(node)))
     if use is Use.EITHER:
-        context.remarks.append(_AMBIGUOUS)
+        place.remark(_AMBIGUOUS)
         return node
-    micros = (microseconds(one, context.kind(one)) for one in _operands(node))
+    micros = (microseconds(one, place.kind(one)) for one in _operands(node))
     return _paren(exp.Div, _paren(exp.Sub, *micros), exp.Literal.number(MICROSECONDS_A_DAY))
 
 
@@ -110,7 +111,7 @@ def _is_trunc(node: exp.Expr) -> bool:
     return isinstance(node, exp.DateTrunc)
 
 
-def _use(node: exp.Expr, context: Context) -> Use:
+def _use(node: exp.Expr, place: Place) -> Use:
     """What stands around a difference asks for."""
     above = node.parent
     if above is None or isinstance(above, (exp.Alias, exp.Select)):
@@ -121,22 +122,22 @@ def _use(node: exp.Expr, context: Context) -> Use:
         return Use.NUMBER
     if isinstance(above, (exp.Add, exp.Sub, exp.Coalesce)):
         others = [one for one in above.iter_expressions() if one is not node]
-        kinds = {context.kind(one) for one in others}
+        kinds = {place.kind(one) for one in others}
         if kinds & NUMBERS:
             return Use.NUMBER
         if kinds & {Kind.INTERVAL, *TIMES}:
             return Use.INTERVAL
-    return _use(above, context)
+    return _use(above, place)
 
 
-def shifts(node: exp.Expr, context: Context) -> exp.Expr:
+def shifts(node: exp.Expr, place: Place) -> exp.Expr:
     """`d + n` and `d - n`, so many days later or earlier."""
     if not isinstance(node, (exp.Add, exp.Sub)):
         return node
     time, number = _operands(node)
-    if isinstance(node, exp.Add) and context.kind(time) in NUMBERS:
+    if isinstance(node, exp.Add) and place.kind(time) in NUMBERS:
         time, number = number, time
-    kinds = context.kind(time), context.kind(number)
+    kinds = place.kind(time), place.kind(number)
     if kinds[0] not in TIMES or kinds[1] not in NUMBERS:
         return node
     if kinds[0] is Kind.DATE:
@@ -159,16 +160,6 @@ def day_to_second(text: str) -> exp.Expr:
     """The interval that a text like `0 01:00:00.00` means."""
     unit = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
     return exp.Interval(this=exp.Literal.string(text), unit=unit)
-
-
-def microseconds(time: exp.Expr, kind: Kind | None) -> exp.Expr:
-    """The number of a time of this kind, in microseconds."""
-    if kind is Kind.TIMESTAMP_NTZ:  # as if it were of UTC, so that no hour is missing or twice
-        text = exp.Concat(expressions=[exp.cast(time, "text"), exp.Literal.string("Z")])
-        time = exp.cast(text, "timestamp")
-    elif kind not in TIMESTAMPS:
-        time = exp.cast(time, "timestamp")
-    return _function("UNIX_MICROS", time)
 
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:

@@ -18,6 +18,7 @@ class Kind(Enum):
 
     INTEGER = "integer"
     FRACTION = "number with a fraction"
+    DECIMAL = "decimal"
     DATE = "date"
     TIMESTAMP = "timestamp"
     TIMESTAMP_NTZ = "timestamp without time zone"
@@ -27,7 +28,8 @@ class Kind(Enum):
     OTHER = "other"
 
 
-NUMBERS = frozenset({Kind.INTEGER, Kind.FRACTION})
+NUMBERS = frozenset({Kind.INTEGER, Kind.FRACTION, Kind.DECIMAL})
+_BY_WEIGHT = (Kind.FRACTION, Kind.DECIMAL, Kind.INTEGER)  # what a number and another one give
 TIMESTAMPS = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ})
 TIMES = TIMESTAMPS | {Kind.DATE}
 
@@ -81,7 +83,8 @@ _OF_TYPES = (
 )
 _OF_NAMES = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Kind.INTEGER),
-    **dict.fromkeys(("float", "double", "decimal"), Kind.FRACTION),
+    **dict.fromkeys(("float", "double"), Kind.FRACTION),
+    "decimal": Kind.DECIMAL,
     **dict.fromkeys(("string", "varchar", "char"), Kind.TEXT),
     "date": Kind.DATE,
     "timestamp": Kind.TIMESTAMP,
@@ -137,8 +140,9 @@ def _of_arithmetic(node: exp.Expr, columns: Columns) -> Kind | None:
     """Of two numbers, a number; otherwise the kind of what is moved, or of what lies between."""
     left, right = kind_of(node.this, columns), kind_of(node.expression, columns)
     if left in NUMBERS and right in NUMBERS:
-        whole = {left, right} == {Kind.INTEGER} and not isinstance(node, exp.Div)
-        return Kind.INTEGER if whole else Kind.FRACTION
+        if {left, right} == {Kind.INTEGER} and isinstance(node, exp.Div):
+            return Kind.FRACTION
+        return next(kind for kind in _BY_WEIGHT if kind in (left, right))
     if left in TIMES and right in TIMES:
         return Kind.DIFFERENCE
     if left is None or right is None:

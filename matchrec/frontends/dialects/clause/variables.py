@@ -1,17 +1,15 @@
-"""Names of variables as they were written, where a product's CLASSIFIER gives them so.
+"""Names in the clause: the quotes of the other product, and the case of variables.
 
-Elsewhere a name without quotes is upper case; so the names get quotes, wherever they stand.
+Where CLASSIFIER gives names as they were written, they get quotes for a product in which a name
+without quotes is upper case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 
-from sqlglot import exp
-
-from matchrec.frontends.dialects.marks import name_of
-from matchrec.frontends.dialects.product import Rules
+from matchrec.frontends.dialects.edits import Edit
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.frontends.sql.clause.nodes import MatchRecognize
 from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.plan.pattern import Variable, walk
@@ -51,18 +49,17 @@ def _variables(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None
         yield from zip(subset.members, subset.member_spans, strict=True)
 
 
-def quoted_variables(written: Mapping[str, str]) -> Rules:
-    """The rule that quotes variables in expressions; none where nothing is to be quoted."""
-    return (partial(_quoted, written),) if written else ()
+def names_edits(
+    tokens: ClauseTokens, spans: tuple[Span, ...], quote: str, variables: Mapping[Span, str]
+) -> Iterator[Edit]:
+    """Other quotes around the names of variables and measures. spans: of the expressions.
 
-
-def _quoted(written: Mapping[str, str], node: exp.Expr) -> exp.Expr:
-    if not isinstance(node, exp.Identifier) or not isinstance(node.parent, exp.Column):
-        return node
-    column = node.parent
-    qualifies = node.arg_key == "table"
-    names = node.arg_key == "this" and name_of(column.parent or column) == "CLASSIFIER"
-    text = written.get(node.name.upper())
-    if text is None or not (qualifies or names):
-        return node
-    return exp.to_identifier(text, quoted=True)
+    variables: places of variables without quotes, and what to quote there.
+    """
+    for token in tokens.tokens:
+        is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
+        name = token.name if is_quoted else variables.get(token.span)
+        if name is None or any(one.holds(token.span) for one in spans):
+            continue
+        if not is_quoted or tokens.text_at(token.span)[0] != quote:
+            yield Edit(token.span, f"{quote}{name.replace(quote, quote * 2)}{quote}")

@@ -2,7 +2,6 @@
 
 OPTIONS (use_longest_match = TRUE)    BigQuery     PATTERN (...) LONGEST MATCH
 LIMIT DURATION (minute, 5)            Azure        PATTERN (...) WITHIN INTERVAL 5 MINUTE
-FROM input TIMESTAMP BY time          Azure        FROM input, and ORDER BY time in the clause
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from dataclasses import dataclass, replace
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.product import Addition
-from matchrec.frontends.dialects.times import unit_of
-from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
+from matchrec.frontends.dialects.rules.times import unit_of
 from matchrec.frontends.lexing.tokens import Token, pair_brackets
 from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.source import Span
@@ -88,15 +86,3 @@ def _closing(clause: ClauseTokens, opening: int) -> int:
     if opening not in clause.pairs:
         raise errors.malformed_duration(clause.span(opening - 2, opening))
     return clause.pairs[opening]
-
-
-def find_timestamp_by(tokens: TokenSequence, start: int, end: int) -> tuple[Range, Range] | None:
-    """The tokens of `TIMESTAMP BY time OVER key` in a relation, and of the time, if it has them."""
-    for index in tokens.level(start, end):
-        if (tokens.key(index), tokens.key(index + 1)) == ("TIMESTAMP", "BY"):
-            first = index + 2
-            over = (at for at in tokens.level(first, end) if tokens.key(at) == "OVER")
-            last = next(over, end)
-            if first < last:
-                return (index, end), (first, last)
-    return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.typed.context import Context
-from matchrec.frontends.dialects.typed.kinds import NUMBERS, TIMES, Kind
+from matchrec.frontends.dialects.rules.kinds import NUMBERS, TIMES, Kind
+from matchrec.frontends.dialects.rules.place import Place
 
 _UNITS = {
     **dict.fromkeys(("DD", "DDD", "J"), "DAY"),
@@ -21,16 +21,16 @@ _UNITS = {
 _UNKNOWN = "TRUNC takes a number or a date: the types of these columns are not known"
 
 
-def truncated(node: exp.Expr, context: Context) -> exp.Expr:
+def truncated(node: exp.Expr, place: Place) -> exp.Expr:
     """`TRUNC(x)`, `TRUNC(x, n)` of a number and `TRUNC(d)`, `TRUNC(d, 'HH24')` of a date."""
     value, second = truncation(node)
     if value is None:
         return node
-    kind = context.kind(value)
+    kind = place.kind(value)
     if kind in TIMES:
         return _truncated_time(value.copy(), kind, second)
     if kind not in NUMBERS:
-        context.remarks.append(_UNKNOWN)
+        place.remark(_UNKNOWN)
         arguments = [one.copy() for one in (value, second) if one]
         return exp.Anonymous(this="TRUNC", expressions=arguments)
     return _truncated_number(value.copy(), second)
@@ -65,22 +65,11 @@ def _truncated_number(number: exp.Expr, places: exp.Expr | None) -> exp.Expr:
     return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
 
 
-def date_with_time(node: exp.Expr, context: Context) -> exp.Expr:
+def date_with_time(node: exp.Expr, place: Place) -> exp.Expr:
     """`CAST(x AS DATE)` keeps the time of day, but for fractions of a second."""
     if not isinstance(node, exp.Cast) or not node.is_type("date"):
         return node
-    if context.kind(node.this) in (Kind.DATE, Kind.TEXT):
+    if place.kind(node.this) in (Kind.DATE, Kind.TEXT):
         return node
     second = exp.Literal.string("SECOND")
     return exp.Anonymous(this="DATE_TRUNC", expressions=[second, exp.cast(node.this, "timestamp")])
-
-
-def text_of_date(node: exp.Expr, context: Context) -> exp.Expr:
-    """`TO_CHAR(d)` has Oracle's format DD-MON-RR."""
-    is_plain = isinstance(node, exp.ToChar) and not node.args.get("format")
-    if not is_plain or context.kind(node.this) not in TIMES:
-        return node
-    return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))
-
-
-RULES = (truncated, date_with_time, text_of_date)
