@@ -63,6 +63,15 @@ def own_time(key: str, span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
+def no_window_of_time(name: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """A function of Flink SQL that divides rows by windows of time."""
+    return MatchRecognizeUnsupportedError(
+        f"no {name}, a window of time of Flink SQL",
+        span,
+        hint="write window(ts, '10 minutes') of Spark, as a column or in GROUP BY",
+    )
+
+
 def not_written(product: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A conversion to a product whose queries are only read."""
     return MatchRecognizeUnsupportedError(

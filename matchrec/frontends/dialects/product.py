@@ -35,11 +35,15 @@ class Product:
     of row patterns here, each with the name by which the rules know it. additions: what it adds to
     the clause. columns: their order with ALL ROWS.
 
-    keeps_case: whether CLASSIFIER names a variable as it was written, not in upper case.
-    defines_more: whether DEFINE may have variables that PATTERN has not. has_exclusive_loops:
-    whether a greedy quantifier never gives rows back. within_includes: whether WITHIN holds for the
-    last moment of its interval. finds_empty: whether a match may have no rows. is_written: whether
-    queries are converted to it, too.
+    keeps_case           whether CLASSIFIER names a variable as it was written, not in upper case
+    defines_more         whether DEFINE may have variables that PATTERN has not
+    has_exclusive_loops  whether a greedy quantifier never gives rows back
+    within_includes      whether WITHIN holds for the last moment of its interval
+    finds_empty          whether a match may have no rows
+    repeats_keys         whether a key that is written twice comes out twice
+    has_windows_of_time  whether it has TUMBLE and the like
+    cuts_texts           whether CAST AS VARCHAR(n) cuts, though the dialect of sqlglot drops n
+    is_written           whether queries are converted to it, too
     """
 
     name: str
@@ -58,6 +62,9 @@ class Product:
     has_exclusive_loops: bool = False
     within_includes: bool = False
     finds_empty: bool = True
+    repeats_keys: bool = False
+    has_windows_of_time: bool = False
+    cuts_texts: bool = False
     is_written: bool = True
 
 

@@ -38,7 +38,15 @@ PRODUCTS = {
             defines_more=True,
         ),
         Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE),
-        Product("trino", "Trino", "trino", quote='"', nulls=Nulls.LAST, divides_integers=True),
+        Product(
+            "trino",
+            "Trino",
+            "trino",
+            quote='"',
+            nulls=Nulls.LAST,
+            divides_integers=True,
+            repeats_keys=True,
+        ),
         Product(
             "flink",
             "Flink SQL",
@@ -48,6 +56,8 @@ PRODUCTS = {
             skip=SkipTo.NEXT_ROW,
             has_exclusive_loops=True,
             within_includes=True,
+            has_windows_of_time=True,
+            cuts_texts=True,
         ),
         Product(
             "bigquery",

@@ -24,6 +24,7 @@ from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import Addition, Product
 from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
+from matchrec.frontends.dialects.windows_of_time import check_windows
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
@@ -59,6 +60,7 @@ def translate_query(
         tokens = product_tokens(text, read)
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
+        check_windows(tokens, read)
         fragments = _fragments(tokens, read, write)
         return _translation(fragments, _query_edits(tokens, fragments, kinds))
 

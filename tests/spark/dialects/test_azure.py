@@ -112,6 +112,7 @@ def test_differences_of_times_count_boundaries(spark: SparkSession) -> None:
     [
         (TOLL_BOOTHS.replace("TIMESTAMP BY time", ""), "orders events by the time at which they"),
         (TOLL_BOOTHS.replace("(minute, 1)", "(minute)"), "malformed LIMIT DURATION"),
+        (SLOW.replace("OVER tollBoothId", "OVER make"), "add make to PARTITION BY"),
     ],
 )
 def test_what_is_refused(spark: SparkSession, query: str, message: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+import matchrec
 from tests.spark.dialects.printed import answer, table
 
 
@@ -101,3 +102,9 @@ def test_patterns(spark: SparkSession, pattern: str, found: list[str]) -> None:
         MATCH_RECOGNIZE (ORDER BY tstamp MEASURES FIRST(tstamp) AS f, LAST(tstamp) AS l
         PATTERN ({pattern}) DEFINE low AS is_low, high AS NOT is_low)"""
     assert [" ".join(row) for row in answer(spark, query, "databricks")[1:]] == found
+
+
+def test_empty_matches_are_named(spark: SparkSession) -> None:
+    query = V_SHAPE.replace("strt down+ up+", "strt* down* up*")
+    with pytest.warns(UserWarning, match="Spark SQL finds empty matches, Databricks does not"):
+        matchrec.sql(spark, query, dialect="databricks")

@@ -616,6 +616,19 @@ def test_days_between_dates_with_a_time(
         ("TRUNC(LAST(id) / 2)", "1"),
         ("TO_NUMBER('12') + MOD(LAST(id), 2)", "13"),
         ("INITCAP(CLASSIFIER())", "B"),
+        ("CASE WHEN LAST(name) = '' THEN 1 WHEN LAST(name) <> '' THEN 2 END", "-"),
+        ("REPLACE('a-b', '-', '') || NVL('', 'x')", "abx"),
+        (
+            "TO_CHAR(TO_DATE('01-APR-75'), 'YYYY') || TO_CHAR(TO_DATE('01-APR-49'), 'YYYY')",
+            "19752049",
+        ),
+        ("TO_CHAR(TO_DATE('50-01-02 10', 'RR-MM-DD HH24'), 'RR-MM-DD')", "50-01-02"),
+        ("TO_CHAR(TO_DATE('01-APR-75'), 'ddMONrr DY')", "01APR75 TUE"),
+        ("TO_CHAR(TO_DATE('01-APR-75'), 'dd mon')", "01 apr"),
+        ("TO_CHAR(TO_DATE('01-APR-75'), 'dd Mon')", "01 Apr"),
+        ("TO_DATE('50-01-02 10', 'RR-MM-DD HH24')", "1950-01-02T10:00:00"),
+        ("TO_CHAR(TO_DATE('01-APR-75', 'DD-MON-YY'), 'YYYY')", "2075"),
+        ("TO_DATE('02-JAN-00') - TO_DATE('31-DEC-99', 'DD-MON-RR')", "2"),
     ],
 )
 def test_functions_of_dates_numbers_and_texts(
@@ -678,7 +691,9 @@ def test_rows_that_connect_by_makes(spark: SparkSession) -> None:
     ("measure", "message"),
     [
         ("TO_CHAR(run_date, 'Day')", "names of months and days, which Oracle pads"),
+        ("TO_CHAR(run_date, 'MON Dy')", "names of months and days in different cases"),
         ("TRUNC(run_date, 'CC')", "no TRUNC to 'CC'"),
+        ("TO_DATE('01-01-1975', 'DD-MM-RRRR')", "RRRR: write YYYY or RR"),
     ],
 )
 def test_what_spark_lacks_is_refused_by_name(

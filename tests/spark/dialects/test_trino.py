@@ -346,7 +346,7 @@ def test_order_in_an_aggregate_is_refused(spark: SparkSession) -> None:
     query = over(
         VALUES, "MEASURES array_agg(value ORDER BY id DESC) AS x PATTERN (A) DEFINE A AS true"
     )
-    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="no ORDER BY in array_agg"):
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="with ORDER BY or LIMIT"):
         matchrec.sql(spark, query, dialect="trino")
 
 
@@ -354,3 +354,16 @@ def test_a_quotient_of_unknown_columns_is_named(spark: SparkSession) -> None:
     query = over(VALUES, "MEASURES LAST(value) AS v PATTERN (A+) DEFINE A AS true")
     with pytest.warns(UserWarning, match="the quotient of two integers is an integer in Trino"):
         matchrec.sql(spark, f"SELECT v / n FROM ({query}), (SELECT 2 AS n)", dialect="trino")
+
+
+def test_an_average_of_decimals_is_named(spark: SparkSession) -> None:
+    query = over(VALUES, "MEASURES avg(value {}) AS x PATTERN (A+) DEFINE A AS true")
+    with pytest.warns(UserWarning, match="AVG of decimals has their number of digits in Trino"):
+        matchrec.sql(spark, query.format("* 1.5"), dialect="trino")
+    assert answer(spark, query.format("* 1"), "trino") == ["80"]
+
+
+def test_a_key_that_is_written_twice_is_named(spark: SparkSession) -> None:
+    query = over(VALUES, "ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS true")
+    with pytest.warns(UserWarning, match="comes out twice in Trino, once in Spark SQL"):
+        matchrec.sql(spark, query.replace("ORDER BY id", "ORDER BY id, ID"), dialect="trino")

@@ -60,7 +60,18 @@ def clause_edits(
     spans = tuple(node.span for _, node in expressions(clause))
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
     yield from default_edits(tokens, clause, read, write)
+    yield from _loop_edits(clause, fragments, place)
     fragments.notes.extend(output_notes(tokens, clause, read, write))
+
+
+def _loop_edits(clause: MatchRecognize, fragments: Fragments, place: Place) -> Iterator[Edit]:
+    """What makes greedy loops exclusive for a product where they are not. place: as before."""
+
+    def condition(node: ExpressionText) -> str:
+        return fragments.expression_text(node.span, place.within(clause, Part.DEFINE))
+
+    if place.read.has_exclusive_loops and not place.write.has_exclusive_loops:
+        yield from exclusive_loop_edits(clause, condition)
 
 
 def _expression_edits(clause: MatchRecognize, fragments: Fragments, place: Place) -> Iterator[Edit]:
@@ -68,12 +79,6 @@ def _expression_edits(clause: MatchRecognize, fragments: Fragments, place: Place
     seen = place.clause or clause
     for part, node in expressions(clause):
         yield from fragments.expression(node.span, place.within(seen, part))
-
-    def condition(node: ExpressionText) -> str:
-        return fragments.expression_text(node.span, place.within(seen, Part.DEFINE))
-
-    if place.read.has_exclusive_loops and not place.write.has_exclusive_loops:
-        yield from exclusive_loop_edits(clause, condition)
 
 
 def expressions(clause: MatchRecognize) -> Iterator[tuple[Part, ExpressionText]]:

@@ -11,6 +11,7 @@ from matchrec.frontends.dialects.product import Nulls, Product
 from matchrec.frontends.sql.clause.nodes import MatchRecognize
 from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.pattern import may_be_empty
 from matchrec.source import Span
 
 _LEAST_TIME = "INTERVAL '0.000001' SECOND"
@@ -45,8 +46,31 @@ def output_notes(
     if write.keeps_case and not read.keeps_case and calls_classifier(tokens):
         case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
         yield Note(case + read.title, clause.pattern_span)
-    all_rows = clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW)
-    if all_rows and read.columns is not write.columns:
+    if read.finds_empty is not write.finds_empty and may_be_empty(clause.pattern):
+        with_them, without = (read, write) if read.finds_empty else (write, read)
+        empty = f"{with_them.title} finds empty matches, {without.title} does not"
+        yield Note(empty, clause.pattern_span)
+    if clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW):
+        yield from _column_notes(clause, read, write)
+
+
+def _column_notes(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Note]:
+    """What differs in the columns of ALL ROWS PER MATCH."""
+    if read.columns is not write.columns:
         orders = (f"{one.title}: {one.columns.value}" for one in (read, write))
         message = f"`*` has its columns in another order: {'; '.join(orders)}"
         yield Note(message, clause.pattern_span, is_met=True)
+    if read.repeats_keys is not write.repeats_keys:
+        twice, once = (read, write) if read.repeats_keys else (write, read)
+        message = f"a key that is written twice comes out twice in {twice.title}, once in "
+        yield from (Note(message + once.title, span) for span in _repeated_keys(clause))
+
+
+def _repeated_keys(clause: MatchRecognize) -> Iterator[Span]:
+    """Where a key of PARTITION BY or ORDER BY stands that has been written before."""
+    seen = set()
+    for key in (*clause.partition_by, *(one.expression for one in clause.order_by)):
+        name = key.text.upper()
+        if name in seen:
+            yield key.span
+        seen.add(name)

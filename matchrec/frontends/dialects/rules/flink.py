@@ -8,14 +8,10 @@ from sqlglot.errors import UnsupportedError
 from matchrec.frontends.dialects.marks import called
 from matchrec.frontends.dialects.rules.place import Place
 
-_WINDOWS = ("TUMBLE", "HOP", "SESSION", "CUMULATE")
 
-
-def group_window(node: exp.Expr, _: Place) -> exp.Expr:
-    """Windows of time around a clause, which Spark says in other words."""
+def processing_time(node: exp.Expr, _: Place) -> exp.Expr:
+    """`PROCTIME()` and `MATCH_PROCTIME()`, which rows of a table do not have."""
     name = str(node.this).upper() if isinstance(node, exp.Anonymous) else ""
-    if name.split("_")[0] in _WINDOWS:
-        raise UnsupportedError(f"no {name}: write window(ts, '10 minutes') in GROUP BY of Spark")
     if name in ("MATCH_PROCTIME", "PROCTIME"):
         raise UnsupportedError(f"no {name}, as rows have no time of processing: write now()")
     return node

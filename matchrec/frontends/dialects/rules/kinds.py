@@ -73,9 +73,11 @@ _SAME_AS_OPERAND = (
     exp.AnyValue,
     exp.DateTrunc,
 )
+_DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
 _OF_TYPES = (
     (exp.DataType.INTEGER_TYPES, Kind.INTEGER),
-    (exp.DataType.REAL_TYPES, Kind.FRACTION),
+    (_DECIMALS, Kind.DECIMAL),
+    (exp.DataType.REAL_TYPES - _DECIMALS, Kind.FRACTION),
     (exp.DataType.TEXT_TYPES, Kind.TEXT),
     ({exp.DType.DATE}, Kind.DATE),
     ({exp.DType.TIMESTAMPNTZ}, Kind.TIMESTAMP_NTZ),
@@ -133,7 +135,9 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Kind | None:
 def _of_literal(node: exp.Literal) -> Kind:
     if node.is_string:
         return Kind.TEXT
-    return Kind.INTEGER if node.name.isdigit() else Kind.FRACTION
+    if node.name.isdigit():
+        return Kind.INTEGER
+    return Kind.FRACTION if "E" in node.name.upper() else Kind.DECIMAL
 
 
 def _of_arithmetic(node: exp.Expr, columns: Columns) -> Kind | None:

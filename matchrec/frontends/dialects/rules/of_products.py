@@ -12,7 +12,7 @@ from matchrec.frontends.dialects.rules.aggregates import (
 from matchrec.frontends.dialects.rules.azure import names_of_variables, no_into, time_of_event
 from matchrec.frontends.dialects.rules.bigquery import named_parameter, unnested_structs
 from matchrec.frontends.dialects.rules.databricks import final_aggregates
-from matchrec.frontends.dialects.rules.flink import group_window, match_rowtime
+from matchrec.frontends.dialects.rules.flink import match_rowtime, processing_time
 from matchrec.frontends.dialects.rules.navigation import (
     lag_and_lead,
     navigation_with_default,
@@ -109,7 +109,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         elapsed,
         average_of_decimals,
     ),
-    "flink": (group_window, bounded_text, match_rowtime, average_of_integers, elapsed),
+    "flink": (processing_time, match_rowtime, average_of_integers, elapsed),
     "bigquery": (
         quoted_variable,
         ordered_aggregates,

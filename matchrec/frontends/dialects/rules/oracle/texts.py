@@ -6,15 +6,15 @@ from sqlglot import exp
 
 from matchrec.frontends.dialects.rules.place import Place
 
-_WITH_REPLACEMENT = (exp.Replace, exp.RegexpReplace)
+_REPLACING = (exp.Replace, exp.RegexpReplace)
 
 
 def empty_text(node: exp.Expr, _: Place) -> exp.Expr:
-    """`''` is NULL, so `x = ''` is never true; what REPLACE puts in is nothing all the same."""
+    """`''` is NULL, so `x = ''` is never true; what REPLACE seeks and puts in may be nothing."""
     if not isinstance(node, exp.Literal) or not node.is_string or node.name:
         return node
-    is_replacement = isinstance(node.parent, _WITH_REPLACEMENT) and node.arg_key == "replacement"
-    return node if is_replacement else exp.cast(exp.null(), "text")
+    stays = isinstance(node.parent, _REPLACING) and node.arg_key != "this"
+    return node if stays else exp.cast(exp.null(), "text")
 
 
 def concatenation(node: exp.Expr, _: Place) -> exp.Expr:
