@@ -61,7 +61,8 @@ class Evaluation:
             return [self.site(site) for site in self.query.sites]
 
     def site(self, site: Site) -> Executed:
-        plan = lower(site.clause)
+        values = self.runner.args
+        plan = lower(site.clause, values if isinstance(values, dict) else {})
         warn_about(plan)
         executed = execute(plan, self.relation(site), site.relation_alias, self.options, site.use)
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})

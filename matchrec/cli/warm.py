@@ -41,6 +41,7 @@ KINDS: tuple[tuple[str, dict[str, str]], ...] = (
     (BACKTRACKING, {"order": "ts", "within": "WITHIN INTERVAL 5 SECONDS"}),
     (BACKTRACKING, {"order": "d", "within": "WITHIN 5"}),
     (BACKTRACKING, {"selected": ALL}),
+    (BACKTRACKING, {"selected": "LONGEST MATCH"}),
     (BREADTH_FIRST, {}),
     (BREADTH_FIRST, {"on_run": ON_RUN}),
     (BREADTH_FIRST, {"selected": ALL}),

@@ -13,6 +13,7 @@ from dataclasses import replace
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import Framed, Shifted
 from matchrec.engine.choose import choose
+from matchrec.engine.compiled import compile_task
 from matchrec.engine.skipping import longest_leap
 from matchrec.engine.slices.starting_rows import SliceOverlap, SliceSearch
 from matchrec.output.reads import ReadMatchNumber
@@ -80,6 +81,7 @@ def find_obstacle(plan: MatchPlan, executable: Executable) -> str | None:
         return "^ or $ ask where a partition begins or ends"
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
         return "unmatched rows come out, and whether a row is one depends on matches far away"
-    if ReadMatchNumber() in executable.reads:
+    compiled = compile_task(executable.task, len(executable.crossing.integers))
+    if ReadMatchNumber() in executable.reads or compiled.counts_matches:
         return "MATCH_NUMBER() counts all matches before"
     return None

@@ -69,6 +69,13 @@ class VariableAt:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberOfMatch:
+    """The number of the match that is tried."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Combined:
     """An operation on values of the run. words: see `plan.expression.Operation`."""
 
@@ -78,7 +85,7 @@ class Combined:
     words: tuple[str, ...] = ()
 
 
-Step = Value | RunningAggregate | ListAggregate | VariableAt | Combined
+Step = Value | RunningAggregate | ListAggregate | VariableAt | NumberOfMatch | Combined
 
 
 @dataclass(frozen=True, slots=True)

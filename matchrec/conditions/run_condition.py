@@ -57,6 +57,14 @@ class ReadClassifier:
     navigation: Navigation
 
 
+@dataclass(frozen=True, slots=True)
+class ReadMatchNumber:
+    """The number of the match that is tried: how many were found before in the partition, plus 1.
+
+    All runs that are tried at once read the same; it is no part of what tells them apart.
+    """
+
+
 class Reduction(Enum):
     """The aggregates that grow with a run."""
 
@@ -264,6 +272,7 @@ RunExpression = (
     Constant
     | Read
     | ReadClassifier
+    | ReadMatchNumber
     | Reduce
     | Compare
     | Arithmetic
@@ -300,7 +309,7 @@ def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
             return tuple(one for one in arguments if not isinstance(one, Collect))
         case Mathematics(arguments=parts, otherwise=otherwise):
             return parts if otherwise is None else (*parts, otherwise)
-        case Constant() | Read() | ReadClassifier() | Reduce():
+        case Constant() | Read() | ReadClassifier() | ReadMatchNumber() | Reduce():
             return ()
         case _:
             assert_never(expression)

@@ -24,6 +24,7 @@ from matchrec.conditions.residual import (
     NULL_IN_NULL_OUT,
     Combined,
     ListAggregate,
+    NumberOfMatch,
     RunningAggregate,
     SplitCondition,
     Step,
@@ -45,6 +46,7 @@ from matchrec.plan.expression import (
     ColumnReference,
     End,
     Frame,
+    MatchNumber,
     Navigation,
     Operation,
     Reference,
@@ -140,6 +142,8 @@ class ConditionSplitter:
         found = references(scalar)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
             return self.running_aggregate(found[0], scalar.span)
+        if is_bare(scalar) and isinstance(found[0], MatchNumber):
+            return NumberOfMatch(scalar.span)
         position = one_position(found)
         if position is not None and isinstance(found[0], ColumnReference):
             return self.move_inside(scalar, position)

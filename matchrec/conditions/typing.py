@@ -33,6 +33,7 @@ from matchrec.conditions.residual import (
     LOGIC,
     Combined,
     ListAggregate,
+    NumberOfMatch,
     RunningAggregate,
     Step,
     Value,
@@ -54,6 +55,7 @@ from matchrec.conditions.run_condition import (
     Or,
     Read,
     ReadClassifier,
+    ReadMatchNumber,
     Reduce,
     Reduction,
     RunExpression,
@@ -120,6 +122,8 @@ class Typer:
                 return self.by_variable(step)
             case ListAggregate():
                 return type_list(self, step)
+            case NumberOfMatch():
+                return Typed(ReadMatchNumber(), BIGINT)
             case Combined():
                 return self.combine(step)
             case _:

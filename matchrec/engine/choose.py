@@ -38,6 +38,8 @@ def expect_fastest(task: Task) -> tuple[str, str]:
             "all matches are asked for: runs share their rows and merge where their computation "
             "states are equal"
         )
+    if task.output is MatchOutput.LONGEST:
+        return expect_fastest_for_longest(task)
     if task.looks_only_at_data and task.windowed:
         return "backtracking", (
             "conditions look only at the data: how far the end of a match is, is found out once "
@@ -45,9 +47,11 @@ def expect_fastest(task: Task) -> tuple[str, str]:
         )
     if task.looks_only_at_data:
         return "backtracking", "conditions look only at the data: failures are remembered"
-    if compile_task(task, 0).remembers_all:
+    compiled = compile_task(task, 0)
+    if compiled.remembers_all:
+        until = " until the next match" if compiled.counts_matches else ""
         return "backtracking", (
-            "where ways meet, no later condition looks at the run: failures are remembered"
+            f"where ways meet, no later condition looks at the run: failures are remembered{until}"
         )
     if task.pattern.is_exponentially_ambiguous:
         return "breadth_first", (
@@ -57,4 +61,17 @@ def expect_fastest(task: Task) -> tuple[str, str]:
     return "backtracking", (
         "conditions depend on the run, but the ways through the pattern do not multiply: "
         "one run at a time is fastest"
+    )
+
+
+def expect_fastest_for_longest(task: Task) -> tuple[str, str]:
+    """The same where the longest match of each starting row is asked for."""
+    if task.looks_only_at_data:
+        return "backtracking", (
+            "the longest match is asked for and conditions look only at the data: how far the "
+            "farthest end of a match is, is found out once for each state and row"
+        )
+    return "breadth_first", (
+        "the longest match is asked for and conditions depend on the run: all runs go on, and "
+        "those with equal computation states merge"
     )

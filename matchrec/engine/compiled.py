@@ -13,7 +13,7 @@ from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.skipping import find_targets, skip_rule
-from matchrec.evaluate.instructions import READ
+from matchrec.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.evaluate.link import LinkedConditions, Ways, link_conditions
 from matchrec.evaluate.liveness import Move
 from matchrec.nfa.closure import Folding
@@ -47,12 +47,19 @@ class CompiledTask:
     @property
     def offsets(self) -> tuple[int, ...]:
         """How far from a row of the run, or from the candidate row, conditions read."""
+        return tuple(int(step[3]) for step in self.code() if step[0] == READ)
+
+    @property
+    def counts_matches(self) -> bool:
+        """Whether a condition reads how many matches there were before."""
+        return any(step[0] == MATCH_NUMBER for step in self.code())
+
+    def code(self) -> list[IntArray]:
+        """The instructions of all conditions."""
         if self.linked is None:
-            return ()
-        code = [
-            step for begin, end in self.linked.code for step in self.linked.instructions[begin:end]
-        ]
-        return tuple(int(step[3]) for step in code if step[0] == READ)
+            return []
+        ranges = self.linked.code
+        return [step for begin, end in ranges for step in self.linked.instructions[begin:end]]
 
     @property
     def memo_bytes(self) -> int:

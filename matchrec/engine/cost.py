@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
+from matchrec.plan.clauses import MatchOutput
 
 
 def classify_time(task: Task, engine: str) -> str:
@@ -21,9 +22,13 @@ def classify_time(task: Task, engine: str) -> str:
     one_at_a_time = engine == "backtracking"
     if task.looks_only_at_data:
         merges = one_at_a_time or not task.windowed
+        if task.output is MatchOutput.LONGEST:  # values hold for one end of windows only
+            merges = one_at_a_time and not task.windowed
         return "linear in the rows" if merges else f"linear in the rows {within}"
-    if one_at_a_time and compile_task(task, 0).remembers_all:
-        return f"linear in the rows {within}" if task.windowed else "linear in the rows"
+    compiled = compile_task(task, 0)
+    if one_at_a_time and compiled.remembers_all:
+        again = " for each match, whose number conditions read" if compiled.counts_matches else ""
+        return f"linear in the rows {within}" if task.windowed else f"linear in the rows{again}"
     if task.pattern.is_deterministic:
         return f"linear in the rows {within}"
     explodes = longest is not None or task.pattern.is_exponentially_ambiguous

@@ -115,7 +115,7 @@ class Task:
 
     @property
     def selects(self) -> bool:
-        """Whether more is asked for than the preferred matches of rows in a row."""
+        """Whether more is asked for than one match of rows in a row for each starting row."""
         return goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
 
     @property
@@ -137,6 +137,7 @@ class Task:
     def shares_rows(self) -> bool:
         """Whether matches overlap, and how one goes on from a row does not depend on its start."""
         overlap = self.after_match.to is not SkipTo.PAST_LAST_ROW
+        overlap = overlap and self.output is MatchOutput.PREFERRED
         return overlap and self.looks_only_at_data and not (self.windowed or self.selects)
 
 

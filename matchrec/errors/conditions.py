@@ -146,12 +146,12 @@ def not_measured_by(span: Span | None) -> MatchRecognizeUnsupportedError:
     )
 
 
-def duplicate_output_column(name: str, span: Span | None) -> MatchRecognizeError:
-    """Two columns of the result have one name."""
+def duplicate_output_column(name: str, what: str, span: Span | None) -> MatchRecognizeError:
+    """Two columns of the result have one name; `what` of them was named in the query."""
     return MatchRecognizePlanError(
         f"the result would have two columns `{name}`",
         span,
-        hint="give the measure another name, or rename the input column in a subquery",
+        hint=f"give the {what} another name, or rename the input column in a subquery",
     )
 
 

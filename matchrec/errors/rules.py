@@ -124,6 +124,26 @@ def classifier_of_skipped_row(selection: str, span: Span | None) -> MatchRecogni
     )
 
 
+def longest_that_skips_rows(selection: str, span: Span | None) -> MatchRecognizeUnsupportedError:
+    """LONGEST MATCH with SKIP TILL NEXT MATCH."""
+    return MatchRecognizeUnsupportedError(
+        f"LONGEST MATCH with {selection} is not supported",
+        span,
+        notes=("the longest match is one whose rows follow each other",),
+        hint=f"leave out LONGEST MATCH, or {selection}",
+    )
+
+
+def match_number_of_all_matches(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """MATCH_NUMBER() in DEFINE with ALL MATCHES."""
+    return MatchRecognizeUnsupportedError(
+        f"MATCH_NUMBER() in {part('DEFINE')} has no meaning with ALL MATCHES",
+        span,
+        notes=("all matches are tried at once, and numbered when they are complete",),
+        hint="use MATCH_NUMBER() in MEASURES, and filter the result by it",
+    )
+
+
 def too_far_back(
     function: str, rows: int, limit: int, span: Span | None
 ) -> MatchRecognizeUnsupportedError:

@@ -31,6 +31,7 @@ from matchrec.conditions.run_condition import (
     Or,
     Read,
     ReadClassifier,
+    ReadMatchNumber,
     Reduce,
     Reduction,
     RunExpression,
@@ -70,7 +71,7 @@ def kind_of(expression: RunExpression) -> Kind:
             return kind_of(then)
         case Mathematics():
             return expression.kind
-        case ReadClassifier() | Compare() | And() | Or() | Not() | IsNull():
+        case ReadClassifier() | ReadMatchNumber() | Compare() | And() | Or() | Not() | IsNull():
             return Kind.INTEGER
         case _:
             assert_never(expression)
@@ -102,6 +103,8 @@ class Coder:
                 self._read(expression)
             case ReadClassifier(navigation):
                 self._read_classifier(navigation)
+            case ReadMatchNumber():
+                self._emit(op.MATCH_NUMBER)
             case Reduce():
                 self._reduce(expression)
             case Compare(comparison, left, right):

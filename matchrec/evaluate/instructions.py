@@ -46,6 +46,7 @@ JUMP = 19  # to a
 MATHEMATICS = 20  # pop b values; push function a of them, an enum's place
 ROUND = 21  # round the value to b decimal places and go to a, or go on if that is not certain
 CALL = 22  # pop b values; push what Python computes of them by formula a
+MATCH_NUMBER = 23  # push the number of the match that is tried
 
 # What code answers: HOLDS, HOLDS_NOT (false or NULL), or an error.
 HOLDS_NOT = 0

@@ -41,6 +41,7 @@ from matchrec.evaluate.instructions import (
     JUMP_IF_FALSE,
     JUMP_IF_TRUE,
     JUMP_UNLESS,
+    MATCH_NUMBER,
     MATHEMATICS,
     MAX_INTEGER,
     MIN_FLOAT,
@@ -74,8 +75,8 @@ class Input(NamedTuple):
     """What conditions read. columns, valid: [c, n], the integer columns, then the floating ones.
 
     mathematics, python: functions that are called by a pointer, see `evaluate.mathematics` and
-    `evaluate.python_calls`. lower, upper: the rows of the
-    partition, lower .. upper - 1.
+    `evaluate.python_calls`. lower, upper: the rows of the partition, lower .. upper - 1.
+    match_number: of the match that is tried, which is the same for all runs.
     """
 
     columns: IntArray
@@ -84,6 +85,7 @@ class Input(NamedTuple):
     python: Any
     lower: int
     upper: int
+    match_number: int
 
 
 @inlined
@@ -221,6 +223,10 @@ def holds(
             stack[1, top] = 1
         elif operation == WIDEN:
             stack[0, top] = bits_of(float(stack[0, top]))
+        elif operation == MATCH_NUMBER:
+            top += 1
+            stack[0, top] = given.match_number
+            stack[1, top] = 1
         elif operation <= COMPARE_FLOAT:
             top -= 1
             compare_values(operation, a, top, stack)

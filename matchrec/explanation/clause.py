@@ -27,9 +27,10 @@ from matchrec.explanation.selection import (
 from matchrec.explanation.stage_conditions import test_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.output.pieces import AggregatePlace, Piece
-from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
+from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_reference, show_scalar, show_semantics
+from matchrec.plan.text.sql_text import quoted
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Explanation:
 
 
 def partition_lines(plan: MatchPlan, tests: tuple[str, ...]) -> Iterator[str]:
-    keys = ", ".join(part.text for part in plan.partition_by)
+    keys = ", ".join(map(show_key, plan.partition_by))
     yield f"partition by {keys}" if keys else "all rows form one partition"
     if plan.equal:
         equal = ", ".join(part.text for part in plan.equal)
@@ -152,6 +153,11 @@ def partition_lines(plan: MatchPlan, tests: tuple[str, ...]) -> Iterator[str]:
         for item in plan.order_by
     ]
     yield f"order by {', '.join(orders)}" if orders else "no order: the result may differ each time"
+
+
+def show_key(key: RowExpression) -> str:
+    """A partition key as one writes it."""
+    return f"{key.text} AS {quoted(key.name)}" if key.name else key.text
 
 
 def slice_lines(plan: MatchPlan, executable: Executable, slices: int) -> Iterator[str]:
@@ -246,7 +252,7 @@ def engine_lines(executable: Executable) -> Iterator[str]:
 
 def row_lines(plan: MatchPlan) -> Iterator[str]:
     yield plan.rows_per_match.value
-    if plan.output is MatchOutput.PREFERRED:
+    if plan.output in ONE_OF_A_ROW:
         yield f"AFTER MATCH SKIP {show_skip(plan.after_match)}"
 
 

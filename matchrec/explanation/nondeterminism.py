@@ -24,7 +24,7 @@ from matchrec.explanation.sources import (
 )
 from matchrec.explanation.stage_conditions import choices_of_runs
 from matchrec.nfa.closure import Choice
-from matchrec.plan.clauses import EventSelection
+from matchrec.plan.clauses import EventSelection, MatchOutput
 
 
 def nondeterminism_lines(executable: Executable) -> Iterator[str]:
@@ -48,7 +48,8 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
         yield cost(executable, len({state for states in found.values() for state in states}))
     elif found:
         rows = rows_in_reach(task)
-        yield f"W: {rows}; only the preferred match of a starting row is sought"
+        which = "longest" if task.output is MatchOutput.LONGEST else "preferred"
+        yield f"W: {rows}; only the {which} match of a starting row is sought"
 
 
 def sources(

@@ -21,6 +21,7 @@ SKIPPED = {
 }
 COME_OUT = {
     MatchOutput.PREFERRED: "the preferred match at each starting row that AFTER MATCH SKIP leaves",
+    MatchOutput.LONGEST: "of the matches at each starting row the one with the most rows",
     MatchOutput.ALL: "every match, once",
     MatchOutput.NON_OVERLAPPING: "the match that is complete first, then on behind it",
     MatchOutput.GRAPH: "the shared buffer of every match, a row per pointer",
@@ -33,6 +34,7 @@ def selection_lines(plan: MatchPlan) -> Iterator[str]:
         yield from stage_lines(plan.staging)
     elif plan.selects:
         yield f"{plan.selection.value}: {SKIPPED[plan.selection]}"
+    if plan.selects or plan.output is MatchOutput.LONGEST:
         yield f"{plan.output.value}: {COME_OUT[plan.output]}"
 
 

@@ -34,7 +34,7 @@ def vector_lines(executable: Executable) -> Iterator[str]:
     """Each value with the conditions that read it; then for each state those still needed."""
     task = executable.task
     compiled = compile_task(task, len(executable.crossing.integers))
-    if compiled.linked is None:
+    if compiled.linked is None or not compiled.linked.meanings:
         return
     held = (*executable.crossing.integers, *executable.crossing.floats)
     columns = [show_column(executable.crossing.columns[index]) for index in held]

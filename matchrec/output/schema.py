@@ -19,14 +19,16 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.stages import Timeouts
 from matchrec.plan.text.sql_text import quoted
+from matchrec.source import Span
 
 
 @dataclass(frozen=True, slots=True)
 class RowOutput:
-    """A column whose value is `text`, SQL over the input row."""
+    """A column whose value is `text`, SQL over the input row. span: of a name that is written."""
 
     text: str
     name: str
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,15 @@ def table_columns(
     plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str]
 ) -> list[OutputColumn]:
     """The columns of the input and the measures."""
-    texts = dict.fromkeys(part.text for part in plan.partition_by)
-    keys = [RowOutput(text, columns.name(text) or name_of(text)) for text in texts]
+    texts = {part.text for part in plan.partition_by}
+    keys = [
+        RowOutput(
+            key.text,
+            key.name or columns.name(key.text) or name_of(key.text),
+            key.span if key.name else None,
+        )
+        for key in dict.fromkeys(plan.partition_by)
+    ]
     if plan.rows_per_match is RowsPerMatch.ONE_ROW:
         return [*keys, *plan.measures]
     if plan.columns is ColumnOrder.INPUT_FIRST:
@@ -101,5 +110,6 @@ def two_of_one_name(first: OutputColumn, second: OutputColumn) -> MatchRecognize
     """The error of two measures, or of a measure and a column of the input."""
     if isinstance(first, Measure) and isinstance(second, Measure):
         return duplicate_measure(second.name, (first.span, second.span))
-    spans = [one.span for one in (first, second) if isinstance(one, Measure)]
-    return duplicate_output_column(second.name, spans[-1] if spans else None)
+    named = [one for one in (first, second) if isinstance(one, Measure | RowOutput) and one.span]
+    what = "measure" if not named or isinstance(named[-1], Measure) else "partition column"
+    return duplicate_output_column(second.name, what, named[-1].span if named else None)

@@ -12,10 +12,14 @@ from matchrec.source import Span
 
 @dataclass(frozen=True, slots=True)
 class RowExpression:
-    """Spark SQL over one row of the input, and where it was written."""
+    """Spark SQL over one row of the input, and where it was written.
+
+    name: of a partition column in the result, if one is given.
+    """
 
     text: str
     span: Span | None = field(default=None, compare=False)
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,8 @@ class MatchOutput(Enum):
     """Which matches come out.
 
     PREFERRED: the preferred one at each starting row, and AFTER MATCH SKIP says which row starts.
+    LONGEST: of the matches at each starting row the one with the most rows, among those as long the
+    preferred one; AFTER MATCH SKIP as before.
     ALL: every mapping of rows to variables that is a match, each once.
     NON_OVERLAPPING: of those that complete first, the one that starts first, ties by the least
     positions; then the search goes on after it.
@@ -111,18 +117,23 @@ class MatchOutput(Enum):
     """
 
     PREFERRED = "PREFERRED MATCHES"
+    LONGEST = "LONGEST MATCH"
     ALL = "ALL MATCHES"
     NON_OVERLAPPING = "NON-OVERLAPPING MATCHES"
     GRAPH = "MATCH GRAPH"
 
 
+ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
+"""Those that give one match for each starting row, and AFTER MATCH SKIP says which row is one."""
+
+
 def goes_beyond_preferred(
     selection: EventSelection, output: MatchOutput, absences: Sized, closing: object
 ) -> bool:
-    """Whether more is asked for than the preferred matches of rows in a row."""
+    """Whether more is asked for than one match of rows in a row for each starting row."""
     return (
         selection is not EventSelection.STRICT_CONTIGUITY
-        or output is not MatchOutput.PREFERRED
+        or output not in ONE_OF_A_ROW
         or len(absences) > 0
         or closing is not None
     )

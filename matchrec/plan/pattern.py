@@ -5,8 +5,8 @@ Equality ignores spans, so a printed and parsed pattern equals the original.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from typing_extensions import assert_never
 
@@ -68,14 +68,34 @@ class Permutation:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """A bound that an argument of the query gives. name: by which it is known; mark: before it."""
+
+    name: str
+    mark: str = ":"
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def written(self) -> str:
+        """The parameter as it was written."""
+        return self.mark if self.mark == "?" else f"{self.mark}{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class Quantified:
-    """`part` from `least` to `most` times; `most` is None where there is no greatest number."""
+    """`part` from `least` to `most` times; `most` is None where there is no greatest number.
+
+    parameters: what takes the places of `least` and `most`, of `{:n}` both; no plan has any left.
+    bounds_span: of the quantifier, where it has any.
+    """
 
     part: RowPattern
     least: int
     most: int | None
     greedy: bool = True
     span: Span | None = field(default=None, compare=False)
+    parameters: tuple[Parameter | None, Parameter | None] = (None, None)
+    bounds_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +165,17 @@ def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
             assert_never(pattern)
 
 
+def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPattern]) -> RowPattern:
+    """The same node over changed parts."""
+    match pattern:
+        case Concatenation(parts) | Alternation(parts) | Permutation(parts):
+            return replace(pattern, parts=tuple(map(change, parts)))
+        case Quantified(part=part) | Exclusion(part=part):
+            return replace(pattern, part=change(part))
+        case _:
+            return pattern
+
+
 def walk(pattern: RowPattern) -> Iterator[RowPattern]:
     """Every node, parents before children, left to right."""
     yield pattern
@@ -197,7 +228,8 @@ def show(pattern: RowPattern) -> str:
             return f"PERMUTE({', '.join(show(part) for part in parts)})"
         case Quantified(part, least, most, greedy):
             body = _inside(part, Concatenation | Alternation | Quantified)
-            return body + show_quantifier(least, most) + ("" if greedy else "?")
+            bounds = show_parameters(pattern) or show_quantifier(least, most)
+            return body + bounds + ("" if greedy else "?")
         case Exclusion(part):
             return f"{{- {show(part)} -}}"
         case _:
@@ -207,6 +239,16 @@ def show(pattern: RowPattern) -> str:
 def _inside(part: RowPattern, weaker: type | object) -> str:
     text = show(part)
     return f"({text})" if isinstance(part, weaker) else text  # type: ignore[arg-type]
+
+
+def show_parameters(pattern: Quantified) -> str:
+    """The quantifier where parameters stand in it, else nothing."""
+    low, high = pattern.parameters
+    if low is None and high is None:
+        return ""
+    least = low.written if low else str(pattern.least)
+    most = high.written if high else "" if pattern.most is None else str(pattern.most)
+    return f"{{{least}}}" if low is high else f"{{{least},{most}}}"
 
 
 def show_quantifier(least: int, most: int | None) -> str:

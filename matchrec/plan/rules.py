@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from matchrec.errors import rules as errors
 from matchrec.errors.sql.expression import unknown_variable
-from matchrec.plan.clauses import EventSelection, RowsPerMatch
-from matchrec.plan.expression import Classifier, ColumnReference, End, references
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
+from matchrec.plan.expression import Classifier, ColumnReference, End, MatchNumber, references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Exclusion, walk
 from matchrec.source import Span
@@ -112,6 +112,22 @@ def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
                 raise errors.classifier_of_skipped_row(plan.selection.value, reference.span)
 
 
+def longest_matches_are_contiguous(plan: MatchPlan) -> None:
+    """Where rows may be skipped, the longest match is not sought."""
+    if plan.output is MatchOutput.LONGEST and plan.selects:
+        raise errors.longest_that_skips_rows(plan.selection.value, plan.pattern.span)
+
+
+def conditions_know_the_match_number(plan: MatchPlan) -> None:
+    """All matches are tried at once, and numbered when they are complete."""
+    if plan.output not in (MatchOutput.ALL, MatchOutput.GRAPH):
+        return
+    for definition in plan.definitions:
+        for reference in references(definition.condition):
+            if isinstance(reference, MatchNumber):
+                raise errors.match_number_of_all_matches(reference.span)
+
+
 def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:
     """A run keeps the position of every row between the last one and the one looked back to."""
     for definition in plan.definitions:
@@ -143,5 +159,7 @@ RULES: tuple[Rule, ...] = (
     measure_names_are_unique,
     within_has_an_order,
     classifiers_are_of_selected_rows,
+    longest_matches_are_contiguous,
+    conditions_know_the_match_number,
     conditions_look_back_as_far_as_is_kept,
 )

@@ -122,6 +122,8 @@ def finds_the_same_without(
         return True
     if plan.selects or plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         return False
+    if plan.output is MatchOutput.LONGEST:  # which match that is, fillers decide as well
+        return False
     if plan.after_match.variable is not None:
         return False
     return takes_any_row(pattern.folding.choices, fillers)

@@ -134,7 +134,8 @@ def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ..
         f"{key.text} {one.test}"
         for one in use.keys
         for key in plan.partition_by
-        if columns.same(columns.name(key.text) or "", one.column)
+        if (column := columns.name(key.text)) is not None
+        and columns.same(key.name or column, one.column)
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from matchrec.frontends.sql.clause.nodes import MatchRecognize, SortKey
+from matchrec.frontends.sql.clause.nodes import MatchRecognize, PartitionKey, SortKey
 from matchrec.plan.clauses import AfterMatchSkip, Subset
 from matchrec.plan.pattern import show, show_name
 
@@ -18,7 +18,7 @@ def clause_text(clause: MatchRecognize) -> str:
         f"{show_name(one.variable)} AS {one.condition.text}" for one in clause.definitions
     )
     lines = (
-        part("PARTITION BY", (one.text for one in clause.partition_by)),
+        part("PARTITION BY", map(partition_key, clause.partition_by)),
         part("ORDER BY", map(sort_key, clause.order_by)),
         part("MEASURES", measures),
         clause.rows_per_match.value if clause.rows_per_match else "",
@@ -34,6 +34,11 @@ def clause_text(clause: MatchRecognize) -> str:
 def part(keyword: str, items: Iterable[str]) -> str:
     text = ", ".join(items)
     return f"{keyword} {text}" if text else ""
+
+
+def partition_key(key: PartitionKey) -> str:
+    name = f" AS {column(key.name)}" if key.name else ""
+    return f"{key.expression.text}{name}"
 
 
 def sort_key(key: SortKey) -> str:

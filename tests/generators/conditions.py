@@ -170,6 +170,8 @@ class Conditions(Operations):
         chance = random.random()
         if chance < 0.2:
             return self.own(type_)
+        if chance < 0.25 and type_ is Type.INTEGER:
+            return Expression("MATCH_NUMBER()", type_, lambda seen: seen.number)
         if chance < 0.35 and type_ in NUMBERS:
             return self.arithmetic(type_)
         if chance < 0.55 and type_ is not Type.TRUTH:

@@ -20,6 +20,7 @@ from matchrec.conditions.run_condition import (
     Or,
     Read,
     ReadClassifier,
+    ReadMatchNumber,
     Reduce,
     Reduction,
     RunExpression,
@@ -116,13 +117,14 @@ class Reads:
     """What a random condition may read: rows of `names`, and whether also the current row.
 
     so_far: the names of which the current row is left out, because it would be one of their rows.
-    steps: the physical offsets.
+    steps: the physical offsets. number: whether the number of the match is known.
     """
 
     names: tuple[str | None, ...]
     current: bool = True
     so_far: frozenset[str | None] = frozenset()
     steps: tuple[int, ...] = (0, 1, -1)
+    number: bool = False
 
 
 @st.composite
@@ -147,6 +149,8 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpr
         so_far = name in reads.so_far and draw(st.booleans())
         return Reduce(draw(st.sampled_from(functions)), name, column, kind, so_far)
     if choice == 3:
+        if reads.number and kind is Kind.INTEGER and draw(st.booleans()):
+            return ReadMatchNumber()
         number = draw(st.sampled_from([None, 0, 1, 2]))
         return Constant(number if number is None or kind is Kind.INTEGER else float(number), kind)
     if choice == 4:
@@ -247,7 +251,8 @@ def cases(
         query = replace(query, absences=tuple(draw(st.lists(absence, max_size=2))))
     if not depends_on_run:
         return query, WindowedRows(rows, window_end)
-    reads = Reads((None, *targets), steps=steps)
+    known = output is not MatchOutput.ALL
+    reads = Reads((None, *targets), steps=steps, number=known)
     run_conditions = {}
     for name in names:
         if draw(st.integers(0, 3)):

@@ -22,6 +22,7 @@ from matchrec.conditions.run_condition import (
     Or,
     Read,
     ReadClassifier,
+    ReadMatchNumber,
     Reduce,
     Reduction,
     RunExpression,
@@ -31,7 +32,7 @@ from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.interface import Engine
-from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import (
     Empty,
@@ -48,6 +49,7 @@ from matchrec.plan.pattern import (
 )
 from tests.quick.scale import examples, some_of
 from tests.tasks.contiguous import (
+    Outcome,
     Query,
     Rows,
     query,
@@ -253,8 +255,8 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
         column = draw(st.integers(0, 1))
         return Reduce(function, draw(st.sampled_from(names)), column, kind)
     if choice == 3 and kind is Kind.INTEGER:
-        if draw(st.booleans()):
-            return ReadClassifier(draw(navigations(names)))
+        if (which := draw(st.integers(0, 4))) < 3:
+            return ReadMatchNumber() if which == 0 else ReadClassifier(draw(navigations(names)))
         return Reduce(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
     if choice in (3, 4) and kind is Kind.FLOATING:
         return Widen(draw(values(names, Kind.INTEGER, 0)))
@@ -314,6 +316,19 @@ def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> N
     assert_agreement(*case)
 
 
+def test_what_fails_for_one_match_may_hold_for_the_next() -> None:
+    """The loop fails from every row as the first match, which is C alone."""
+    later = Compare(Comparison.GREATER, ReadMatchNumber(), Constant(1, Kind.INTEGER))
+    overlapping = replace(
+        query("A+ B | C"), after_match=AfterMatchSkip(SkipTo.NEXT_ROW), run_conditions={"B": later}
+    )
+    rows = words("AC A A B/A B AC A B")
+    first = [(0, 1, 0, "C"), (0, 2, 1, "A A B"), (0, 3, 2, "A B")]
+    second = [(1, 1, 6, "C"), (1, 2, 7, "A B")]
+    assert run_reference(overlapping, rows) == [*first, *second]
+    assert_agreement(overlapping, rows)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -327,3 +342,82 @@ def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> N
 def test_permutations_of_parts_with_several_words(text: str) -> None:
     rows = itertools.product(("A", "B", "AB", "ABC"), repeat=4)
     assert_agreement(query(text), words("/".join(" ".join(row) for row in rows)))
+
+
+# The longest match of each starting row: all its words are known to the reference.
+
+
+def longest(query: Query) -> Query:
+    return replace(query, output=MatchOutput.LONGEST)
+
+
+def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
+    """step: rows of a piece, 0 for whole partitions. All words of a row are tried, in some order,
+    so that of several conditions that fail any may be the first.
+    """
+
+    def comparable(found: Outcome) -> object:
+        is_failure = isinstance(found, tuple) and found[0] in ("OVERFLOW", "DIVISION_BY_ZERO")
+        return ("failed", found[1]) if is_failure else found
+
+    expected = comparable(run_reference(longest(query), rows))
+    able = [one for one in ENGINES if one.supports(longest(query).task()) is None]
+    assert any(isinstance(one, BreadthFirst) for one in able)
+    for engine in able:
+        if step:
+            found = run_engine_in_pieces(engine, longest(query), rows, step)
+        else:
+            found = run_engine(engine, longest(query), rows)
+        assert comparable(found) == expected, (engine, show(query.pattern))
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "expected"),
+    [
+        ("A | A B", "A B A", [(0, "A B"), (2, "A")]),
+        ("A*?", "A A -", [(0, "A A"), (2, "")]),
+        ("A B? | A B? C", "A B C", [(0, "A B C")]),
+        ("(A | B) (A B | C)?", "AB A C B", [(0, "A"), (1, "A C"), (3, "B")]),
+        ("A A | B B | B A", "AB AB", [(0, "A A")]),  # of those as long the preferred one
+        ("^ A | A A", "A A A", [(0, "A A")]),
+        ("A+ | A+ $", "A B A", [(0, "A"), (2, "A")]),
+        ("A {- B -}*?", "A B B", [(0, "A [B] [B]")]),
+        ("A B | B A B C", "AB AB B C", [(0, "B A B C")]),
+    ],
+)
+def test_longest_matches(text: str, rows: str, expected: list[tuple[int, str]]) -> None:
+    """Worked out by hand: every word at each starting row, then the longest."""
+    asked, given_rows = query(text), words(rows)
+    found = run_reference(longest(asked), given_rows)
+    assert [(start, word) for _, _, start, word in found] == expected
+    assert_longest(asked, given_rows)
+
+
+def test_longest_matches_of_all_small_patterns() -> None:
+    texts = [
+        " ".join(rows)
+        for kinds, length in (("A B AB -", 1), ("A B AB -", 2), ("A B AB", 3))
+        for rows in itertools.product(kinds.split(), repeat=length)
+    ]
+    every_input = words("/".join(texts))
+    for pattern in some_of(small_patterns()):
+        for whole in (pattern, concatenation([pattern, Variable("B")])):
+            assert_longest(Query(whole), every_input)
+
+
+@random_examples
+@given(st.data(), st.integers(0, 4))
+def test_random_longest_matches(data: st.DataObject, step: int) -> None:
+    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
+    if data.draw(st.booleans()):
+        rows = data.draw(windowed(rows))
+    assert_longest(data.draw(queries()), rows, step)
+
+
+@random_examples
+@given(st.data(), st.integers(0, 4))
+def test_random_longest_matches_under_conditions_on_the_run(data: st.DataObject, step: int) -> None:
+    query, rows = data.draw(run_dependent())
+    if data.draw(st.booleans()):
+        rows = data.draw(windowed(rows))
+    assert_longest(query, rows, step)

@@ -366,7 +366,7 @@ def test_without_blocking_rows_a_match_is_a_word_of_some_rows(
                 if selection is STRICT and chosen[-1] - chosen[0] >= count:
                     continue
 
-                def may(start: int, word: tuple[str, ...]) -> bool:
+                def may(_: int, start: int, word: tuple[str, ...]) -> bool:
                     return word[-1] in rows[chosen[len(word) - 1]]  # noqa: B023
 
                 for word in Words(count, 0, may).of(shape.pattern, ()):

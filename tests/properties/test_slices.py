@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from matchrec.compile.lookaround import find_lookaround
 from matchrec.conditions.run_condition import Compare, Comparison, Constant, Kind, Reduce, Reduction
+from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.interface import Engine
@@ -34,7 +35,7 @@ from matchrec.engine.slices.starting_rows import (
     find_starting_rows,
 )
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, SkipTo
 from tests.properties.test_engines import LONGER, VARIABLES, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Outcome, Query, Rows, listed, run_reference, search, words
@@ -179,10 +180,13 @@ def cases(draw: st.DrawFn, depends: bool) -> tuple[Query, Rows]:
         rows = rows.part(0, 0, len(rows.words[0]))
     else:
         query, rows = draw(queries()), Rows((draw(st.one_of(LONGER, TWICE.map(tuple))),))
+        output = draw(st.sampled_from(ONE_OF_A_ROW))
+        query = replace(query, output=output)
     if draw(st.booleans()):
         rows = draw(windowed(rows))
     pattern = query.task().pattern
     assume(not pattern.has_anchors)
+    assume(not compile_task(query.task(), 2).counts_matches)
     assume(rows.window_end is not None or pattern.longest is not None)
     return query, rows
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from matchrec.conditions.run_condition import Kind, RunExpression
@@ -174,13 +174,15 @@ def looping(state: State) -> str | None:
 class Partition:
     """One partition as a query sees it. words: for each row, the variables it may be mapped to.
 
-    window_end: for each first row of a match, the first row that is outside of its window.
+    window_end: for each first row of a match, the first row that is outside of its window. number:
+    of the match that is tried.
     """
 
     query: SelectionQuery
     words: tuple[frozenset[str], ...]
     columns: dict[Kind, list[list[Value]]]
     window_end: tuple[int, ...]
+    number: int = 1
 
     def satisfies(self, variable: str, row: int | None, mapped: Mapped) -> bool:
         """Whether a condition holds of a row and the mapped rows, of which it may be the last."""
@@ -194,7 +196,13 @@ class Partition:
         rows = tuple(row for row, _ in mapped)
         names = tuple(variable for _, variable in mapped)
         candidate = Candidate(
-            row, rows, names, self.columns, self.query.variables, self.query.members
+            row,
+            rows,
+            names,
+            self.columns,
+            self.query.variables,
+            self.query.members,
+            self.number,
         )
         return bool(candidate.value(condition))
 
@@ -259,9 +267,10 @@ class Partition:
         behind = [row for row, variable in mapped if variable in members[absence.before]]
         return range(before[-1] + 1, behind[0]) if before and behind else ()
 
-    def by_rows(self) -> list[Mapped]:
-        """Every match that is not empty, by last row, first row, rows; preferred ones first."""
-        found = (mapped for start in range(len(self.words)) for mapped in self.matches_from(start))
+    def by_rows(self, first: int = 0) -> list[Mapped]:
+        """Every match from a row on, not empty, by last row, first row, rows; preferred first."""
+        starts = range(first, len(self.words))
+        found = (mapped for start in starts for mapped in self.matches_from(start))
         different = dict.fromkeys(mapped for mapped in found if mapped)
         return sorted(different, key=order_of_rows)
 
@@ -274,20 +283,20 @@ class Partition:
 
     def non_overlapping(self) -> Iterator[Mapped]:
         """The least of all matches, then the least of those that start after its last row."""
-        past = -1
-        for mapped in self.by_rows():
-            if mapped[0][0] > past:
-                yield mapped
-                past = mapped[-1][0]
+        first, number = 0, 1
+        while found := replace(self, number=number).by_rows(first):
+            yield found[0]
+            first, number = found[0][-1][0] + 1, number + 1
 
     def preferred(self) -> Iterator[tuple[int, Mapped]]:
         """Starting row and match, which may be empty. Raises Failure."""
-        start = 0
+        start, number = 0, 1
         while start < len(self.words):
-            mapped = next(self.matches_from(start), None)
+            mapped = next(replace(self, number=number).matches_from(start), None)
             if mapped is None:
                 start += 1
                 continue
+            number += 1
             yield start, mapped
             start = next_start(mapped, start, self.query.after_match, self.query.members)
 

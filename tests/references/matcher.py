@@ -25,6 +25,7 @@ from matchrec.conditions.run_condition import (
     Or,
     Read,
     ReadClassifier,
+    ReadMatchNumber,
     Reduce,
     Reduction,
     RunExpression,
@@ -46,7 +47,8 @@ from matchrec.plan.pattern import (
 )
 
 Word = tuple[tuple[str, bool], ...]
-May = Callable[[int, tuple[str, ...]], bool]  # first row, variables up to the candidate row
+# number of the match, first row, variables up to the candidate row
+May = Callable[[int, int, tuple[str, ...]], bool]
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,12 @@ class Failure(Exception):  # noqa: N818
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a row pattern that the rows from `start` on allow."""
+    """The words of a row pattern that the rows from `start` on allow to match `number`."""
 
     rows: int
     start: int
     may: May
+    number: int = 1
 
     def of(self, node: RowPattern, word: Word) -> Iterator[Word]:
         """`word` followed by each word of `node`, preferred ones first."""
@@ -87,7 +90,7 @@ class Words:
                     yield word
             case Variable(name):
                 names = (*(variable for variable, _ in word), name)
-                if self.start + len(word) < self.rows and self.may(self.start, names):
+                if self.start + len(word) < self.rows and self.may(self.number, self.start, names):
                     yield (*word, (name, False))
             case Concatenation(parts):
                 yield from self.in_a_row(parts, word)
@@ -139,11 +142,16 @@ def find_all(
     may: May,
     after_match: AfterMatchSkip,
     members: dict[str, frozenset[str]],
+    longest: bool = False,
 ) -> Iterator[Found]:
-    """The matches of one partition. members: primary variables by name. Raises Failure."""
+    """The matches of one partition. members: primary variables by name. Raises Failure.
+
+    longest: of all words of a starting row the one with the most rows, the first of several.
+    """
     start, number = 0, 0
     while start < rows:
-        word = next(Words(rows, start, may).of(pattern, ()), None)
+        all_words = Words(rows, start, may, number + 1).of(pattern, ())
+        word = max(all_words, key=len, default=None) if longest else next(all_words, None)
         if word is None:
             start += 1
             continue
@@ -184,7 +192,7 @@ class Candidate:
 
     row: None for a condition about the mapped rows as a whole. Where the row is about to be mapped
     itself, it is the last of `rows`. columns: by kind, rows of values, None for NULL, of the
-    partition. names: variables by id.
+    partition. names: variables by id. number: of the match that is tried.
     """
 
     row: int | None
@@ -193,6 +201,7 @@ class Candidate:
     columns: dict[Kind, list[list[Value]]]
     names: tuple[str, ...]
     members: dict[str, frozenset[str]] = field(default_factory=dict)
+    number: int = 0
 
     def value(self, expression: RunExpression) -> Value:
         """What the condition's node is worth; truth values are 0, 1 and None."""
@@ -209,6 +218,8 @@ class Candidate:
                 row = self.find(navigation)
                 mapped = dict(zip(self.rows, self.variables, strict=True))
                 return self.names.index(mapped[row]) if row in mapped else None
+            case ReadMatchNumber():
+                return self.number
             case Reduce():
                 return self.reduce(expression)
             case Compare(comparison, left, right):

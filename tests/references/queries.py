@@ -59,7 +59,7 @@ def partition_rows(batch: Batch, query: Query, rows: list[Row]) -> Iterator[tupl
     members = query.members
     tests = 0
 
-    def may(start: int, variables: tuple[str, ...]) -> bool:
+    def may(number: int, start: int, variables: tuple[str, ...]) -> bool:
         nonlocal tests
         tests += 1
         if tests > TESTS_A_PARTITION:
@@ -67,7 +67,7 @@ def partition_rows(batch: Batch, query: Query, rows: list[Row]) -> Iterator[tupl
         if not batch.in_window(query, rows[start], rows[start + len(variables) - 1]):
             return False
         condition = query.definitions.get(variables[-1])
-        seen = Seen(rows, start, variables, len(variables), 0, members)
+        seen = Seen(rows, start, variables, len(variables), number, members)
         return condition is None or condition.value(seen) is True
 
     covered: set[int] = set()

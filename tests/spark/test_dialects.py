@@ -92,6 +92,18 @@ def test_a_default_is_for_rows_that_do_not_exist_only(spark: SparkSession) -> No
     assert rows(found.select("n", "before", "after")) == ["1 -1 7", "2 None -2", "3 5 -2"]
 
 
+def test_the_longest_match_of_bigquery(spark: SparkSession, prices: DataFrame) -> None:
+    clause = """PARTITION BY company ORDER BY price_date
+        MEASURES COUNT(*) AS n PATTERN (low | low high+)
+        DEFINE low AS price < 50, high AS price > 60
+        OPTIONS (use_longest_match = {})"""
+    lengths = []
+    for longest in ("TRUE", "FALSE"):
+        found = matchrec.match_recognize(prices, clause.format(longest), dialect="bigquery")
+        lengths.append([row.n for row in found.where("company = 'ABCD'").collect()])
+    assert lengths == [[1, 1, 1, 1, 5], [1, 1, 1, 1, 1]]
+
+
 TRINO = """
 SELECT m."Lowest", n FROM stock_price_history MATCH_RECOGNIZE (
   PARTITION BY company ORDER BY price_date

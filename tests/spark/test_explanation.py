@@ -161,3 +161,33 @@ def test_a_window_of_plain_sql_is_no_condition(spark: SparkSession, stock: DataF
     assert sections["conditions"][-1] == "they look only at the data"
     assert edges(sections)["1 begin B -> 2"] == "`price` > PREV(`price`) and in the window"
     assert "time: linear in the rows" in sections["engine"]
+
+
+LONGEST = """SELECT * FROM {stock} MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n
+  PATTERN (A | A+ B) LONGEST MATCH DEFINE A AS volume > 1, B AS volume > 2)"""
+
+
+def test_the_longest_match_is_named(spark: SparkSession, stock: DataFrame) -> None:
+    on_data = sections_of(matchrec.explain(spark, LONGEST, stock=stock))
+    assert on_data["event selection"] == [
+        "LONGEST MATCH: of the matches at each starting row the one with the most rows"
+    ]
+    first, time, *_ = on_data["engine"]
+    assert first.startswith("backtracking, longest: the longest match is asked for")
+    assert time == "time: linear in the rows"
+    on_run = LONGEST.replace("volume > 2", "volume > FIRST(volume)")
+    first, *_ = sections_of(matchrec.explain(spark, on_run, stock=stock))["engine"]
+    assert first.startswith("breadth_first, longest: the longest match is asked for")
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="by all runs at once"):
+        matchrec.explain(spark, on_run, engine="backtracking", stock=stock)
+
+
+def test_conditions_on_the_match_number(spark: SparkSession, stock: DataFrame) -> None:
+    query = """SELECT * FROM {stock} MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n
+      PATTERN (A+ B) DEFINE B AS MATCH_NUMBER() > 1) WHERE n > 1"""
+    sections = sections_of(matchrec.explain(spark, query, slices=4, stock=stock))
+    assert sections["slices"] == ["none: MATCH_NUMBER() counts all matches before"]
+    first, time, *_ = sections["engine"]
+    assert first.startswith("backtracking, memoised: ")
+    assert first.endswith("failures are remembered until the next match")
+    assert time == "time: linear in the rows for each match, whose number conditions read"

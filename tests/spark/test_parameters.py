@@ -46,6 +46,109 @@ def test_markers_without_values(
     assert cure == "  pass a list with one value for each ?, in their order"
 
 
+BOUNDS = """SELECT a, n FROM {t} MATCH_RECOGNIZE (ORDER BY t
+  MEASURES FIRST(t) AS a, count(*) AS n PATTERN (A+) DEFINE A AS v > :low) WHERE a >= :high"""
+
+
+def with_bounds(quantifier: str) -> str:
+    return BOUNDS.replace("A+", f"A{quantifier}")
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "values", "rows"),
+    [
+        ("{?}", [2], [(1, 2)]),
+        ("{?,?}", [1, 2], [(1, 2), (3, 1)]),
+        ("{?,}", [3], [(1, 3)]),
+        ("{,?}", [1], [(1, 1), (2, 1), (3, 1)]),
+        ("{ 1 , ? }", [2], [(1, 2), (3, 1)]),
+        ("{?,2}?", [1], [(1, 1), (2, 1), (3, 1)]),
+    ],
+)
+def test_markers_as_bounds_of_quantifiers(
+    spark: SparkSession,
+    steps: DataFrame,
+    quantifier: str,
+    values: list[int],
+    rows: list[tuple[int, int]],
+) -> None:
+    """Markers have their values left to right, those of all parts of the query."""
+    query = with_bounds(quantifier).replace(":low", "?").replace(":high", "?")
+    found = matchrec.sql(spark, query, [*values, 4, 0], t=steps)
+    assert [tuple(row) for row in found.orderBy("a").collect()] == rows
+
+
+def test_names_as_bounds_of_quantifiers(spark: SparkSession, steps: DataFrame) -> None:
+    args = {"low": 4, "high": 0, "n": 1, "m": 2}
+    found = matchrec.sql(spark, with_bounds("{:n,:m}"), args, t=steps).orderBy("a")
+    assert [tuple(row) for row in found.collect()] == [(1, 2), (3, 1)]
+    found = matchrec.sql(spark, with_bounds("{:m}"), args, t=steps)
+    assert [tuple(row) for row in found.collect()] == [(1, 2)]
+
+
+def test_bounds_of_bigquery(spark: SparkSession, steps: DataFrame) -> None:
+    steps.createOrReplaceTempView("steps_of_bounds")
+    query = """SELECT a, n FROM steps_of_bounds MATCH_RECOGNIZE (ORDER BY t
+      MEASURES MIN(t) AS a, COUNT(*) AS n PATTERN (A{@n,@m}) DEFINE A AS v > @low)"""
+    args = {"low": 4, "n": 1, "m": 2}
+    found = matchrec.sql(spark, query, args, dialect="bigquery").orderBy("a")
+    assert [tuple(row) for row in found.collect()] == [(1, 2), (3, 1)]
+    asked = matchrec.convert(query, read="bigquery", write="spark").text
+    assert "A{:n,:m}" in asked
+    assert "A{@n,@m}" in matchrec.convert(asked, read="spark", write="bigquery").text
+
+
+NO_BOUND = "parameter `:n`, the bound of a quantifier in PATTERN, is"
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "args", "message", "carets"),
+    [
+        ("{:n}", {}, "parameter `:n` has no value", 2),
+        ("{:n}", {"n": "3"}, f"{NO_BOUND} '3', of type str", 2),
+        ("{:n}", {"n": 2.0}, f"{NO_BOUND} 2.0, of type float", 2),
+        ("{:n}", {"n": True}, f"{NO_BOUND} True, of type bool", 2),
+        ("{2,:n}", {"n": None}, f"{NO_BOUND} NULL", 2),
+        ("{:n,}", {"n": -1}, f"{NO_BOUND} -1, of type int", 2),
+        ("{:n}", {"n": 2**31}, "quantifier in PATTERN has a bound over 2,147,483,647", 2),
+        ("{:n,:m}", {"n": 3, "m": 2}, "quantifier in PATTERN asks for at least 3 and at most 2", 7),
+        (
+            "{,:m}",
+            {"m": 0},
+            "quantifier in PATTERN allows at most 0 repetitions; the least upper bound is 1",
+            5,
+        ),
+        ("{@n}", {"n": 1}, "parameter `@n` in PATTERN is of another SQL", 2),
+        ("{:}", {}, "`:` without a name in a quantifier in PATTERN", 1),
+    ],
+)
+def test_values_that_are_no_bounds(
+    spark: SparkSession,
+    steps: DataFrame,
+    quantifier: str,
+    args: dict[str, Any],
+    message: str,
+    carets: int,
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, with_bounds(quantifier), {"low": 4, "high": 0} | args, t=steps)
+    first, place, _, caret, *_ = str(caught.value).split("\n")
+    assert first == message
+    assert place.startswith("  line 2, column 5")
+    assert caret.strip() == "^" * carets
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "message"),
+    [("{:n}", "parameter `:n` has no value"), ("{?}", "a parameter marker (?) without a value")],
+)
+def test_a_bound_without_args(steps: DataFrame, quantifier: str, message: str) -> None:
+    clause = f"ORDER BY t MEASURES 1 AS a PATTERN (S{quantifier}) DEFINE S AS v > 1"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.match_recognize(steps, clause)
+    assert str(caught.value).split("\n")[0] == message
+
+
 def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None:
     message, *_ = refused(spark, QUERY, [1, 0, 3], t=steps)
     assert message == "the query has 2 parameter markers (?), args has 3 values"

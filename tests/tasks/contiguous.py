@@ -18,7 +18,7 @@ from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Frontier, IntArray, Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.plan.clauses import AfterMatchSkip
+from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import RowPattern, variable_names
 from tests.references.matcher import Candidate, Failure, Value, find_all
 from tests.tasks.compiled import compiled
@@ -34,6 +34,7 @@ class Query:
     after_match: AfterMatchSkip = AfterMatchSkip()
     subsets: dict[str, frozenset[str]] = field(default_factory=dict)
     run_conditions: dict[str, RunExpression] = field(default_factory=dict)
+    output: MatchOutput = MatchOutput.PREFERRED
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -46,13 +47,14 @@ class Query:
     def task(self) -> Task:
         names = self.variables
         return Task(
-            compiled(self.pattern, names),
+            compiled(self.pattern, names, output=self.output),
             tuple(Condition(i, self.run_conditions.get(name)) for i, name in enumerate(names)),
             {
                 name: frozenset(names.index(member) for member in members if member in names)
                 for name, members in self.members.items()
             },
             self.after_match,
+            output=self.output,
         )
 
 
@@ -191,7 +193,7 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
             for kind, columns in rows.columns.items()
         }
 
-        def may(start: int, variables: tuple[str, ...]) -> bool:
+        def may(match: int, start: int, variables: tuple[str, ...]) -> bool:
             name = variables[-1]
             row = start + len(variables) - 1
             if rows.window_end is not None and row >= rows.window_end[number][start]:  # noqa: B023
@@ -208,12 +210,14 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
                 columns,  # noqa: B023
                 query.variables,
                 query.members,
+                match,
             )
             return bool(candidate.value(query.run_conditions[name]))
 
         try:
+            longest = query.output is MatchOutput.LONGEST
             for found in find_all(
-                query.pattern, len(partition), may, query.after_match, query.members
+                query.pattern, len(partition), may, query.after_match, query.members, longest
             ):
                 word = " ".join(f"[{v}]" if excluded else v for v, excluded in found.word)
                 outcome.append((number, found.number, offset + found.start, word))

@@ -9,6 +9,7 @@ import numpy as np
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.chained import Chained
 from matchrec.engine.contiguous.kernels import backtracking as kernel
+from matchrec.engine.contiguous.longest import LongestSearch
 from matchrec.engine.contiguous.plain import PlainSearch, refuse_negation
 from matchrec.engine.contiguous.search import ContiguousAlgorithm, Room, larger
 from matchrec.engine.contiguous.windowed import WindowedSearch
@@ -30,12 +31,16 @@ class Backtracking:
         """Why a task cannot be searched depth-first, or None."""
         if task.output is MatchOutput.GRAPH:
             return "the compressed form is the shared buffer of the breadth-first engine"
+        if task.output is MatchOutput.LONGEST and not task.looks_only_at_data:
+            return "the longest match under conditions on the run is found by all runs at once"
         return refuse_negation(task)
 
     def choose(self, task: Task) -> Algorithm:
         """The fastest algorithm for a task that it supports."""
         if task.selects:
             return SelectionAlgorithm(self.name, "event selection", try_one_run, self.room)
+        if task.output is MatchOutput.LONGEST:
+            return ContiguousAlgorithm(self.name, "longest", LongestSearch, self.room)
         if task.looks_only_at_data and task.windowed:
             return ContiguousAlgorithm(self.name, "windowed", WindowedSearch, self.room)
         if task.shares_rows:

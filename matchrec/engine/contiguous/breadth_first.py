@@ -50,6 +50,9 @@ class BreadthFirst:
         if task.selects:
             name, begin = NAMES[task.output], advance_all_runs
             return SelectionAlgorithm(self.name, name, begin, self.room, self.merge_runs)
+        if task.output is MatchOutput.LONGEST:
+            kind = BreadthFirstSearch if self.merge_runs else PlainBreadthFirstSearch
+            return ContiguousAlgorithm(self.name, "longest", kind, self.room)
         if self.merge_runs:
             return ContiguousAlgorithm(self.name, "merging", BreadthFirstSearch, self.room)
         return ContiguousAlgorithm(self.name, "plain", PlainBreadthFirstSearch, self.room)

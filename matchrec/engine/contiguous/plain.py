@@ -53,6 +53,8 @@ class PlainSearch:
             compiled.program,
             compiled.skip,
             True,
+            compiled.counts_matches,
+            task.output is MatchOutput.LONGEST,
             linked.instructions if linked else None,
             linked.live_first if linked else None,
             linked.live_registers if linked else None,
@@ -112,10 +114,10 @@ class PlainSearch:
 class RingSearch(PlainSearch, ABC):
     """A search whose memory is one ring of rows, which it loses when that grows."""
 
-    work: layout.WindowWork | layout.ChainWork
+    work: layout.WindowWork | layout.ReachWork | layout.ChainWork
 
     @abstractmethod
-    def new_work(self, rows: int) -> layout.WindowWork | layout.ChainWork:
+    def new_work(self, rows: int) -> layout.WindowWork | layout.ReachWork | layout.ChainWork:
         """Empty memory for so many rows, a power of two."""
 
     def grow(self, status: int) -> None:

@@ -33,7 +33,8 @@ class Rules(NamedTuple):
 
     first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
     program: int64[c, 13], columns as below. merge_runs: whether runs with the same future are
-    searched once.
+    searched once. forgets: whether failures hold only until the next match, as conditions read its
+    number. longest: whether the longest match of a starting row wins, not the preferred one.
     instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`; may be None.
     """
 
@@ -41,6 +42,8 @@ class Rules(NamedTuple):
     program: IntArray
     skip: SkipRule
     merge_runs: bool
+    forgets: bool
+    longest: bool
     instructions: RunArray
     live_first: RunArray
     live: RunArray
@@ -121,6 +124,15 @@ class WindowWork(NamedTuple):
     least: ChoiceArray
 
 
+class ReachWork(NamedTuple):
+    """What a search for longest matches works in: see `kernels.longest`."""
+
+    progress: IntArray
+    farthest: ChoiceArray
+    path: ChoiceArray
+    most: ChoiceArray
+
+
 class ChainWork(NamedTuple):
     """What a search works in whose matches share rows: see `kernels.chained`."""
 
@@ -130,7 +142,7 @@ class ChainWork(NamedTuple):
 
 
 Work = PathWork | RunsWork
-AnyWork = Work | WindowWork | ChainWork
+AnyWork = Work | WindowWork | ReachWork | ChainWork
 
 
 class Found(NamedTuple):

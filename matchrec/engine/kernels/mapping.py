@@ -28,19 +28,6 @@ def takes_too_many_steps(progress: IntArray) -> bool:
     return bool(progress[layout.STEP_COUNT] > progress[layout.STEP_LIMIT])
 
 
-@spliced
-def source_of(rows: Rows, partition: Partition) -> Input:
-    """What conditions on the run read in a partition."""
-    return Input(
-        rows.columns,
-        rows.valid,
-        rows.mathematics,
-        rows.python,
-        partition.lower,
-        partition.upper,
-    )
-
-
 @inlined
 def map_row(
     choice: int,
@@ -59,13 +46,28 @@ def map_row(
     return holds_after(choice, places.after, row, partition, rules, rows, work)
 
 
+@inlined
+def input_of(partition: Partition, rows: Rows, work: Work) -> Input:
+    """What conditions read of a partition, while the match after those found is tried."""
+    number = work.progress[layout.NUMBER] + 1
+    return Input(
+        rows.columns,
+        rows.valid,
+        rows.mathematics,
+        rows.python,
+        partition.lower,
+        partition.upper,
+        number,
+    )
+
+
 @spliced
 def holds_after(
     choice: int, after: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:
     """The answer of the choice's condition on the registers after the row: HOLDS or another one."""
     begin, end = rules.program[choice, layout.CODE], rules.program[choice, layout.CODE_END]
-    source = source_of(rows, partition)
+    source = input_of(partition, rows, work)
     return holds(rules.instructions, begin, end, work.registers, after, row, source, work.stack)
 
 
@@ -91,5 +93,5 @@ def update_copy(
     copy_registers(places.before, places.after, work)
     registers = work.registers
     begin, end = rules.program[choice, layout.STEPS], rules.program[choice, layout.STEPS_END]
-    source = source_of(rows, partition)
+    source = input_of(partition, rows, work)
     update_registers(rules.instructions, begin, end, registers, places.after, row, source)

@@ -91,6 +91,7 @@ def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
         absent=np.array(absent, np.int64).reshape(-1, own.ABSENT_SIZE),
         members=membership(task),
         closing=closing_row(task, compiled),
+        forgets=compiled.counts_matches,
         instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
         live_first=linked.live_first if linked else np.zeros(states + 1, np.int64),
         live=linked.live_registers if linked else np.empty(0, np.int64),

@@ -7,20 +7,24 @@ from dataclasses import dataclass
 
 from matchrec.errors.kinds import MatchRecognizePlanError, listed, nearest
 from matchrec.errors.language import part
-from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments
+from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dialect
 from matchrec.source import Span
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
-_CALLS = ("MATCH_NUMBER", "CLASSIFIER")
+_CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER")
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What an expression could have meant: the input's columns, variables of PATTERN, measures."""
+    """What an expression could have meant: the input's columns, variables of PATTERN, measures.
+
+    keys: names that PARTITION BY gives to columns of the result.
+    """
 
     columns: tuple[str, ...]
     variables: tuple[str, ...]
     measures: tuple[str, ...]
+    keys: tuple[str, ...] = ()
 
 
 def unknown_column(
@@ -37,12 +41,17 @@ def unknown_column(
     hint = f"write {near}" if near else "write one of these"
     if name.upper() in _CALLS:
         hint = f"write {name}()"
+        if name.upper() == "CLASSIFIER":
+            hint = or_dialect(hint, "snowflake")
     elif name.upper() in known.variables:
         notes = (f"`{name}` is a variable of {part('PATTERN')}, which stands for rows",)
         hint = f"write a column of its row: {name}.{next(iter(known.columns), 'x')}"
     elif name in known.measures:
         notes = (f"`{name}` is a measure; measures cannot read one another",)
         hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
+    elif name in known.keys:
+        notes = (f"`{name}` is a name that PARTITION BY gives to a column of the result",)
+        hint = f"repeat the expression that stands before AS {name}"
     return MatchRecognizePlanError(
         f"unknown column `{name}` in {part(clause)}",
         span,

@@ -54,7 +54,7 @@ def malformed_selection(span: Span) -> MatchRecognizeParseError:
         span,
         notes=(
             "after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or",
-            "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES",
+            "SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH",
         ),
         hint="for partition contiguity write PARTITION BY: rows of other partitions are not seen",
     )
@@ -188,11 +188,11 @@ def star_as_measure(text: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def string_as_name(text: str, span: Span) -> MatchRecognizeParseError:
+def string_as_name(what: str, text: str, span: Span) -> MatchRecognizeParseError:
     """`AS 'name'`."""
     name = text.strip("'\"").replace("`", "``")
     return MatchRecognizeParseError(
-        "the name of a measure in MEASURES is a string", span, hint=f"write AS `{name}`"
+        f"the name of a {what} is a string", span, hint=f"write AS `{name}`"
     )
 
 

@@ -15,6 +15,7 @@ from matchrec.errors.kinds import (
     nearest,
 )
 from matchrec.errors.language import part
+from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.errors.sql.syntax import IN_DOUBLE_QUOTES, in_backticks, name_in_double_quotes
 from matchrec.source import Span
 
@@ -125,16 +126,6 @@ def final_in_define(function: str, span: Span) -> MatchRecognizePlanError:
     )
 
 
-def match_number_in_define(span: Span) -> MatchRecognizePlanError:
-    """MATCH_NUMBER() in a condition."""
-    return MatchRecognizePlanError(
-        f"MATCH_NUMBER() cannot stand in {part('DEFINE')}",
-        span,
-        notes=("matches are numbered after they are found",),
-        hint="use MATCH_NUMBER() in MEASURES, and filter the result by it",
-    )
-
-
 def nondeterministic(function: str, span: Span) -> MatchRecognizePlanError:
     """rand() and its like in a condition."""
     return MatchRecognizePlanError(
@@ -154,7 +145,9 @@ def window_function(
         span,
         notes=("the rows of the match take the place of a window",),
         hint=(
-            f"write {instead}"
+            or_dialect(f"write {instead}", "snowflake")
+            if function is not None and instead and function.upper() in ("LAG", "LEAD")
+            else f"write {instead}"
             if instead
             else "write PREV, NEXT or an aggregate, or compute it as a column of the input"
         ),

@@ -15,8 +15,7 @@ OF_THE_CLAUSE = {
     "MATCH_RECOGNIZE_NEXT": "NEXT(x)",  # Databricks
     "MATCH_RECOGNIZE_PREV": "PREV(x)",
     "MATCH_ROWTIME": "LAST(t), with the column of ORDER BY",  # Flink
-    "MATCH_ROW_NUMBER": "RUNNING count(*), with ALL ROWS PER MATCH",  # BigQuery
-    "MATCH_SEQUENCE_NUMBER": "RUNNING count(*), with ALL ROWS PER MATCH",  # Snowflake
+    "MATCH_SEQUENCE_NUMBER": "MATCH_ROW_NUMBER()",  # Snowflake
 }
 
 AGGREGATES = {
@@ -229,6 +228,24 @@ OTHER_ARGUMENTS = {  # Spark has a function of this name, which takes something 
     "TRUNC": "CAST(x AS BIGINT) for a number, or date_trunc('HOUR', t)",
 }
 
+READ_BY = {  # what `dialect=` understands, of the products that have the name
+    "bigquery": """
+        COUNTIF FORMAT_DATE GENERATE_ARRAY LOGICAL_AND LOGICAL_OR
+        PARSE_DATE PARSE_TIMESTAMP REGEXP_CONTAINS TO_JSON_STRING
+        """,
+    "databricks": "MATCH_RECOGNIZE_NEXT MATCH_RECOGNIZE_PREV",
+    "snowflake": """
+        ARRAY_CONSTRUCT BITAND BITOR BITSHIFTLEFT BITSHIFTRIGHT BITXOR BOOLAND_AGG BOOLOR_AGG
+        DATE_FROM_PARTS DAYOFWEEKISO DIV0 DIV0NULL EDITDISTANCE GET_PATH IFF MATCH_SEQUENCE_NUMBER
+        OBJECT_CONSTRUCT TIMESTAMP_NTZ_FROM_PARTS TO_DECIMAL TO_NUMERIC ZEROIFNULL
+        """,
+    "trino": """
+        APPROX_DISTINCT ARBITRARY BITWISE_AND BITWISE_OR BITWISE_XOR DATE_PARSE
+        LEVENSHTEIN_DISTANCE SPLIT_TO_MAP TO_UNIXTIME TO_UTF8
+        """,
+}
+_DIALECT = {name: dialect for dialect, names in READ_BY.items() for name in names.split()}
+
 CURES: Mapping[str, str] = MappingProxyType(
     {**OF_THE_CLAUSE, **AGGREGATES, **TIMES, **NUMBERS, **TEXTS, **OTHERS, **OF_SPARK_4}
 )
@@ -240,12 +257,24 @@ def cure_of(name: str) -> str | None:
     >>> cure_of("match_rowtime")
     'write LAST(t), with the column of ORDER BY'
     """
-    return _written(CURES.get(name.upper()))
+    cure, dialect = _written(CURES.get(name.upper())), _DIALECT.get(name.upper())
+    return cure if cure is None or dialect is None else or_dialect(cure, dialect)
 
 
 def cure_of_arguments(name: str) -> str | None:
     """What to write where another engine's function takes other arguments than Spark's, or None."""
     return _written(OTHER_ARGUMENTS.get(name.upper()))
+
+
+def or_dialect(cure: str, *dialects: str) -> str:
+    """The cure of a spelling that `dialect=` understands, and that.
+
+    >>> or_dialect("write CLASSIFIER()", "snowflake")
+    'write CLASSIFIER(), or pass dialect="snowflake"'
+    """
+    *others, last = (f'"{one}"' for one in dialects)
+    names = f"{', '.join(others)} or {last}" if others else last
+    return f"{cure}, or pass dialect={names}"
 
 
 def _written(cure: str | None) -> str | None:

@@ -11,6 +11,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import part
+from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.source import Span
 
 
@@ -85,7 +86,8 @@ _USAGE = {
     "LAST": "write LAST(A.x) or LAST(A.x, 2)",
     "CLASSIFIER": "write CLASSIFIER() or CLASSIFIER(A)",
     "MATCH_NUMBER": "write MATCH_NUMBER()",
-    "count": "write count(*) for all rows, count(A.*) for the rows of A",
+    "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER()",
+    "count": or_dialect("write count(*) for all rows, count(A.*) for the rows of A", "trino"),
 }
 
 

@@ -1,5 +1,6 @@
 """Errors in the text of a row pattern."""
 
+from matchrec.errors.arguments import shown
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
@@ -13,7 +14,7 @@ def stray_character(character: str, span: Span) -> MatchRecognizeParseError:
     """A character that no row pattern holds."""
     hints = {
         ".": "a row pattern names variables only; conditions on columns belong in DEFINE",
-        ":": "a row pattern cannot hold a parameter; write the number",
+        ":": "a parameter can be the bound of a quantifier only: A{:n}",
         "-": "variables in a row are written with a space, A B, and an exclusion {- A -}",
         "~": "variables in a row are written with a space: A B",
         "!": "write a variable whose condition in DEFINE is the negation",
@@ -158,7 +159,7 @@ def two_quantifiers(first: str, second: str, span: Span) -> MatchRecognizeParseE
     )
 
 
-def bounds_reversed(least: int, most: int, span: Span) -> MatchRecognizeParseError:
+def bounds_reversed(least: int, most: int, span: Span | None) -> MatchRecognizeParseError:
     """`{2,1}`."""
     return MatchRecognizeParseError(
         f"quantifier in PATTERN asks for at least {least} and at most {most}",
@@ -167,7 +168,7 @@ def bounds_reversed(least: int, most: int, span: Span) -> MatchRecognizeParseErr
     )
 
 
-def bound_is_zero(span: Span) -> MatchRecognizeParseError:
+def bound_is_zero(span: Span | None) -> MatchRecognizeParseError:
     """`{0}`, `{,0}`."""
     return MatchRecognizeParseError(
         "quantifier in PATTERN allows at most 0 repetitions; the least upper bound is 1",
@@ -176,7 +177,7 @@ def bound_is_zero(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def bound_too_large(limit: int, span: Span) -> MatchRecognizeUnsupportedError:
+def bound_too_large(limit: int, span: Span | None) -> MatchRecognizeUnsupportedError:
     """`{99999999999}`."""
     return MatchRecognizeUnsupportedError(
         f"quantifier in PATTERN has a bound over {limit:,}",
@@ -194,12 +195,31 @@ def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def parameter_as_bound(span: Span) -> MatchRecognizeUnsupportedError:
-    """`{:n}`."""
-    return MatchRecognizeUnsupportedError(
-        "a parameter as the bound of a quantifier is not supported in PATTERN",
+def parameter_without_name(mark: str, span: Span) -> MatchRecognizeParseError:
+    """`{:}`."""
+    return MatchRecognizeParseError(
+        f"`{mark}` without a name in a quantifier in PATTERN",
         span,
-        hint="write the number",
+        hint="write {:name}, {:low,:high}, or {?} for a value by its place",
+    )
+
+
+def foreign_parameter(name: str, span: Span | None) -> MatchRecognizeUnsupportedError:
+    """`{@n}`, BigQuery's parameter, in Spark SQL."""
+    return MatchRecognizeUnsupportedError(
+        f"parameter `@{name}` in PATTERN is of another SQL",
+        span,
+        hint=f'write :{name}, or pass dialect="bigquery"',
+    )
+
+
+def value_is_no_bound(parameter: str, value: object, span: Span | None) -> MatchRecognizePlanError:
+    """An argument that cannot be the bound of a quantifier."""
+    text = "NULL" if value is None else shown(value)
+    return MatchRecognizePlanError(
+        f"parameter `{parameter}`, the bound of a quantifier in PATTERN, is {text}",
+        span,
+        hint="pass a whole number from 0 on; for no bound leave it out, as in {2,}",
     )
 
 

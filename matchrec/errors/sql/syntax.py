@@ -6,6 +6,7 @@ from matchrec.errors.kinds import (
     as_note,
     meant_keyword,
 )
+from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.source import Span
 
 IN_DOUBLE_QUOTES = (
@@ -22,7 +23,7 @@ def name_in_double_quotes(message: str, text: str, span: Span) -> MatchRecognize
 def in_backticks(text: str) -> str:
     """The cure of a name in double quotes."""
     name = text[1:-1].replace("`", "``")
-    return f"write `{name}` in backticks"
+    return or_dialect(f"write `{name}` in backticks", "snowflake", "oracle", "trino")
 
 
 def unreadable_text(span: Span) -> MatchRecognizeParseError:
@@ -73,8 +74,7 @@ _OF_OTHERS = {
     "ONE": "write ONE ROW PER MATCH",
     "AFTER": "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
     "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
-    "OPTIONS": "remove OPTIONS; for more than the preferred match write "
-    "AFTER MATCH SKIP TO NEXT ROW",
+    "OPTIONS": or_dialect("write LONGEST MATCH after PATTERN (...)", "bigquery"),
     "WHERE": "filter the input in a subquery before the clause, or the result after it",
 }
 _SEPARATED = {

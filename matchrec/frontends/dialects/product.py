@@ -31,9 +31,9 @@ class Product:
     name: as `dialect=` has it. title: in messages. sqlglot: the name of sqlglot's dialect.
     is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
     is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
-    where AFTER MATCH is left out. quote: what stands around a name. functions: names of functions
-    of row patterns here, each with the name by which the rules know it. additions: what it adds to
-    the clause. columns: their order with ALL ROWS.
+    where AFTER MATCH is left out. quote: what stands around a name. parameter: its mark.
+    functions: names of functions of row patterns here, each with the name by which the rules know
+    it. additions: what it adds to the clause. columns: their order with ALL ROWS.
 
     keeps_case           whether CLASSIFIER names a variable as it was written, not in upper case
     defines_more         whether DEFINE may have variables that PATTERN has not
@@ -54,6 +54,7 @@ class Product:
     divides_integers: bool = False
     skip: SkipTo = SkipTo.PAST_LAST_ROW
     quote: str = "`"
+    parameter: str = ":"
     functions: dict[str, str] = field(default_factory=dict)
     additions: frozenset[Addition] = frozenset()
     columns: ColumnOrder = ColumnOrder.STANDARD

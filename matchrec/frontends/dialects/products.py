@@ -63,6 +63,7 @@ PRODUCTS = {
             "bigquery",
             "BigQuery",
             "bigquery",
+            parameter="@",
             functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
             additions=frozenset({Addition.LONGEST_MATCH}),
             keeps_case=True,

@@ -18,7 +18,7 @@ from matchrec.frontends.expressions.navigation import read_navigation
 from matchrec.frontends.expressions.row_term import (
     read_classifier,
     read_match_number,
-    without_arguments,
+    read_row_number,
 )
 from matchrec.frontends.lexing.function_names import (
     AGGREGATES,
@@ -29,7 +29,6 @@ from matchrec.frontends.lexing.function_names import (
     WINDOW_ONLY,
 )
 from matchrec.plan.expression import (
-    Aggregate,
     ColumnReference,
     Navigation,
     Reference,
@@ -105,7 +104,7 @@ def _spanned(term: Term, span: Span) -> Term:
 
 
 def is_reading_call(analysis: Analysis, index: int) -> bool:
-    """Whether a navigation, an aggregate, CLASSIFIER or MATCH_NUMBER is called at `index`."""
+    """Whether a navigation, an aggregate or another function of the match is called at `index`."""
     if not analysis.is_call(index):
         return False
     name = analysis.key(index)
@@ -124,9 +123,7 @@ def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, i
     elif name == "MATCH_NUMBER":
         reference, end = read_match_number(analysis, index)
     elif name == "MATCH_ROW_NUMBER":
-        span = without_arguments(analysis, index)
-        reference = Aggregate("count", None, (), Semantics.RUNNING, span=span)
-        end = analysis.pairs[index + 1] + 1
+        reference, end = read_row_number(analysis, index)
     else:
         reference, end = read_aggregate(analysis, index, semantics)
     return Term((reference,), analysis.span(index, end)), end

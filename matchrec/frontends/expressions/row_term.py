@@ -5,10 +5,11 @@ from __future__ import annotations
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
-from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable
+from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
 from matchrec.frontends.expressions.combined import with_holes
 from matchrec.frontends.expressions.row_argument import Operand
 from matchrec.plan.expression import (
+    Aggregate,
     Classifier,
     ColumnReference,
     MatchNumber,
@@ -41,7 +42,7 @@ def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference 
     if analysis.is_call(index) and analysis.key(index) == "MATCH_NUMBER":
         return read_match_number(analysis, index)[0]
     if analysis.is_call(index) and analysis.key(index) == "MATCH_ROW_NUMBER":
-        return RowNumber(without_arguments(analysis, index))
+        return RowNumber(without_arguments(analysis, index)[0])
     column = analysis.columns.get(index)
     if column is None or column.in_query:
         return None
@@ -76,22 +77,27 @@ def _variable(analysis: Analysis, argument: tuple[int, int]) -> str:
 
 def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]:
     """The MATCH_NUMBER called at `index` and the token after it."""
-    span = without_arguments(analysis, index)
-    if analysis.scope.clause is Clause.DEFINE:
-        raise errors.match_number_in_define(span)
-    return MatchNumber(span), analysis.pairs[index + 1] + 1
+    span, end = without_arguments(analysis, index)
+    return MatchNumber(span), end
 
 
-def without_arguments(analysis: Analysis, index: int) -> Span:
-    """The place of the call at `index`, after refusing arguments."""
+def read_row_number(analysis: Analysis, index: int) -> tuple[Aggregate, int]:
+    """The MATCH_ROW_NUMBER called at `index`, which is RUNNING count(*), and the token after it."""
+    span, end = without_arguments(analysis, index)
+    return Aggregate("count", None, (), span=span), end
+
+
+def without_arguments(analysis: Analysis, index: int) -> tuple[Span, int]:
+    """Where the call at `index` stands, and the token after it; it has no argument."""
     closing = analysis.pairs[index + 1]
     refuse_suffix(analysis, index, closing)
     span = analysis.span(index, closing + 1)
     if arguments := call_arguments(analysis, index):
+        name = analysis.key(index)
         raise navigation_errors.wrong_number_of_arguments(
-            analysis.key(index), "no argument", len(arguments), analysis.clause, span
+            name, "no argument", len(arguments), analysis.clause, span
         )
-    return span
+    return span, closing + 1
 
 
 def call_arguments(analysis: Analysis, index: int) -> tuple[tuple[int, int], ...]:

@@ -2,6 +2,7 @@
 
     alternatives := parts ('|' parts)*            parts := quantified*
     quantified   := primary (('*' | '+' | '?' | '{n}' | '{n,}' | '{,m}' | '{n,m}') '?'?)?
+    n, m         := number | ':' name | '?' | '@' name
     primary      := name | '^' | '$' | '()' | '(' alternatives ')' | '{-' alternatives '-}'
                   | PERMUTE '(' alternatives (',' alternatives)* ')'
 
@@ -13,14 +14,18 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from matchrec.errors.sql import pattern as errors
 from matchrec.frontends.lexing.cursor import Cursor
 from matchrec.frontends.lexing.numbers import MOST, whole_number
 from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.frontends.row_pattern.lexer import pattern_tokens
+from matchrec.frontends.row_pattern.parameters import check_bounds
 from matchrec.plan.pattern import (
     Empty,
     Exclusion,
+    Parameter,
     PartitionEnd,
     PartitionStart,
     Quantified,
@@ -30,6 +35,7 @@ from matchrec.plan.pattern import (
     concatenation,
     permutation,
 )
+from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.reserved import is_reserved
 from matchrec.source import Span
 
@@ -43,6 +49,28 @@ _SIMPLE_QUANTIFIERS: dict[str, tuple[int, int | None]] = {
     "+": (1, None),
     "?": (0, 1),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The bounds of a quantifier as they are written."""
+
+    least: int | Parameter | None
+    most: int | Parameter | None
+
+    @property
+    def numbers(self) -> tuple[int, int | None]:
+        """Those that are numbers; in the place of a parameter stands no bound."""
+        least, most = (one if isinstance(one, int) else None for one in (self.least, self.most))
+        return least or 0, most
+
+    @property
+    def given(self) -> tuple[Parameter | None, Parameter | None]:
+        """Those that are parameters."""
+        least, most = (
+            one if isinstance(one, Parameter) else None for one in (self.least, self.most)
+        )
+        return least, most
 
 
 def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
@@ -116,11 +144,12 @@ class _Parser(Cursor):
         if not self.at_quantifier():
             return part
         quantifier = self.position
-        least, most = self.quantifier()
+        bounds = self.quantifier()
+        span = self.span_from(quantifier)
         greedy = not self.accept("?")
         if self.at_quantifier():
             self.refuse_second_quantifier(quantifier)
-        return Quantified(part, least, most, greedy, self.span_from(start))
+        return Quantified(part, *bounds.numbers, greedy, self.span_from(start), bounds.given, span)
 
     def at_quantifier(self) -> bool:
         return self.key in ("*", "+", "?", "{")
@@ -132,23 +161,24 @@ class _Parser(Cursor):
         texts = [self.text[span.start : span.end] for span in spans]
         raise errors.two_quantifiers(texts[0], texts[1], spans[0].to(spans[1]))
 
-    def quantifier(self) -> tuple[int, int | None]:
+    def quantifier(self) -> Bounds:
         token = self.advance()
         if token.key in _SIMPLE_QUANTIFIERS:
-            return _SIMPLE_QUANTIFIERS[token.key]
+            return Bounds(*_SIMPLE_QUANTIFIERS[token.key])
         least = self.bound()
         ranged = self.accept(",")
         most = self.bound() if ranged else least
         if not self.accept("}") or (least is None and not ranged):
             self.refuse_braces(token)
         span = token.span.to(self.tokens[self.position - 1].span)
-        if most == 0:
-            raise errors.bound_is_zero(span)
-        if most is not None and (least or 0) > most:
-            raise errors.bounds_reversed(least or 0, most, span)
-        return least or 0, most
+        found = Bounds(least, most)
+        if found.given == (None, None):
+            check_bounds(*found.numbers, span)
+        return found
 
-    def bound(self) -> int | None:
+    def bound(self) -> int | Parameter | None:
+        if self.key in (":", "?", "@"):
+            return self.parameter(self.advance())
         if self.token.kind is not TokenKind.NUMBER:
             return None
         token = self.advance()
@@ -157,9 +187,16 @@ class _Parser(Cursor):
             raise errors.bound_too_large(MOST, token.span)
         return number
 
+    def parameter(self, mark: Token) -> Parameter:
+        """`?`, `:name` or `@name`, whose first token was just read."""
+        if mark.key == "?":
+            return Parameter(parameter_name(mark.span), mark.key, mark.span)
+        if self.token.kind is not TokenKind.WORD:
+            raise errors.parameter_without_name(mark.text, mark.span)
+        name = self.advance()
+        return Parameter(name.text, mark.key, mark.span.to(name.span))
+
     def refuse_braces(self, opening: Token) -> None:
-        if self.key == ":":
-            raise errors.parameter_as_bound(self.token.span)
         end = self.text.find("}", opening.span.start, self.tokens[-1].span.end)
         raise errors.malformed_quantifier(
             Span(opening.span.start, end + 1 if end >= 0 else self.token.span.end)

@@ -6,12 +6,23 @@ give the same value; it is FINAL in the plan. What is forbidden is refused by `p
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import MappingProxyType
+
 from matchrec.errors.sql.clause import search_outside_window, skip_among_all
 from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.dialect import Dialect
-from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize, MeasureNode, SortKey
+from matchrec.frontends.row_pattern.parameters import Values, fill_bounds
+from matchrec.frontends.sql.clause.nodes import (
+    ExpressionText,
+    MatchRecognize,
+    MeasureNode,
+    PartitionKey,
+    SortKey,
+)
 from matchrec.plan.clauses import (
+    ONE_OF_A_ROW,
     AfterMatchSkip,
     Definition,
     EventSelection,
@@ -28,8 +39,8 @@ from matchrec.plan.pattern import variable_names
 from matchrec.plan.rules import check
 
 
-def lower(clause: MatchRecognize) -> MatchPlan:
-    """The plan of a clause.
+def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:
+    """The plan of a clause. values: of parameters, which PATTERN may have as bounds.
 
     >>> from matchrec.frontends.sql import parse_clause
     >>> plan = lower(parse_clause("PATTERN (a b*) DEFINE b AS x > PREV(x)"))
@@ -38,9 +49,10 @@ def lower(clause: MatchRecognize) -> MatchPlan:
     """
     if clause.search:
         raise search_outside_window(clause.search.value, clause.search_span or clause.span)
-    if clause.output is not None and clause.after_match is not None:
+    if clause.output not in (None, *ONE_OF_A_ROW) and clause.after_match is not None:
         raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
-    primary = variable_names(clause.pattern)
+    pattern = fill_bounds(clause.pattern, values)
+    primary = variable_names(pattern)
     unions = tuple(subset.name for subset in clause.subsets)
     dialect = clause.dialect
     define, measures = (
@@ -48,8 +60,8 @@ def lower(clause: MatchRecognize) -> MatchPlan:
     )
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     plan = MatchPlan(
-        pattern=clause.pattern,
-        partition_by=tuple(_row(key, Clause.PARTITION_BY, dialect) for key in clause.partition_by),
+        pattern=pattern,
+        partition_by=tuple(_partition_key(key, dialect) for key in clause.partition_by),
         order_by=tuple(_sort_item(key, dialect) for key in clause.order_by),
         measures=tuple(_measure(node, measures, rows_per_match) for node in clause.measures),
         rows_per_match=rows_per_match,
@@ -74,6 +86,10 @@ def _row(node: ExpressionText, clause: Clause, dialect: Dialect) -> RowExpressio
 
 def _scalar(node: ExpressionText, scope: Scope) -> Scalar:
     return parse_scalar(node.text, node.span.start, scope)
+
+
+def _partition_key(key: PartitionKey, dialect: Dialect) -> RowExpression:
+    return replace(_row(key.expression, Clause.PARTITION_BY, dialect), name=key.name)
 
 
 def _sort_item(key: SortKey, dialect: Dialect) -> SortItem:

@@ -149,7 +149,8 @@ def explain_refusal(
             here = written.span
             others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
             measures = tuple(measure.name for measure in others)
-            names = Names(tuple(columns.names), plan.variables, measures)
+            keys = tuple(key.name for key in plan.partition_by if key.name)
+            names = Names(tuple(columns.names), plan.variables, measures, keys)
             return unknown_column(name, written.clause, names, written.span)
         case "UNRESOLVED_ROUTINE":
             functions = [str(row[0]) for row in relation.runner.sql(("SHOW FUNCTIONS",)).collect()]

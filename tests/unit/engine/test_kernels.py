@@ -50,7 +50,7 @@ def test_a_finished_match_sets_the_next_starting_row() -> None:
     def finish(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
         targets = find_targets(variable, {"B": frozenset([1])}, np.arange(3))
         program[:, layout.IS_TARGET] = targets
-        rules = layout.Rules(first, program, skip_rule(to), True, None, None, None)
+        rules = layout.Rules(first, program, skip_rule(to), True, False, False, None, None, None)
         output = layout.Found(np.zeros((4, 2), np.int64), taken)
         progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
         status = callable_kernel(finish_match)(rules, output, progress, 10, length)

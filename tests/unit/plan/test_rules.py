@@ -10,6 +10,7 @@ from matchrec.plan.clauses import (
     AfterMatchSkip,
     Definition,
     EventSelection,
+    MatchOutput,
     Measure,
     RowExpression,
     RowsPerMatch,
@@ -18,7 +19,7 @@ from matchrec.plan.clauses import (
     Subset,
     Within,
 )
-from matchrec.plan.expression import Classifier, ColumnReference, Navigation, Term
+from matchrec.plan.expression import Classifier, ColumnReference, MatchNumber, Navigation, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Concatenation, Exclusion, Quantified, Variable
 from matchrec.source import Span
@@ -28,6 +29,7 @@ AB = Concatenation((A, B))
 TRUE = Term(("TRUE",), Span(0, 4))
 CLASSIFIER_BEFORE = Term((Classifier(Navigation(physical_offset=-1)), " = 'A'"), Span(0, 4))
 FAR_BACK = Term((ColumnReference(Navigation(logical_offset=1001), "x"), " > 1"), Span(0, 4))
+NUMBER = Term((MatchNumber(), " = 1"), Span(0, 4))
 WITHIN = Within(RowExpression("3"))
 EXCLUDING = Concatenation((A, Quantified(Exclusion(B), 1, None)))
 
@@ -108,6 +110,16 @@ FORBIDDEN = [
             definitions=(Definition("B", CLASSIFIER_BEFORE),),
         ),
         "CLASSIFIER() a physical step away in DEFINE is not supported with SKIP TILL NEXT MATCH",
+    ),
+    (
+        rules.longest_matches_are_contiguous,
+        MatchPlan(AB, output=MatchOutput.LONGEST, selection=EventSelection.SKIP_TILL_NEXT_MATCH),
+        "LONGEST MATCH with SKIP TILL NEXT MATCH is not supported",
+    ),
+    (
+        rules.conditions_know_the_match_number,
+        MatchPlan(AB, output=MatchOutput.ALL, definitions=(Definition("B", NUMBER),)),
+        "MATCH_NUMBER() in DEFINE has no meaning with ALL MATCHES",
     ),
     (
         rules.conditions_look_back_as_far_as_is_kept,

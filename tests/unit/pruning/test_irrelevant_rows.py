@@ -64,7 +64,7 @@ def found(pattern: RowPattern, rows: list[str], skip: AfterMatchSkip) -> list[ob
     A row is its number and the variables that it may be mapped to, as in `7AB`; any row is X, Y.
     """
 
-    def may(start: int, variables: tuple[str, ...]) -> bool:
+    def may(_: int, start: int, variables: tuple[str, ...]) -> bool:
         name = variables[-1]
         return name in FILLERS or name in rows[start + len(variables) - 1]
 

@@ -51,7 +51,7 @@ ROWS = st.lists(st.sampled_from(["", "A", "B", "C", "AB", "BC", "ABC"]), max_siz
 def mapped(pattern: RowPattern, rows: list[tuple[int, str]], skip: AfterMatchSkip) -> list[object]:
     """Every match as (row, variable) pairs; rows are numbers with the variables they satisfy."""
 
-    def may(start: int, variables: tuple[str, ...]) -> bool:
+    def may(_: int, start: int, variables: tuple[str, ...]) -> bool:
         return variables[-1] in rows[start + len(variables) - 1][1]
 
     return [

@@ -9,6 +9,9 @@ search comes there again. A failing condition ends the search only when all runs
 depth-first search would not have met it earlier. With windows, whose ends never go back, a run that
 began later lives longer: runs merge where their windows end together, and nothing is remembered.
 
+Where the longest match of a starting row is asked for, a run that accepts beats those of later
+starting rows only, and the others of its own row go on until all of them died.
+
 Cost: rows x choices where conditions look only at the data, in windows times the rows of a window,
 else rows x runs; runs of equal computation states merge. Sources: SASE+, "Basic algorithm" and
 "Merging equivalent runs"; with nothing that depends on the run, it is the machine of Pike and
@@ -92,6 +95,8 @@ def find_match(
                     runs[bank, index, layout.RUN_START],
                     bank * runs.shape[1] + index,
                 )
+            if rules.longest and 0 <= progress[layout.BEST_START] < run.start:
+                break
             answer = expand(run, 1 - bank, row, partition, rules, rows, work, registers)
             if answer != GOES_ON:
                 progress[layout.FAILED_START] = run.start

@@ -53,6 +53,9 @@ def expand(
         if guard != 0 and not is_anchored(guard, row, partition):
             continue
         target = program[choice, layout.TARGET]
+        if target == layout.ACCEPT and rules.longest:
+            note_longer(run, row, progress)
+            continue
         if target == layout.ACCEPT:
             progress[layout.BEST_START] = run.start
             progress[layout.BEST_END] = row
@@ -63,7 +66,7 @@ def expand(
         if row >= bound or satisfied[row, program[choice, layout.WORD]] & mask != mask:
             continue
         bit = program[choice, layout.MEMO]
-        if rows.window_end.shape[0] > 0:
+        if rows.window_end.shape[0] > 0 or rules.longest:
             bit = layout.NOT_REMEMBERED
         if bit >= 0 and has_failed(memo, progress, bit, row + 1):
             continue
@@ -100,6 +103,19 @@ def expand(
         progress[layout.NODES] += 1
         progress[layout.RUNS] += 1
     return GOES_ON
+
+
+@inlined
+def note_longer(run: Run, row: int, progress: IntArray) -> None:
+    """Make a run that accepts the best match, unless one is before it that is as long.
+
+    Of the runs that are looked at, those of one starting row come one after the other, and none is
+    of a later starting row than the best match.
+    """
+    if progress[layout.BEST_START] != run.start or progress[layout.BEST_END] < row:
+        progress[layout.BEST_START] = run.start
+        progress[layout.BEST_END] = row
+        progress[layout.BEST_NODE] = run.node
 
 
 @inlined

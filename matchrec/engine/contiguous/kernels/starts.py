@@ -11,6 +11,7 @@ from matchrec.engine.kernels.layout import (
     Found,
     Partition,
     PathWork,
+    ReachWork,
     Rows,
     Rules,
     WindowWork,
@@ -74,7 +75,9 @@ def begin_next_partition(searched: IntArray, progress: IntArray) -> None:
 
 
 @inlined
-def write_path(length: int, rules: Rules, work: PathWork | WindowWork, output: Found) -> int:
+def write_path(
+    length: int, rules: Rules, work: PathWork | WindowWork | ReachWork, output: Found
+) -> int:
     """Write out the match that `path` leads through from the starting row on, as `finish_match`.
 
     DONE, OUTPUT_FULL or a failure.
@@ -107,6 +110,9 @@ def finish_match(rules: Rules, output: Found, progress: IntArray, start: int, le
     is_target = rules.program[:, layout.IS_TARGET]
     mapped = output.taken[begin : begin + length]
     row = next_start(rules.skip, is_target, mapped, start, None)
+    if rules.forgets:
+        progress[layout.MEMO_FROM] = row
+        progress[layout.MEMO_TO] = row
     return count_match(output.found, progress, start, length, row)
 
 

@@ -73,6 +73,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 return status
             counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
         progress[layout.PARTITION] += 1
+        progress[layout.NUMBER] = 0
         progress[layout.START] = partition.upper
         forget(partition.upper, work)
     return layout.DONE
@@ -104,7 +105,10 @@ def skip(start: int, rules: Rules, work: Work) -> int:
     length = work.progress[own.BEST_LENGTH]
     mapped, rows = work.path[own.CHOICES, :length], work.path[own.ROWS, :length]
     row = next_start(rules.skip, rules.program[:, layout.IS_TARGET], mapped, start, rows)
-    return go_on_from(row, start, work.progress)
+    status = go_on_from(row, start, work.progress)
+    if rules.forgets:
+        forget(work.progress[layout.START], work)
+    return status
 
 
 @spliced

@@ -70,6 +70,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             compact(progress[own.BANK], end - 1, rows.window_end, work)
             return layout.DONE
         progress[layout.PARTITION] += 1
+        progress[layout.NUMBER] = 0
         progress[layout.START] = partition.upper
         progress[own.COUNT] = 0
     if rules.output == own.GRAPH:

@@ -23,7 +23,7 @@ class Rules(NamedTuple):
     flushes: whether there is such a state.
     absent: int64[a, 3], columns below. members: bool[a, 2, v], the variables before that part and
     after it. closing: int64[0 or 1, 4], the condition of the match as a whole.
-    instructions, live_first, live: see `evaluate.kernels` and `kernels.merging`.
+    forgets, instructions, live_first, live: see `kernels.layout`.
     """
 
     first: IntArray
@@ -41,6 +41,7 @@ class Rules(NamedTuple):
     absent: IntArray
     members: BoolArray
     closing: IntArray
+    forgets: bool
     instructions: IntArray
     live_first: IntArray
     live: IntArray

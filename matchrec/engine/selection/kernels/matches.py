@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ChoiceArray, Partition
-from matchrec.engine.kernels.mapping import source_of
+from matchrec.engine.kernels.mapping import input_of
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
@@ -46,7 +46,7 @@ def evaluate(
     code: Code, place: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:
     """The answer of a condition on the registers at `place`: HOLDS, HOLDS_NOT or an error."""
-    source = source_of(rows, partition)
+    source = input_of(partition, rows, work)
     begin, end, registers = code.begin, code.end, work.registers
     answer = holds_apart(rules.instructions, begin, end, registers, place, row, source, work.stack)
     return int(answer)
@@ -169,6 +169,7 @@ def write_match(rows: IntArray, choices: IntArray, progress: IntArray, output: F
     output.found[own.FOUND_COMPLETED, match] = progress[own.COMPLETED]
     output.found[own.FOUND_KIND, match] = progress[own.MATCH_KIND]
     progress[layout.MATCHES] = match + 1
+    progress[layout.NUMBER] += 1
     progress[layout.MAPPED] = mapped + length
     return layout.DONE
 

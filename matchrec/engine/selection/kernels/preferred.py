@@ -48,6 +48,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             if status != layout.DONE:
                 return status
         progress[layout.PARTITION] += 1
+        progress[layout.NUMBER] = 0
         progress[layout.START] = partition.upper
     return layout.DONE
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import dialects as errors
+from matchrec.frontends.dialects.clause.limits import Feature
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.product import Addition
 from matchrec.frontends.dialects.rules.times import unit_of
@@ -23,10 +24,14 @@ _TRUTH = {"TRUE": True, "FALSE": False}
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Characters that only one product reads, and the words after PATTERN that say the same."""
+    """Characters that only one product reads, and the words after PATTERN that say the same.
+
+    feature: what they ask for, if anything.
+    """
 
     span: Span
     words: str
+    feature: Feature | None
 
     def edits(self, pattern: Span) -> Iterator[Edit]:
         """Take it out, and say it after the row pattern, which stands at `pattern`."""
@@ -69,7 +74,8 @@ def _options(clause: ClauseTokens, index: int) -> Added:
         if end - start != 3 or clause.key(start) != _LONGEST or value is None:
             raise errors.unknown_option(clause.span(start, end), _LONGEST.lower())
         longest = value
-    return Added(clause.span(index, closing + 1), "LONGEST MATCH" if longest else "")
+    span = clause.span(index, closing + 1)
+    return Added(span, "LONGEST MATCH", Feature.LONGEST) if longest else Added(span, "", None)
 
 
 def _duration(clause: ClauseTokens, index: int) -> Added:
@@ -79,7 +85,18 @@ def _duration(clause: ClauseTokens, index: int) -> Added:
         raise errors.malformed_duration(clause.span(index, closing + 1))
     unit, amount = (clause.text_at(clause.span(*part)) for part in parts)
     words = f"WITHIN INTERVAL '{amount}' {unit_of(unit)}"
-    return Added(clause.span(index, closing + 1), words)
+    return Added(clause.span(index, closing + 1), words, Feature.WITHIN)
+
+
+def option_edits(clause: ClauseTokens, pattern: Span) -> Iterator[Edit]:
+    """LONGEST MATCH after PATTERN, which stands at `pattern`, as an option of the clause."""
+    for index in clause.level(0, len(clause)):
+        words = clause.key(index), clause.key(index + 1)
+        if clause[index].span.start > pattern.end and words == ("LONGEST", "MATCH"):
+            end = clause[len(clause) - 1].span.end
+            yield Edit(clause.span(index, index + 2), "")
+            yield Edit(Span(end, end), f" OPTIONS ({_LONGEST.lower()} = TRUE)")
+            return
 
 
 def _closing(clause: ClauseTokens, opening: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.errors.sql import dialects as errors
-from matchrec.frontends.dialects.clause.additions import without_additions
+from matchrec.frontends.dialects.clause.additions import option_edits, without_additions
 from matchrec.frontends.dialects.clause.defaults import default_edits, output_notes
 from matchrec.frontends.dialects.clause.event_time import (
     EventTime,
@@ -26,9 +26,11 @@ from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.product import Addition
 from matchrec.frontends.dialects.rules.columns import Kinds, KnownColumns
 from matchrec.frontends.dialects.rules.place import Place
+from matchrec.frontends.row_pattern.parameters import parameters_in
 from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize
 from matchrec.frontends.sql.clause.sections import ClauseTokens, Part
+from matchrec.plan.clauses import MatchOutput
 
 
 def clause_edits(
@@ -46,7 +48,7 @@ def clause_edits(
     if read.defines_more and not write.defines_more:
         clause, unused = without_unused(tokens, clause)
         yield from (Edit(span, "") for span in unused)
-    check_limits(clause, write)
+    check_limits(clause, write, ((one.feature, one.span) for one in additions if one.feature))
     keeps_case = read.keeps_case and not write.keeps_case
     written = variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns or {}), quoted=written)
@@ -59,8 +61,11 @@ def clause_edits(
     yield from _expression_edits(clause, fragments, place)
     spans = tuple(node.span for _, node in expressions(clause))
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
+    yield from bound_edits(clause, write.parameter)
     yield from default_edits(tokens, clause, read, write)
     yield from _loop_edits(clause, fragments, place)
+    if clause.output is MatchOutput.LONGEST and Addition.LONGEST_MATCH in write.additions:
+        yield from option_edits(tokens, clause.pattern_span)
     fragments.notes.extend(output_notes(tokens, clause, read, write))
 
 
@@ -81,9 +86,16 @@ def _expression_edits(clause: MatchRecognize, fragments: Fragments, place: Place
         yield from fragments.expression(node.span, place.within(seen, part))
 
 
+def bound_edits(clause: MatchRecognize, mark: str) -> Iterator[Edit]:
+    """Another mark before the names of parameters that are bounds of quantifiers."""
+    for one in parameters_in(clause.pattern):
+        if one.mark not in ("?", mark) and one.span is not None:
+            yield Edit(one.span, f"{mark}{one.name}")
+
+
 def expressions(clause: MatchRecognize) -> Iterator[tuple[Part, ExpressionText]]:
     """Every expression of a clause, and in which part it stands."""
-    yield from ((Part.PARTITION_BY, key) for key in clause.partition_by)
+    yield from ((Part.PARTITION_BY, key.expression) for key in clause.partition_by)
     yield from ((Part.ORDER_BY, key.expression) for key in clause.order_by)
     yield from ((Part.MEASURES, measure.expression) for measure in clause.measures)
     yield from ((Part.DEFINE, definition.condition) for definition in clause.definitions)

@@ -69,7 +69,8 @@ def _column_notes(clause: MatchRecognize, read: Product, write: Product) -> Iter
 def _repeated_keys(clause: MatchRecognize) -> Iterator[Span]:
     """Where a key of PARTITION BY or ORDER BY stands that has been written before."""
     seen = set()
-    for key in (*clause.partition_by, *(one.expression for one in clause.order_by)):
+    keys = (key.expression for key in clause.partition_by)
+    for key in (*keys, *(one.expression for one in clause.order_by)):
         name = key.text.upper()
         if name in seen:
             yield key.span

@@ -47,7 +47,7 @@ def ordered_by(clause: MatchRecognize, time: EventTime) -> MatchRecognize:
 
 def check_keys(clause: MatchRecognize, time: EventTime) -> None:
     """Raises an error for a key of OVER that does not divide the rows."""
-    partitions = {key.text.upper() for key in clause.partition_by}
+    partitions = {key.expression.text.upper() for key in clause.partition_by}
     for key in time.keys:
         if key.text.upper() not in partitions:
             raise errors.own_time(key.text, key.span)

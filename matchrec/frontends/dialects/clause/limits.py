@@ -5,13 +5,13 @@ Sources: the products' references of the clause; Flink's page has its "Known lim
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from matchrec.errors.sql.dialects import not_in
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.sql.clause.nodes import MatchRecognize
-from matchrec.plan.clauses import EventSelection, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Alternation,
     Exclusion,
@@ -29,7 +29,9 @@ class Feature(Enum):
     """A part of the clause; the value names it in messages."""
 
     SELECTION = "event selection: SKIP TILL NEXT MATCH, ALL MATCHES and the like"
+    LONGEST = "LONGEST MATCH"
     WITHIN = "WITHIN"
+    KEY_NAMES = "names in PARTITION BY"
     SUBSET = "SUBSET"
     ALL_ROWS = "ALL ROWS PER MATCH"
     OMIT_EMPTY = "OMIT EMPTY MATCHES"
@@ -44,7 +46,7 @@ class Feature(Enum):
     RELUCTANT = "reluctant quantifiers"
 
 
-_OURS = {Feature.SELECTION, Feature.WITHIN}
+_OURS = {Feature.SELECTION, Feature.LONGEST, Feature.WITHIN, Feature.KEY_NAMES}
 _LACKING = {
     "spark": frozenset[Feature](),
     "standard": frozenset(_OURS),
@@ -64,8 +66,9 @@ _LACKING = {
         }
     ),
     "bigquery": frozenset(
-        _OURS
-        | {
+        {
+            Feature.SELECTION,
+            Feature.WITHIN,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
@@ -78,6 +81,8 @@ _LACKING = {
     "flink": frozenset(
         {
             Feature.SELECTION,
+            Feature.LONGEST,
+            Feature.KEY_NAMES,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
@@ -92,10 +97,15 @@ _LACKING = {
 }
 
 
-def check_limits(clause: MatchRecognize, product: Product) -> None:
-    """Raises MatchRecognizeUnsupportedError for a part that the product does not have."""
+def check_limits(
+    clause: MatchRecognize, product: Product, added: Iterable[tuple[Feature, Span]] = ()
+) -> None:
+    """Raises MatchRecognizeUnsupportedError for a part that the product does not have.
+
+    added: parts that the clause has in words of another product.
+    """
     lacking = _LACKING[product.name]
-    for feature, span in features(clause):
+    for feature, span in (*features(clause), *added):
         if feature in lacking:
             raise not_in(product.title, feature.value, span)
 
@@ -103,10 +113,15 @@ def check_limits(clause: MatchRecognize, product: Product) -> None:
 def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
     """The parts that a clause has, and where."""
     pattern = clause.pattern_span
-    if clause.output or clause.selection not in (None, EventSelection.STRICT_CONTIGUITY):
+    if clause.output is MatchOutput.LONGEST:
+        yield Feature.LONGEST, Span(pattern.end, pattern.end + 1)
+    elif clause.output or clause.selection not in (None, EventSelection.STRICT_CONTIGUITY):
         yield Feature.SELECTION, Span(pattern.end, pattern.end + 1)
     if clause.within:
         yield Feature.WITHIN, clause.within.span
+    for key in clause.partition_by:
+        if key.name is not None:
+            yield Feature.KEY_NAMES, key.span
     for subset in clause.subsets:
         yield Feature.SUBSET, subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))

@@ -17,6 +17,7 @@ from matchrec.frontends.sql.clause.nodes import (
     ExpressionText,
     MatchRecognize,
     MeasureNode,
+    PartitionKey,
     Search,
     SortKey,
 )
@@ -52,7 +53,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         pattern_span=clause.span(pattern.start, clause.pairs[pattern.start] + 1),
         selection=selection,
         output=output,
-        partition_by=tuple(_expression(clause, *item) for item in items(Part.PARTITION_BY)),
+        partition_by=tuple(_partition_key(clause, *item) for item in items(Part.PARTITION_BY)),
         order_by=tuple(_sort_key(clause, *item) for item in items(Part.ORDER_BY)),
         measures=tuple(_measure(clause, *item) for item in items(Part.MEASURES)),
         rows_per_match=one(Part.ROWS_PER_MATCH, _rows_per_match),
@@ -94,11 +95,24 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
             raise errors.not_closed_before("(", "DEFINE", spans)
     if end < section.end:
         token = clause[end]
-        if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON"):
+        if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST"):
             raise errors.malformed_selection(clause.span(end, section.end))
         raise syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
     inside = Span(clause[opening].span.end, clause[closing].span.start)
     return parse_row_pattern(clause.text, inside)
+
+
+def _partition_key(clause: ClauseTokens, start: int, end: int) -> PartitionKey:
+    span, name = clause.span(start, end), clause[end - 1]
+    if end - start < 3 or clause.key(end - 2) != "AS":
+        return PartitionKey(_expression(clause, start, end), None, span)
+    if name.in_double_quotes:
+        raise column_in_double_quotes(name.text, Part.PARTITION_BY.value, name.span)
+    if name.is_string:
+        raise errors.string_as_name("partition column in PARTITION BY", name.text, name.span)
+    if not name.is_name:
+        return PartitionKey(_expression(clause, start, end), None, span)
+    return PartitionKey(_expression(clause, start, end - 2), name.name, span)
 
 
 def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
@@ -152,7 +166,7 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
         return errors.star_as_measure(expression.text, expression.span)
     if end - start > 2 and clause.key(end - 2) == "AS" and clause[end - 1].is_string:
         token = clause[end - 1]
-        return errors.string_as_name(token.text, token.span)
+        return errors.string_as_name("measure in MEASURES", token.text, token.span)
     return errors.measure_without_name(expression.text, expression.span)
 
 

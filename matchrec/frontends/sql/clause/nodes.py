@@ -30,6 +30,15 @@ class ExpressionText:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionKey:
+    """One PARTITION BY key, `expression` or `expression AS name`. span: of all of it."""
+
+    expression: ExpressionText
+    name: str | None = None
+    span: Span = field(compare=False, default=Span(0, 0))
+
+
+@dataclass(frozen=True, slots=True)
 class SortKey:
     """One ORDER BY key; None where nothing is written. span: of all of it."""
 
@@ -74,7 +83,7 @@ class MatchRecognize:
 
     pattern: RowPattern
     pattern_span: Span = field(compare=False, default=Span(0, 0))
-    partition_by: tuple[ExpressionText, ...] = ()
+    partition_by: tuple[PartitionKey, ...] = ()
     order_by: tuple[SortKey, ...] = ()
     measures: tuple[MeasureNode, ...] = ()
     rows_per_match: RowsPerMatch | None = None

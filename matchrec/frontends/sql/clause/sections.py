@@ -138,10 +138,11 @@ def read_words_after_pattern(
 ) -> tuple[tuple[EventSelection | None, MatchOutput | None], int]:
     """What the words after PATTERN's parenthesis say, and the token after them."""
     selection, end = _one_of(tuple(EventSelection), clause, closing + 1)
-    output, end = _one_of((MatchOutput.ALL, MatchOutput.NON_OVERLAPPING), clause, end)
+    output, end = _one_of(_OUTPUTS, clause, end)
     return (selection, output), end
 
 
+_OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
 _Words = TypeVar("_Words", EventSelection, MatchOutput)
 
 

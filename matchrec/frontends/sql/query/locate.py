@@ -10,6 +10,7 @@ from matchrec.errors.sql import query as errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames
 from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
+from matchrec.frontends.row_pattern.parameters import parameters_in
 from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.sections import cut_out_tokens
 from matchrec.frontends.sql.query.aliases import find_aliases
@@ -77,13 +78,14 @@ def _refuse_misspelt(text: str) -> None:
 
 
 def _marks(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
-    """The parameter markers; a `?` in PATTERN is a quantifier."""
+    """The parameter markers; a `?` in PATTERN is a quantifier, unless it is one's bound."""
     patterns = [site.clause.pattern.span for site in sites]
+    bounds = {one.span for site in sites for one in parameters_in(site.clause.pattern)}
     return tuple(
         token.span
         for token in tokens.tokens
         if token.key == "?"
-        and not any(span and span.start <= token.span.start < span.end for span in patterns)
+        and (token.span in bounds or not any(span and span.holds(token.span) for span in patterns))
     )
 
 

@@ -19,6 +19,7 @@ from matchrec.frontends.sql.clause.nodes import (
     ExpressionText,
     MatchRecognize,
     MeasureNode,
+    PartitionKey,
     Search,
     SortKey,
 )
@@ -52,7 +53,7 @@ def text(written: str) -> ExpressionText:
 
 def test_every_part_has_its_node() -> None:
     clause = parse_clause(EVERY_PART)
-    assert clause.partition_by == (text("sym"), text("year(ts)"))
+    assert clause.partition_by == (PartitionKey(text("sym")), PartitionKey(text("year(ts)")))
     assert clause.order_by == (
         SortKey(text("ts"), descending=True, nulls_first=False),
         SortKey(text("x"), nulls_first=True),
@@ -83,7 +84,7 @@ def test_every_part_has_its_place() -> None:
         *("A", "`b c`", "B")
     ]
     assert clause.within is not None
-    for node in (*clause.partition_by, clause.within):
+    for node in (*(key.expression for key in clause.partition_by), clause.within):
         assert source.at(node.span) == node.text
     variables = [n.span for n in walk(clause.pattern) if isinstance(n, Variable) and n.span]
     assert [source.at(span) for span in variables] == ["A", "B", "`b c`"]
@@ -104,6 +105,7 @@ def test_every_part_has_its_place() -> None:
         "AFTER MATCH SKIP TO next PATTERN (next)",
         "AFTER MATCH SKIP TO FIRST first PATTERN (first last)",
         "AFTER MATCH SKIP TO LAST row PATTERN (row)",
+        "PARTITION BY lower(x) AS x, CAST(y AS int) AS `a b`, as, z AS as ORDER BY t PATTERN (A)",
         "ORDER BY first NULLS FIRST, nulls, last DESC, desc, asc ASC PATTERN (A) WITHIN 10",
         "MEASURES CASE WHEN x THEN 1 END e, x IS NULL AS i, (x) p, x[0] AS q PATTERN (A)",
         "MEASURES match.first AS first, t.final fin, A.pattern AS p PATTERN (A) DEFINE A AS define",
@@ -143,7 +145,7 @@ def several(items: st.SearchStrategy[object], least: int = 0) -> st.SearchStrate
 CLAUSES = st.builds(
     MatchRecognize,
     pattern=several(NAMES.map(Variable), 2).map(Concatenation) | NAMES.map(Variable),
-    partition_by=several(EXPRESSIONS),
+    partition_by=several(st.builds(PartitionKey, EXPRESSIONS, st.none() | NAMES)),
     order_by=several(
         st.builds(SortKey, EXPRESSIONS, st.none() | st.booleans(), st.none() | st.booleans())
     ),

@@ -1,0 +1,167 @@
+"""The longest match of each starting row, where conditions look only at the data.
+
+`farthest` is how many rows a run in a state is away from the farthest acceptance that it can reach,
+from a row on. The search steps to the first choice that keeps that distance, row by row, and never
+goes back: of the longest matches this is the preferred one.
+
+A value holds for every starting row whose window ends at the same row, so without windows each pair
+of state and row is looked at once.
+
+Cost: rows x choices, in windows times the rows of a window; and the rows of the matches.
+
+farthest: int32[r, s], r a power of two; row position p stands at farthest[p & (r - 1)].
+path: int32[r] and most: int32[r], the choice that is tried at each row from the starting row on,
+and the best of those before it.
+"""
+
+import numpy as np
+
+from matchrec.engine.contiguous.kernels.starts import (
+    end_of_window,
+    is_anchored,
+    search_partitions,
+    write_path,
+)
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Found, Partition, ReachWork, Rows, Rules
+from matchrec.jit.decorators import inlined, kernel, spliced
+
+UNKNOWN = -1
+NEVER = -2  # no acceptance can be reached; `explore` returns a distance, this, or one of these
+NO_ROOM = -3  # the arrays are too small
+UNDECIDED = -4  # rows from the edge on decide
+
+
+@kernel
+def search(rules: Rules, rows: Rows, work: ReachWork, output: Found) -> int:
+    """Search from `progress` on until all is done or something is full; return the status."""
+    return search_partitions(search_start, rules, rows, work, output)
+
+
+@spliced
+def search_start(
+    partition: Partition, rules: Rules, rows: Rows, work: ReachWork, output: Found
+) -> int:
+    """Write out the longest match at progress[START], and go on to the next starting row."""
+    progress = work.progress
+    start = progress[layout.START]
+    bound = end_of_window(rows.window_end, start, partition.upper)
+    if bound != progress[layout.MEMO_WINDOW]:  # what was found out was in another one
+        progress[layout.MEMO_TO] = start
+        progress[layout.MEMO_WINDOW] = bound
+    length = explore(bound, partition, rules, rows, work)
+    if length == NEVER:
+        progress[layout.START] = start + 1
+        return layout.DONE
+    if length == NO_ROOM:
+        return layout.MEMO_FULL
+    if length == UNDECIDED:
+        return layout.MORE_ROWS
+    walk(length, bound, partition, rules, rows, work)
+    return write_path(length, rules, work, output)
+
+
+@inlined
+def explore(bound: int, partition: Partition, rules: Rules, rows: Rows, work: ReachWork) -> int:
+    """How many rows the farthest acceptance is away from progress[START], or what stands for it.
+
+    Depth first, so that what comes later is known when a pair of state and row is left.
+    """
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    path, most, progress = work.path, work.most, work.progress
+    start = progress[layout.START]
+    if start >= partition.edge:
+        return UNDECIDED
+    row = start
+    state = np.int64(0)
+    choice = first[0]
+    best = np.int64(NEVER)
+    while True:
+        while choice < first[state + 1]:
+            guard = program[choice, layout.GUARD]
+            mask = program[choice, layout.MASK]
+            if guard != 0 and not is_anchored(guard, row, partition):
+                choice += 1
+                continue
+            target = program[choice, layout.TARGET]
+            if target == layout.ACCEPT:
+                best = max(best, np.int64(0))
+            elif row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
+                away = look(target, row + 1, work)
+                if away == UNKNOWN:
+                    break
+                best = max(best, one_more(away))
+            choice += 1
+        if choice < first[state + 1]:
+            if row + 1 - start == path.shape[0]:
+                progress[layout.NEEDED] = row + 2 - start
+                return NO_ROOM
+            path[row - start] = choice
+            most[row - start] = best
+            row += 1
+            if row == partition.edge:
+                return UNDECIDED
+            state = program[choice, layout.TARGET]
+            choice = first[state]
+            best = np.int64(NEVER)
+            continue
+        keep(state, row, best, work)
+        if row == start:
+            return int(best)
+        row -= 1
+        choice = path[row - start]
+        state = program[choice, layout.SOURCE]
+        best = max(np.int64(most[row - start]), one_more(best))
+        choice += 1
+
+
+@inlined
+def walk(
+    length: int, bound: int, partition: Partition, rules: Rules, rows: Rows, work: ReachWork
+) -> None:
+    """Write the choices of the preferred match of that length to `path`; `explore` knows of it."""
+    first, program, satisfied = rules.first, rules.program, rows.satisfied
+    start = work.progress[layout.START]
+    state = np.int64(0)
+    for index in range(length):
+        row = start + index
+        for choice in range(first[state], first[state + 1]):
+            guard = program[choice, layout.GUARD]
+            mask = program[choice, layout.MASK]
+            if (
+                program[choice, layout.TARGET] != layout.ACCEPT
+                and (guard == 0 or is_anchored(guard, row, partition))
+                and row < bound
+                and satisfied[row, program[choice, layout.WORD]] & mask == mask
+                and look(program[choice, layout.TARGET], row + 1, work) == length - index - 1
+            ):
+                work.path[index] = choice
+                break
+        state = program[work.path[index], layout.TARGET]
+
+
+@inlined
+def one_more(away: int) -> int:
+    """The distance from one row before."""
+    return away if away == NEVER else away + 1
+
+
+@inlined
+def look(state: int, row: int, work: ReachWork) -> int:
+    """What is known of a state and row: a distance, NEVER or UNKNOWN."""
+    if row >= work.progress[layout.MEMO_TO]:
+        return UNKNOWN
+    return int(work.farthest[row & (work.farthest.shape[0] - 1), state])
+
+
+@inlined
+def keep(state: int, row: int, away: int, work: ReachWork) -> None:
+    """Note what has been found out; rows that are new are unknown but for that."""
+    farthest, progress = work.farthest, work.progress
+    size, states = farthest.shape
+    if row >= progress[layout.MEMO_TO]:
+        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
+            for other in range(states):
+                farthest[new & (size - 1), other] = UNKNOWN
+        progress[layout.MEMO_TO] = row + 1
+    farthest[row & (size - 1), state] = away
