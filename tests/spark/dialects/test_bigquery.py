@@ -268,3 +268,13 @@ def test_what_is_refused(spark: SparkSession, expression: str, message: str) -> 
     query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x MEASURES {expression} AS m PATTERN (a) DEFINE a AS TRUE)"
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, query, dialect="bigquery")
+
+
+@pytest.mark.parametrize(("longest", "found"), [("TRUE", "[1, 2, 3]"), ("FALSE", "[1]")])
+def test_the_longest_match(spark: SparkSession, longest: str, found: str) -> None:
+    # a alone is preferred; with up to two b after it, it is the longest
+    query = f"""SELECT * FROM UNNEST([STRUCT(1 AS x), STRUCT(2), STRUCT(3), STRUCT(4)])
+    MATCH_RECOGNIZE (ORDER BY x MEASURES ARRAY_AGG(x) AS xs
+    PATTERN (a | a b{{@low,@high}}) DEFINE a AS x = 1, b AS x > 1
+    OPTIONS (use_longest_match = {longest}))"""
+    assert answer(spark, query, "bigquery", low=1, high=2) == [["xs"], [found]]

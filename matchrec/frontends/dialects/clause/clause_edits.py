@@ -88,9 +88,10 @@ def _expression_edits(clause: MatchRecognize, fragments: Fragments, place: Place
 
 def bound_edits(clause: MatchRecognize, mark: str) -> Iterator[Edit]:
     """Another mark before the names of parameters that are bounds of quantifiers."""
-    for one in parameters_in(clause.pattern):
-        if one.mark not in ("?", mark) and one.span is not None:
-            yield Edit(one.span, f"{mark}{one.name}")
+    places = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both bounds
+    for span, one in places.items():
+        if one.mark not in ("?", mark) and span is not None:
+            yield Edit(span, f"{mark}{one.name}")
 
 
 def expressions(clause: MatchRecognize) -> Iterator[tuple[Part, ExpressionText]]:

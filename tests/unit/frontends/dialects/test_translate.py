@@ -10,6 +10,26 @@ SPARK = PRODUCTS["spark"]
 
 CLAUSES = [
     (
+        "bigquery",
+        "PATTERN (a{@n} b{@low,@high}) DEFINE a AS x > @y OPTIONS (use_longest_match = TRUE)",
+        "PATTERN (a{:n} b{:low,:high}) LONGEST MATCH DEFINE a AS x > :y ",
+    ),
+    (
+        "trino",
+        "PATTERN (A) DEFINE A AS date_add('quarter', 1, d) < date_add('millisecond', -1500, e)",
+        "PATTERN (A) DEFINE A AS (d + INTERVAL '3' MONTH) < (e + INTERVAL '-1.500' SECOND)",
+    ),
+    (
+        "flink",
+        "AFTER MATCH SKIP TO NEXT ROW PATTERN (A) DEFINE A AS CAST(x AS VARCHAR(3)) = 'abc'",
+        "AFTER MATCH SKIP TO NEXT ROW PATTERN (A) DEFINE A AS LEFT(CAST(x AS STRING), 3) = 'abc'",
+    ),
+    (
+        "oracle",
+        "PATTERN (A) DEFINE A AS x = '' OR REPLACE(x, 'a', '') = 'b'",
+        "PATTERN (A) DEFINE A AS x = CAST(NULL AS STRING) OR REPLACE(x, 'a', '') = 'b'",
+    ),
+    (
         "trino",
         "MEASURES FINAL LAST(x || '(') AS a, FINAL arbitrary(')') AS b PATTERN (A)",
         "MEASURES FINAL LAST(x || '(') AS a, FINAL ANY_VALUE(')') AS b PATTERN (A)",
@@ -278,3 +298,29 @@ def test_what_cannot_be_said_is_refused(read: str, write: str, text: str, messag
 def test_a_quotient_of_integers_is_noted(read: str, write: str, text: str, noted: bool) -> None:
     translation = translate_clause(text, PRODUCTS[read], PRODUCTS[write])
     assert [note.span.start for note in translation.notes] == [24] * noted
+
+
+def test_what_bigquery_says_of_the_longest_match() -> None:
+    clause = "PATTERN (A{:n}) LONGEST MATCH DEFINE A AS x > :y"
+    assert translate_clause(clause, SPARK, PRODUCTS["bigquery"]).text == (
+        "PATTERN (A{@n})  DEFINE A AS x > @y OPTIONS (use_longest_match = TRUE)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "clause", "message"),
+    [
+        (
+            "bigquery",
+            "trino",
+            "PATTERN (A) DEFINE A AS x > 1 OPTIONS (use_longest_match = TRUE)",
+            "Trino has no LONGEST MATCH",
+        ),
+        ("snowflake", "oracle", "PATTERN (A) WITHIN 3 DEFINE A AS x > 1", "Oracle has no WITHIN"),
+    ],
+)
+def test_what_the_other_product_lacks_is_named(
+    read: str, write: str, clause: str, message: str
+) -> None:
+    with pytest.raises(MatchRecognizeError, match=message):
+        translate_clause(clause, PRODUCTS[read], PRODUCTS[write])
