@@ -46,11 +46,11 @@ def convert(  # noqa: PLR0913 -- public signature
 ) -> Conversion:
     """A query in the language of `read`, or a Pattern, as a query in the language of `write`.
 
-    read, write: "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery", or
-    "standard": Spark SQL without our extensions of the clause; "sase" for SASE+; write="pattern"
-    for Python code that builds a Pattern. From SQL to SQL, what need not change stays as it was
-    written, comments and layout too. Raises MatchRecognizeError for what cannot be read, and for
-    what `write` cannot say.
+    read, write: "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery", "azure"
+    (read only), or "standard": Spark SQL without our extensions of the clause; "sase" for SASE+;
+    write="pattern" for Python code that builds a Pattern. From SQL to SQL, what need not change
+    stays as it was written, comments and layout too. Raises MatchRecognizeError for what cannot be
+    read, and for what `write` cannot say.
 
     table, order_by, partition_by, type_column, output: what SQL says of its rows and `sase` and
     `detect` are passed; of use where SASE+ or a Pattern becomes SQL.

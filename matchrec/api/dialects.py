@@ -3,44 +3,98 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from matchrec.api.binding import Arguments, runner_for
+from matchrec.api.evaluation import Evaluation
+from matchrec.api.inputs import dialect_of
+from matchrec.errors.kinds import shown_in
 from matchrec.frontends.dialects.product import SPARK, Product
 from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
+from matchrec.frontends.dialects.rules.kinds import kind_named
 from matchrec.frontends.dialects.translate import (
     Translation,
     translate_clause,
     translate_query,
 )
-from matchrec.frontends.lexing import dialect as lexing
 from matchrec.frontends.sql import MatchRecognize, Query, parse, parse_clause
 from matchrec.source import Origin, Source
+from matchrec.spark.execute import Options
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
-def parse_query(text: str, frames: Collection[str], quotes: lexing.Dialect, dialect: str) -> Query:
-    """A query in the SQL of `dialect`. quotes: how Spark's session reads texts."""
-    product = PRODUCTS[dialect]
+def parse_query(
+    spark: SparkSession, text: str, args: Arguments, frames: dict[str, Any], dialect: str
+) -> Query:
+    """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
+    product, quotes = PRODUCTS[dialect], dialect_of(spark, text)
     if product is SPARK:
         return parse(text, frames, quotes)
-    translation = translate_query(text, product, SPARK)
-    return parse(translation.text, frames, quotes, origin_of(translation, product))
+
+    def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, Query]:
+        translation = translate_query(text, product, SPARK, kinds)
+        query = parse(translation.text, frames, quotes, origin_of(translation))
+        clauses = [replace(site.clause, columns=product.columns) for site in query.sites]
+        sites = zip(query.sites, clauses, strict=True)
+        return translation, replace(query, sites=tuple(replace(s, clause=c) for s, c in sites))
+
+    translation, query = read(())
+    for turn in range(len(query.sites) + 1):
+        if not translation.missed or not query.sites:
+            break
+        evaluation = Evaluation(query, runner_for(spark, query, args, frames), Options())
+        translation, query = read(_known_kinds(evaluation, turn))
+    warn_of(translation, product)
+    return query
 
 
-def parse_clause_of(
-    text: str, quotes: lexing.Dialect, dialect: str
-) -> tuple[MatchRecognize, Source]:
-    """A clause in the SQL of `dialect`, and the text that it was read from."""
-    product = PRODUCTS[dialect]
+def parse_clause_of(df: DataFrame, text: str, dialect: str) -> tuple[MatchRecognize, Source]:
+    """A clause over `df` in the SQL of `dialect`, and the text that it was read from."""
+    product, quotes = PRODUCTS[dialect], dialect_of(df.sparkSession, text)
     if product is SPARK:
         return parse_clause(text, quotes), Source(text)
     translation = translate_clause(text, product, SPARK)
-    origin = origin_of(translation, product)
-    return parse_clause(translation.text, quotes, origin), Source(translation.text, origin)
+    if translation.missed:
+        translation = translate_clause(text, product, SPARK, kinds_of(df))
+    warn_of(translation, product)
+    origin = origin_of(translation)
+    clause = parse_clause(translation.text, quotes, origin)
+    return replace(clause, columns=product.columns), Source(translation.text, origin)
 
 
-def origin_of(translation: Translation, product: Product) -> Origin:
-    """Where the places of a translated text were; warns of what means something else in Spark."""
+def _known_kinds(evaluation: Evaluation, turn: int) -> list[ClauseKinds]:
+    """The columns of clauses up to one of them: of that one, those of its input."""
+    sites = evaluation.query.sites
+    with shown_in(evaluation.query.source):
+        found = [_both_kinds(evaluation, index) for index in range(turn)]
+        if turn < len(sites):
+            found.append(ClauseKinds(kinds_of(evaluation.relation(sites[turn]).rows())))
+    return found
+
+
+def _both_kinds(evaluation: Evaluation, index: int) -> ClauseKinds:
+    site = evaluation.query.sites[index]
+    inputs = kinds_of(evaluation.relation(site).rows())
+    return ClauseKinds(inputs, kinds_of(evaluation.site(site).dataframe))
+
+
+def kinds_of(df: DataFrame) -> Kinds:
+    """The kinds of columns."""
+    return {one.name.lower(): kind_named(one.dataType.simpleString()) for one in df.schema.fields}
+
+
+def origin_of(translation: Translation) -> Origin:
+    """Where the places of a translated text were."""
+    return Origin(Source(translation.edited.original), translation.edited.before)
+
+
+def warn_of(translation: Translation, product: Product) -> None:
+    """Warns of what means something else in Spark."""
     source = Source(translation.edited.original)
-    for note in translation.notes:
+    for note in (one for one in translation.notes if not one.is_met):
         warnings.warn(f"{product.title}: {note.shown(source)}", UserWarning, stacklevel=4)
-    return Origin(source, translation.edited.before)

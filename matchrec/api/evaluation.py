@@ -64,6 +64,12 @@ class Evaluation:
         values = self.runner.args
         plan = lower(site.clause, values if isinstance(values, dict) else {})
         warn_about(plan)
+        executed = execute(plan, self.relation(site), site.relation_alias, self.options, site.use)
+        self.runner = self.runner.having(**{site.view.name: executed.dataframe})
+        return executed
+
+    def relation(self, site: Site) -> Relation:
+        """The input of a clause, once those in it are evaluated."""
 
         def select_list_from(select_list: Template) -> Template:
             return select_from(self.query, site, select_list)
@@ -71,14 +77,11 @@ class Evaluation:
         def after_with(text: Template) -> Template:
             return in_scope(self.query, site, text)
 
-        relation = Relation(
+        return Relation(
             replace(self.runner, in_scope=after_with),
             select_list_from,
             (self.as_written(markers_of_rows(self.query, site)), rows_of(self.query, site)),
         )
-        executed = execute(plan, relation, site.relation_alias, self.options, site.use)
-        self.runner = self.runner.having(**{site.view.name: executed.dataframe})
-        return executed
 
 
 def warn_about(plan: MatchPlan) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from matchrec.api.binding import runner_for
 from matchrec.api.dialects import parse_query
 from matchrec.api.evaluation import Evaluation
-from matchrec.api.inputs import dialect_of
 from matchrec.api.signatures import ARGS, DIALECT, ENGINE, FRAMES, MAX_STEPS
 from matchrec.arguments import SESSION, checked
 from matchrec.frontends.sql import Query, may_have_clause
@@ -44,7 +43,7 @@ def install(
         if not isinstance(query, str):
             return None
         own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
-        parsed = parse_query(query, frames, dialect_of(session, query), own)
+        parsed = parse_query(session, query, args, frames, own)
         return answer(session, parsed, (args, frames), options)
 
     installed.put(spark, sql)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from matchrec.api.binding import Arguments, runner_for
 from matchrec.api.dialects import parse_clause_of, parse_query
 from matchrec.api.evaluation import Evaluation, warn_about
-from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.inputs import relation_of
 from matchrec.api.signatures import (
     ARGS,
     COUNTERS,
@@ -59,8 +59,8 @@ def sql(  # noqa: PLR0913 -- public signature
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
     `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
-    "oracle", "trino", "flink" or "bigquery". engine: "auto", "backtracking" or "breadth_first".
-    transport: how rows reach the Python workers, "auto", "arrow" or "pandas".
+    "oracle", "trino", "flink", "bigquery" or "azure". engine: "auto", "backtracking" or
+    "breadth_first". transport: how rows reach the Python workers, "auto", "arrow" or "pandas".
     max_steps: how often conditions that depend on the run may be asked in one partition before the
     query ends with an error, None for no limit; the cost of all others is bounded, as `explain`
     says. slices: into how many slices each partition is
@@ -72,7 +72,7 @@ def sql(  # noqa: PLR0913 -- public signature
     clause, and Spark's own errors for the rest of the query.
     """
     check_session(spark)
-    parsed = parse_query(query, frames, dialect_of(spark, query), dialect)
+    parsed = parse_query(spark, query, args, frames, dialect)
     if not parsed.sites:
         return spark.sql(parsed.source.text, args, **frames)
     runner = runner_for(spark, parsed, args, frames)
@@ -109,7 +109,7 @@ def explain(  # noqa: PLR0913 -- public signature
     analyze: the query also runs, its rows are dropped, and what it has counted is shown.
     """
     check_session(spark)
-    parsed = parse_query(query, frames, dialect_of(spark, query), dialect)
+    parsed = parse_query(spark, query, args, frames, dialect)
     counters = Counters() if analyze and parsed.sites else None
     options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
@@ -150,8 +150,7 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     `sql`.
     """
     check_session(df.sparkSession)
-    quotes = dialect_of(df.sparkSession, clause)
-    node, source = parse_clause_of(clause, quotes, dialect)
+    node, source = parse_clause_of(df, clause, dialect)
     with shown_in(source):
         plan = lower(node)
         warn_about(plan)

@@ -14,6 +14,7 @@ DIALECTS = (
     "trino",
     "flink",
     "bigquery",
+    "azure",
 )
 
 

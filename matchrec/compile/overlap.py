@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.compile.executable import Executable
-from matchrec.conditions.row_column import Shifted
+from matchrec.conditions.row_column import Framed, Shifted
 from matchrec.engine.choose import choose
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.skipping import longest_leap
@@ -31,7 +31,7 @@ def find_slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap 
     obstacle = find_obstacle(plan, executable)
     if obstacle is not None:
         return obstacle
-    offsets = [0, *(one.offset for one in find_shifted(executable))]
+    offsets = [0, *find_offsets(executable)]
     before, after = lookaround.before - min(offsets), lookaround.after + max(offsets)
     longest = task.pattern.longest
     leap = longest_leap(plan.after_match, longest)
@@ -53,16 +53,30 @@ def cut_into_slices(executable: Executable, overlap: SliceOverlap) -> Executable
     return replace(executable, sliced=SliceSearch(overlap, every_row, algorithm))
 
 
-def find_shifted(executable: Executable) -> Iterator[Shifted]:
-    """What Spark reads before the match on rows at a fixed distance."""
+def find_offsets(executable: Executable) -> Iterator[int]:
+    """How far from a row Spark reads before the match, where that has a bound."""
+    for piece in find_others(executable):
+        if isinstance(piece, Shifted):
+            yield piece.offset
+        else:
+            yield from (
+                bound for bound in (piece.frame.start, piece.frame.end) if bound is not None
+            )
+
+
+def find_others(executable: Executable) -> Iterator[Shifted | Framed]:
+    """What Spark reads before the match on other rows."""
     for column in (*executable.crossing.columns, *executable.conditions):
-        yield from (piece for piece in column.pieces if isinstance(piece, Shifted))
+        yield from (piece for piece in column.pieces if not isinstance(piece, str))
 
 
 def find_obstacle(plan: MatchPlan, executable: Executable) -> str | None:
     """What makes a starting row depend on more than the rows near it."""
     if not plan.order_by:
         return "there is no ORDER BY"
+    frames = [one.frame for one in find_others(executable) if isinstance(one, Framed)]
+    if any(None in (frame.start, frame.end) for frame in frames):
+        return "a frame of OVER has no bound"
     if executable.task.pattern.has_anchors:
         return "^ or $ ask where a partition begins or ends"
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:

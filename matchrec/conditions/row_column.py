@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.plan.show import step
+from matchrec.plan.expression import Frame
+from matchrec.plan.show import show_frame, step
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,14 @@ class Shifted:
 
 
 @dataclass(frozen=True, slots=True)
+class Framed:
+    """An aggregate over a frame of the partition's rows; in `call`, `Shifted` are its columns."""
+
+    call: tuple[str | Shifted, ...]
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
 class RowColumn:
     """SQL over one row and rows at a fixed distance from it; equal pieces are one column.
 
@@ -23,18 +32,39 @@ class RowColumn:
     False
     """
 
-    pieces: tuple[str | Shifted, ...]
+    pieces: tuple[str | Shifted | Framed, ...]
 
     @property
     def looks_at_one_row(self) -> bool:
         """Whether no part of it reads another row."""
-        return all(isinstance(piece, str) or piece.offset == 0 for piece in self.pieces)
+        return all(
+            isinstance(piece, str) or (isinstance(piece, Shifted) and piece.offset == 0)
+            for piece in self.pieces
+        )
 
     @property
     def text(self) -> str:
         """The SQL text, for a column that looks at one row."""
         assert self.looks_at_one_row
-        return "".join(piece if isinstance(piece, str) else piece.argument for piece in self.pieces)
+        return "".join(
+            piece.argument if isinstance(piece, Shifted) else str(piece) for piece in self.pieces
+        )
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The texts over one row from which it is made, where it looks at several rows."""
+        return tuple(text for piece in self.pieces for text in arguments_of(piece))
+
+
+def arguments_of(piece: str | Shifted | Framed) -> tuple[str, ...]:
+    """The texts over one row that a piece of a column needs."""
+    match piece:
+        case Shifted(argument=argument):
+            return (argument,)
+        case Framed(call=call):
+            return tuple(text for part in call for text in arguments_of(part))
+        case _:
+            return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +97,7 @@ def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
         return columns[0]
     if all(column.looks_at_one_row for column in columns):
         return row_column(" AND ".join(f"({column.text})" for column in columns))
-    pieces: list[str | Shifted] = []
+    pieces: list[str | Shifted | Framed] = []
     for index, column in enumerate(columns):
         own = (Shifted(column.text, 0),) if column.looks_at_one_row else column.pieces
         pieces += [" AND (" if index else "(", *own, ")"]
@@ -76,11 +106,15 @@ def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
 
 def show_column(column: RowColumn) -> str:
     """A column as one would write it, with rows at a distance as PREV and NEXT."""
-    return "".join(
-        piece if isinstance(piece, str) else show_shifted(piece) for piece in column.pieces
-    )
+    return "".join(map(show_piece, column.pieces))
 
 
-def show_shifted(piece: Shifted) -> str:
-    """A value of another row as PREV or NEXT."""
-    return step(piece.offset, piece.argument) if piece.offset else piece.argument
+def show_piece(piece: str | Shifted | Framed) -> str:
+    """A value of another row as PREV or NEXT, one of several rows with OVER."""
+    match piece:
+        case Shifted(argument=argument, offset=offset):
+            return step(offset, argument) if offset else argument
+        case Framed(call=call, frame=frame):
+            return f"{''.join(map(show_piece, call))} OVER ({show_frame(frame)})"
+        case _:
+            return piece

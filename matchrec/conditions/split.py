@@ -12,7 +12,7 @@ what combines them is the engine's, and is a tree of `Step`s.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
@@ -32,7 +32,7 @@ from matchrec.conditions.residual import (
     VariableAt,
 )
 from matchrec.conditions.rewrite import REWRITINGS
-from matchrec.conditions.row_column import RowColumn, Shifted, conjunction, row_column
+from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
 from matchrec.errors.conditions import (
     aggregate_not_grown,
     not_a_constant,
@@ -46,6 +46,7 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
+    Frame,
     MatchNumber,
     Navigation,
     Operation,
@@ -54,6 +55,7 @@ from matchrec.plan.expression import (
     argument_of,
     references,
     render,
+    row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
@@ -114,7 +116,7 @@ class ConditionSplitter:
             at_current = here and navigation.end is End.LAST and navigation.logical_offset == 0
             unmoved = navigation.physical_offset == 0 or isinstance(reference, ColumnReference)
             return navigation.physical_offset if at_current and unmoved else None
-        return None
+        return 0 if isinstance(reference, Aggregate) and reference.frame else None
 
     def fixed_column(self, scalar: Scalar) -> RowColumn:
         """The column of an expression that reads rows at a fixed distance."""
@@ -122,13 +124,15 @@ class ConditionSplitter:
         column = RowColumn(tuple(self.fixed_piece(piece, write) for piece in scalar.pieces))
         return row_column(column.text) if column.looks_at_one_row else column
 
-    def fixed_piece(self, piece: str | Reference, write: Write) -> str | Shifted:
+    def fixed_piece(self, piece: str | Reference, write: Write) -> str | Shifted | Framed:
         match piece:
             case ColumnReference(argument=argument):
                 distance = self.distance(piece) or 0
                 return Shifted(argument if distance else write(piece), distance)
             case Classifier():
                 return string_literal(self.variable)
+            case Aggregate(frame=Frame() as frame):
+                return Framed(tuple(call_pieces(piece)), frame)
             case str():
                 return piece
             case _:
@@ -222,6 +226,17 @@ class ConditionSplitter:
         condition = "TRUE" if aggregate.condition is None else render(aggregate.condition, write)
         values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
         return tuple(map(row_column, (condition, *(render(one, write) for one in values))))
+
+
+def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:
+    """The call of an aggregate, with what it evaluates on each row; a constant stays written."""
+    yield f"{aggregate.function}("
+    for number, argument in enumerate(aggregate.arguments):
+        yield ", " if number else ""
+        text = row_text(argument)
+        yield Shifted(text, 0) if references(argument) else text
+    yield ")" if aggregate.arguments else "*)"
+    yield " IGNORE NULLS" if aggregate.ignore_nulls else ""
 
 
 def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:

@@ -34,7 +34,13 @@ class RowVariable:
     """The name of the variable to which a row of the match is mapped."""
 
 
-RowTerm = tuple[str | int | RowField | RowVariable, ...]  # a number is the index of a read
+@dataclass(frozen=True, slots=True)
+class RowPosition:
+    """The number of a row in its match, from 1."""
+
+
+RowPiece = str | int | RowField | RowVariable | RowPosition  # a number is the index of a read
+RowTerm = tuple[RowPiece, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from matchrec.output.pieces import (
     Pieces,
     RowAggregate,
     RowField,
+    RowPiece,
+    RowPosition,
     RowTerm,
     RowVariable,
 )
@@ -48,6 +50,7 @@ from matchrec.plan.expression import (
     MatchNumber,
     Piece,
     Reference,
+    RowNumber,
     Scalar,
     Semantics,
     Term,
@@ -95,6 +98,8 @@ class MeasureReader:
                 return (self.read(ReadMatchNumber()),)
             case Aggregate():
                 return self.aggregate(reference)
+            case RowNumber():
+                raise AssertionError(reference)
             case _:
                 assert_never(reference)
 
@@ -167,7 +172,7 @@ class MeasureReader:
             return (self.field(row_column(row_text(term))),)
         return tuple(self.term_piece(piece) for piece in term.pieces)
 
-    def term_piece(self, piece: Piece) -> str | int | RowField | RowVariable:
+    def term_piece(self, piece: Piece) -> RowPiece:
         match piece:
             case str():
                 return piece
@@ -177,6 +182,8 @@ class MeasureReader:
                 return RowVariable()
             case MatchNumber():
                 return self.read(ReadMatchNumber())
+            case RowNumber():
+                return RowPosition()
             case Aggregate():
                 raise AssertionError(piece)
             case _:

@@ -1,7 +1,8 @@
 """The columns of the row pattern output table, in order.
 
 ONE ROW PER MATCH: partition columns, measures. ALL ROWS PER MATCH: partition columns, order
-columns, measures, then the other input columns. A column that is already there does not come twice.
+columns, measures, then the other input columns; in some products the columns of the input, then
+measures. A column that is already there does not come twice.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import duplicate_output_column, no_output_columns
 from matchrec.errors.rules import duplicate_measure
 from matchrec.output.reads import PointerField
-from matchrec.plan.clauses import MatchOutput, Measure, RowsPerMatch
+from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.stages import Timeouts
@@ -60,26 +61,7 @@ def output_columns(
 
     name_of: the name that Spark gives to an expression that is no plain column.
     """
-    found: list[OutputColumn] = [
-        RowOutput(
-            key.text,
-            key.name or columns.name(key.text) or name_of(key.text),
-            key.span if key.name else None,
-        )
-        for key in dict.fromkeys(plan.partition_by)
-    ]
-    if plan.rows_per_match is RowsPerMatch.ONE_ROW:
-        found += plan.measures
-    else:
-        taken = {key.text for key in plan.partition_by}
-        for text in dict.fromkeys(item.expression.text for item in plan.order_by):
-            name = columns.name(text)
-            if text not in taken and name is not None:
-                found.append(RowOutput(text, name))
-                taken.add(text)
-        found += plan.measures
-        others = (name for name in columns.names if quoted(name) not in taken)
-        found += [RowOutput(quoted(name), name) for name in others]
+    found = table_columns(plan, columns, name_of)
     if plan.staging is not None and plan.staging.timeouts is not None:
         found.append(TimeoutOutput(plan.staging.timeouts))
     if plan.output is MatchOutput.GRAPH:
@@ -88,6 +70,31 @@ def output_columns(
         raise no_output_columns()
     check_names(found, columns)
     return tuple(found)
+
+
+def table_columns(
+    plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str]
+) -> list[OutputColumn]:
+    """The columns of the input and the measures."""
+    texts = {part.text for part in plan.partition_by}
+    keys = [
+        RowOutput(
+            key.text,
+            key.name or columns.name(key.text) or name_of(key.text),
+            key.span if key.name else None,
+        )
+        for key in dict.fromkeys(plan.partition_by)
+    ]
+    if plan.rows_per_match is RowsPerMatch.ONE_ROW:
+        return [*keys, *plan.measures]
+    if plan.columns is ColumnOrder.INPUT_FIRST:
+        return [*(RowOutput(quoted(name), name) for name in columns.names), *plan.measures]
+    orders = dict.fromkeys(item.expression.text for item in plan.order_by)
+    names = {text: columns.name(text) for text in orders if text not in texts}
+    sorting = [RowOutput(text, name) for text, name in names.items() if name is not None]
+    taken = {*texts, *(one.text for one in sorting)}
+    others = (RowOutput(quoted(name), name) for name in columns.names if quoted(name) not in taken)
+    return [*keys, *sorting, *plan.measures, *others]
 
 
 def check_names(found: list[OutputColumn], columns: InputColumns) -> None:

@@ -51,6 +51,13 @@ class RowsPerMatch(Enum):
     ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS"
 
 
+class ColumnOrder(Enum):
+    """In which order the columns of the input and the measures come with ALL ROWS PER MATCH."""
+
+    STANDARD = "PARTITION BY, ORDER BY, measures, other columns"
+    INPUT_FIRST = "columns of the input, measures"
+
+
 class SkipTo(Enum):
     """Where the search goes on after a non-empty match, as the standard words it.
 

@@ -62,6 +62,16 @@ class ColumnReference:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """Rows of the partition around the current one: from `start` to `end` rows after it, both
+    included; negative is before it, None is the partition's end on that side.
+    """
+
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate:
     """An aggregate over the rows mapped to one variable (None: universal), running or final.
 
@@ -69,7 +79,8 @@ class Aggregate:
     ordering: the items of WITHIN GROUP (ORDER BY ...), each with what follows it, such as DESC.
     All of them are evaluated on each row by itself: their references are columns, CLASSIFIER and
     MATCH_NUMBER of that row. ignore_nulls: IGNORE NULLS is written. so_far: the current row is left
-    out, as in `avg(a[..i-1].x)` of SASE+.
+    out, as in `avg(a[..i-1].x)` of SASE+. frame: it is over these rows of the partition instead,
+    whatever is mapped.
     """
 
     function: str
@@ -81,6 +92,7 @@ class Aggregate:
     ordering: tuple[tuple[Term, str], ...] = ()
     ignore_nulls: bool = False
     so_far: bool = False
+    frame: Frame | None = None
     span: Span | None = field(default=None, compare=False)
 
 
@@ -99,7 +111,14 @@ class MatchNumber:
     span: Span | None = field(default=None, compare=False)
 
 
-Reference = ColumnReference | Aggregate | Classifier | MatchNumber
+@dataclass(frozen=True, slots=True)
+class RowNumber:
+    """MATCH_ROW_NUMBER() in an aggregate: the number of its row in the match, from 1."""
+
+    span: Span | None = field(default=None, compare=False)
+
+
+Reference = ColumnReference | Aggregate | Classifier | MatchNumber | RowNumber
 Piece = str | Reference
 
 
@@ -198,7 +217,7 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
             return replace(reference, navigation=replace(navigation, semantics=semantics))
         case Aggregate():
             return replace(reference, semantics=semantics)
-        case MatchNumber():
+        case MatchNumber() | RowNumber():
             return reference
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from matchrec.plan.clauses import (
     Absence,
     AfterMatchSkip,
+    ColumnOrder,
     Definition,
     EventSelection,
     MatchOutput,
@@ -39,6 +40,7 @@ class MatchPlan:
     order_by: tuple[SortItem, ...] = ()
     measures: tuple[Measure, ...] = ()
     rows_per_match: RowsPerMatch = RowsPerMatch.ONE_ROW
+    columns: ColumnOrder = ColumnOrder.STANDARD
     after_match: AfterMatchSkip = AfterMatchSkip()
     within: Within | None = None
     within_rows: int | None = None

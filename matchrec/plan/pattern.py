@@ -188,6 +188,23 @@ def variable_names(pattern: RowPattern) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, Variable)))
 
 
+def may_be_empty(pattern: RowPattern) -> bool:
+    """Whether a match may have no rows.
+
+    >>> may_be_empty(concatenation([Quantified(Variable("A"), 0, None), PartitionEnd()]))
+    True
+    """
+    match pattern:
+        case Variable():
+            return False
+        case Alternation(parts):
+            return any(map(may_be_empty, parts))
+        case Quantified(part, least):
+            return least == 0 or may_be_empty(part)
+        case _:
+            return all(map(may_be_empty, children(pattern)))
+
+
 def show(pattern: RowPattern) -> str:
     """The pattern as it would be written, with no more parentheses than it needs.
 

@@ -9,9 +9,11 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
+    Frame,
     MatchNumber,
     Navigation,
     Reference,
+    RowNumber,
     Scalar,
     Semantics,
     render,
@@ -38,9 +40,12 @@ def show_reference(reference: Reference) -> str:
         case Aggregate(function=function, variable=variable, arguments=arguments):
             written = ", ".join(show_scalar(argument) for argument in arguments)
             so_far = " so far" if reference.so_far else ""
-            return f"{function}({written or f'{qualifier(variable)}*'}{so_far})"
+            over = f" OVER ({show_frame(reference.frame)})" if reference.frame else ""
+            return f"{function}({written or f'{qualifier(variable)}*'}{so_far}){over}"
         case MatchNumber():
             return "MATCH_NUMBER()"
+        case RowNumber():
+            return "MATCH_ROW_NUMBER()"
         case _:
             assert_never(reference)
 
@@ -48,6 +53,25 @@ def show_reference(reference: Reference) -> str:
 def show_aggregate(function: str, variable: str | None, argument: str) -> str:
     """An aggregate over the rows of a variable."""
     return f"{function}({qualifier(variable)}{argument})"
+
+
+def show_frame(frame: Frame) -> str:
+    """A frame as one would write it.
+
+    >>> show_frame(Frame(-2, 0))
+    'ROWS BETWEEN 2 PRECEDING AND CURRENT ROW'
+    """
+    start, end = show_bound(frame.start, "PRECEDING"), show_bound(frame.end, "FOLLOWING")
+    return f"ROWS BETWEEN {start} AND {end}"
+
+
+def show_bound(offset: int | None, side: str) -> str:
+    """A bound of a frame. side: on which it lies where it has no offset."""
+    if offset is None:
+        return f"UNBOUNDED {side}"
+    return (
+        f"{abs(offset)} {'PRECEDING' if offset < 0 else 'FOLLOWING'}" if offset else "CURRENT ROW"
+    )
 
 
 def show_navigation(navigation: Navigation, argument: str) -> str:

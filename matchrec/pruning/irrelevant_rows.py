@@ -19,7 +19,14 @@ from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import targets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
-from matchrec.plan.expression import Aggregate, MatchNumber, Reference, references, terms
+from matchrec.plan.expression import (
+    Aggregate,
+    MatchNumber,
+    Reference,
+    RowNumber,
+    references,
+    terms,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Staging
 
@@ -152,9 +159,11 @@ def sees_none(plan: MatchPlan, fillers: frozenset[VariableId]) -> Iterator[bool]
 
 
 def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[VariableId]) -> bool:
-    if isinstance(reference, MatchNumber):
-        return True
+    if isinstance(reference, MatchNumber | RowNumber):
+        return isinstance(reference, MatchNumber)
     if isinstance(reference, Aggregate):
+        if reference.frame is not None:
+            return False
         inner = (one for term in terms(reference) for one in references(term))
         others = not plan.members(reference.variable) & fillers
         return others and all(sees_no_row(plan, one, fillers) for one in inner)

@@ -12,6 +12,7 @@ from matchrec.plan.expression import (
     ColumnReference,
     MatchNumber,
     Reference,
+    RowNumber,
     Term,
     with_references,
 )
@@ -66,7 +67,7 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             if inside.variable is None:
                 return inside
             return replace(inside, variable=name(inside.variable))
-        case MatchNumber():
+        case MatchNumber() | RowNumber():
             return reference
 
 

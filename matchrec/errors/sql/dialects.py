@@ -45,6 +45,40 @@ def malformed_duration(span: Span) -> MatchRecognizeParseError:
     )
 
 
+def ordered_by_arrival(product: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """A clause over events that are ordered by nothing that a table has."""
+    return MatchRecognizeUnsupportedError(
+        f"{product} orders events by the time at which they arrive, which a table does not say",
+        span,
+        hint="write TIMESTAMP BY and a column of the table after its name",
+    )
+
+
+def own_time(key: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """Events with a time of their own for each key, in one order with those of other keys."""
+    return MatchRecognizeUnsupportedError(
+        f"each `{key}` has a time of its own, but PARTITION BY has not this key",
+        span,
+        hint=f"add {key} to PARTITION BY, or leave OVER out",
+    )
+
+
+def no_window_of_time(name: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """A function of Flink SQL that divides rows by windows of time."""
+    return MatchRecognizeUnsupportedError(
+        f"no {name}, a window of time of Flink SQL",
+        span,
+        hint="write window(ts, '10 minutes') of Spark, as a column or in GROUP BY",
+    )
+
+
+def not_written(product: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """A conversion to a product whose queries are only read."""
+    return MatchRecognizeUnsupportedError(
+        f"queries are read from {product}, not written for it", span
+    )
+
+
 def not_in(product: str, what: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A part of the clause that the other product does not have."""
     return MatchRecognizeUnsupportedError(f"{product} has no {what}", span)

@@ -172,21 +172,21 @@ def kept_nulls(function: str, clause: str, span: Span) -> MatchRecognizeUnsuppor
     )
 
 
-def row_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """MATCH_ROW_NUMBER() in an aggregate or in a navigation."""
-    return MatchRecognizeUnsupportedError(
-        f"MATCH_ROW_NUMBER() in the argument of {function} in {clause} is not supported",
-        span,
-        hint=f"write MATCH_ROW_NUMBER() outside {function}; ONE ROW gives the last row's",
-    )
-
-
 def match_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
     """MATCH_NUMBER() in an aggregate in DEFINE, or in a navigation."""
     return MatchRecognizeUnsupportedError(
         f"MATCH_NUMBER() in the argument of {function} in {clause} is not supported",
         span,
         hint=f"write MATCH_NUMBER() outside {function}: it is the same on every row of a match",
+    )
+
+
+def row_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation."""
+    return MatchRecognizeUnsupportedError(
+        f"MATCH_ROW_NUMBER() in the argument of {function} in {clause} is not supported",
+        span,
+        hint="write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES",
     )
 
 

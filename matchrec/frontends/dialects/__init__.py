@@ -1,9 +1,10 @@
 """Dialects: a query in the SQL of one product goes in, the same query for another one comes out.
 
-    products      the products, each with its defaults, names and rules
-    translate     query or clause → edits of its text, and notes on what differs
-    clause        the parts of a clause; additions of one product; limits of another
-    fragments     what sqlglot translates, one expression or query at a time
+    products     the products, each with its defaults and names
+    translate    query or clause → edits of its text, and notes on what differs
+    clause       the parts of a clause; additions of one product; limits of another
+    fragments    what sqlglot translates, one expression or query at a time
+    rules        what sqlglot does not translate, product by product
 
 Nothing is dropped: what need not change stays as it was written, and every place of the new text
 leads back to the old one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -13,6 +13,9 @@ from matchrec.frontends.dialects.alignment import edits_between
 from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.dialects.rules.columns import Kinds, KnownColumns
+from matchrec.frontends.dialects.rules.of_products import rules_between
+from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translated
 from matchrec.frontends.lexing.sqlglot_parser import reason_of
 from matchrec.source import Span
@@ -25,44 +28,72 @@ _SELECT = "SELECT * FROM "
 class Fragments:
     """Translates fragments of one text. holes: characters that no fragment reads, in order.
 
-    notes: what was found to differ, in the order in which fragments are translated.
+    rows: the columns of clauses' rows by the places of relation and clause. notes: what was found
+    to differ, in the order in which fragments are translated. missed: columns whose kinds rules ask
+    for.
     """
 
     text: str
     read: Product
     write: Product
     holes: tuple[Span, ...] = ()
+    rows: Mapping[Span, Kinds] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
 
     def relation(self, span: Span, holes: Sequence[Span]) -> Iterator[Edit]:
-        """The edits of what stands after FROM. holes: as of `edits`."""
-        return self.edits(span, holes, _SELECT)
+        """The edits of what stands after FROM. holes: as of `query`."""
+        return self._edits(span, holes, _SELECT)
 
-    def edits(self, span: Span, holes: Sequence[Span] = (), before: str = "") -> Iterator[Edit]:
-        """The edits of an expression or of a query.
+    def query(self, span: Span, holes: Sequence[Span] = ()) -> Iterator[Edit]:
+        """The edits of a query. holes: relations with their clauses, beside those of the text."""
+        return self._edits(span, holes)
 
-        holes: relations with their clauses, beside those of the text. before: what makes a query of
-        the characters at `span`.
-        """
-        places = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
-        names = {f"{_HOLE}{number}": place for number, place in enumerate(places)}
-        masks = [Edit(place.shifted(-span.start), name) for name, place in names.items()]
-        text = self.text[span.start : span.end]
-        masked = edited(text, [Edit(Span(0, 0), before), *masks])
-        for edit in masked.composed(self._between(masked.text, frozenset(names), span)):
+    def expression(self, span: Span, place: Place) -> Iterator[Edit]:
+        """The edits of an expression of a clause."""
+        return self._edits(span, place=place)
+
+    def expression_text(self, span: Span, place: Place) -> str:
+        """An expression of a clause in the other product's SQL."""
+        edits = self.expression(span, place)
+        shifted = [Edit(one.span.shifted(-span.start), one.text) for one in edits]
+        return edited(self.text[span.start : span.end], shifted).text
+
+    def _edits(
+        self,
+        span: Span,
+        holes: Sequence[Span] = (),
+        before: str = "",
+        place: Place | None = None,
+    ) -> Iterator[Edit]:
+        """The edits of a fragment. before: what makes a query of the characters at `span`."""
+        own = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
+        names = {f"{_HOLE}{number}": hole for number, hole in enumerate(own)}
+        masks = [Edit(hole.shifted(-span.start), name) for name, hole in names.items()]
+        masked = edited(self.text[span.start : span.end], [Edit(Span(0, 0), before), *masks])
+        found = self._between(masked.text, names, span, place or self._outside(names))
+        for edit in masked.composed(found):
             yield Edit(edit.span.shifted(span.start), edit.text)
 
-    def _between(self, old: str, anchors: frozenset[str], span: Span) -> Iterator[Edit]:
+    def _outside(self, names: Mapping[str, Span]) -> Place:
+        """The place of what stands in no clause. names: of the holes in it."""
+        sources = {name: self.rows[hole] for name, hole in names.items() if hole in self.rows}
+        return Place(self.read, self.write, columns=KnownColumns(sources=sources))
+
+    def _between(
+        self, old: str, names: Mapping[str, Span], span: Span, place: Place
+    ) -> Iterator[Edit]:
+        """The edits of a fragment. names: of the holes in it."""
+        if self.read == self.write:
+            return
+        tokenizers = partial(tokens_in, product=self.read), partial(tokens_in, product=self.write)
         try:
-            new, remarks = translated(old, self.read, self.write)
-            self.notes.extend(Note(remark, span) for remark in remarks)
+            new = translated(old, place, rules_between(self.read, self.write))
+            self.notes.extend(Note(one.message, span, one.is_met) for one in place.remarks)
+            self.missed.extend(place.columns.missed)
             if new is None:
                 return
-            tokenizers = (
-                partial(tokens_in, product=self.read),
-                partial(tokens_in, product=self.write),
-            )
-            found = list(edits_between(old, new, tokenizers, anchors))
+            found = list(edits_between(old, new, tokenizers, frozenset(names)))
         except ParseError as error:
             raise errors.unreadable(self.read.title, reason_of(error), span) from error
         except TokenError as error:

@@ -9,10 +9,14 @@ from matchrec.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What differs, in one sentence. span: of the text that was translated."""
+    """What differs, in one sentence. span: of the text that was translated.
+
+    is_met: whether it is the same when the query runs here; only its text means something else.
+    """
 
     message: str
     span: Span
+    is_met: bool = False
 
     def shown(self, source: Source) -> str:
         """The sentence and its place."""

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from sqlglot import exp
-
-from matchrec.plan.clauses import SkipTo
-
-Rule = Callable[[exp.Expr], exp.Expr]
-"""Rewrites one node of an expression; a node that it does not concern comes back as it is."""
+from matchrec.plan.clauses import ColumnOrder, SkipTo
 
 
 class Nulls(Enum):
@@ -22,16 +16,34 @@ class Nulls(Enum):
     LAST = "after all values"
 
 
+class Addition(Enum):
+    """What one product has added to the clause or has before it; the value names it in messages."""
+
+    LONGEST_MATCH = "OPTIONS (use_longest_match = ...)"
+    DURATION = "LIMIT DURATION"
+    TIMESTAMP_BY = "TIMESTAMP BY"
+
+
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A system whose queries are read and written.
+    """A system whose queries are read and written; its rules are in `rules/of_products.py`.
 
     name: as `dialect=` has it. title: in messages. sqlglot: the name of sqlglot's dialect.
     is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
     is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
     where AFTER MATCH is left out. quote: what stands around a name. parameter: its mark.
     functions: names of functions of row patterns here, each with the name by which the rules know
-    it. reads, writes: rules for expressions from here, and to here.
+    it. additions: what it adds to the clause. columns: their order with ALL ROWS.
+
+    keeps_case           whether CLASSIFIER names a variable as it was written, not in upper case
+    defines_more         whether DEFINE may have variables that PATTERN has not
+    has_exclusive_loops  whether a greedy quantifier never gives rows back
+    within_includes      whether WITHIN holds for the last moment of its interval
+    finds_empty          whether a match may have no rows
+    repeats_keys         whether a key that is written twice comes out twice
+    has_windows_of_time  whether it has TUMBLE and the like
+    cuts_texts           whether CAST AS VARCHAR(n) cuts, though the dialect of sqlglot drops n
+    is_written           whether queries are converted to it, too
     """
 
     name: str
@@ -44,8 +56,17 @@ class Product:
     quote: str = "`"
     parameter: str = ":"
     functions: dict[str, str] = field(default_factory=dict)
-    reads: tuple[Rule, ...] = ()
-    writes: tuple[Rule, ...] = ()
+    additions: frozenset[Addition] = frozenset()
+    columns: ColumnOrder = ColumnOrder.STANDARD
+    keeps_case: bool = False
+    defines_more: bool = False
+    has_exclusive_loops: bool = False
+    within_includes: bool = False
+    finds_empty: bool = True
+    repeats_keys: bool = False
+    has_windows_of_time: bool = False
+    cuts_texts: bool = False
+    is_written: bool = True
 
 
 SPARK = Product("spark", "Spark SQL", "spark", is_spark=True)

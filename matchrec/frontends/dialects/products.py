@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from matchrec.frontends.dialects.product import SPARK, Nulls, Product
-from matchrec.frontends.dialects.rules import (
-    bare_classifier,
-    count_of_rows,
-    formatted_time,
-    lag_and_lead,
-    named_parameter,
-    navigation_with_default,
-    no_dual,
-    row_number_in_match,
-)
-from matchrec.plan.clauses import SkipTo
+from matchrec.frontends.dialects.product import SPARK, Addition, Nulls, Product
+from matchrec.frontends.lexing.function_names import NAVIGATION
+from matchrec.plan.clauses import ColumnOrder, SkipTo
 
 _LAG_AND_LEAD = {"LAG": "PREV", "LEAD": "NEXT"}
 
@@ -27,7 +18,9 @@ PRODUCTS = {
             "Databricks",
             "databricks",
             is_spark=True,
-            functions={"MATCH_RECOGNIZE_PREV": "PREV", "MATCH_RECOGNIZE_NEXT": "NEXT"},
+            functions={f"MATCH_RECOGNIZE_{name}": name for name in NAVIGATION},
+            columns=ColumnOrder.INPUT_FIRST,
+            finds_empty=False,
         ),
         Product(
             "snowflake",
@@ -37,21 +30,14 @@ PRODUCTS = {
             nulls=Nulls.LARGE,
             functions=_LAG_AND_LEAD
             | {
-                "FIRST_VALUE": "FIRST",
-                "LAST_VALUE": "LAST",
+                "FIRST_VALUE": "FIRST_VALUE",
+                "LAST_VALUE": "LAST_VALUE",
                 "MATCH_SEQUENCE_NUMBER": "ROW_NUMBER",
             },
-            reads=(navigation_with_default, row_number_in_match, bare_classifier),
-            writes=(lag_and_lead,),
+            columns=ColumnOrder.INPUT_FIRST,
+            defines_more=True,
         ),
-        Product(
-            "oracle",
-            "Oracle",
-            "oracle",
-            quote='"',
-            nulls=Nulls.LARGE,
-            reads=(no_dual, formatted_time),
-        ),
+        Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE),
         Product(
             "trino",
             "Trino",
@@ -59,7 +45,7 @@ PRODUCTS = {
             quote='"',
             nulls=Nulls.LAST,
             divides_integers=True,
-            reads=(count_of_rows,),
+            repeats_keys=True,
         ),
         Product(
             "flink",
@@ -68,6 +54,10 @@ PRODUCTS = {
             is_spark=True,
             divides_integers=True,
             skip=SkipTo.NEXT_ROW,
+            has_exclusive_loops=True,
+            within_includes=True,
+            has_windows_of_time=True,
+            cuts_texts=True,
         ),
         Product(
             "bigquery",
@@ -75,8 +65,17 @@ PRODUCTS = {
             "bigquery",
             parameter="@",
             functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
-            reads=(navigation_with_default, row_number_in_match, named_parameter),
-            writes=(lag_and_lead,),
+            additions=frozenset({Addition.LONGEST_MATCH}),
+            keeps_case=True,
+        ),
+        Product(
+            "azure",
+            "Azure Stream Analytics",
+            "tsql",
+            skip=SkipTo.NEXT_ROW,
+            additions=frozenset({Addition.DURATION, Addition.TIMESTAMP_BY}),
+            keeps_case=True,
+            is_written=False,
         ),
     )
 }

@@ -1,80 +1,53 @@
 """Translates one fragment of SQL by sqlglot; functions of row patterns pass through unchanged.
 
-sqlglot does not know the functions of row patterns, or takes them for others (`LAST(x, 1)` loses
-its offset in Spark's dialect). So they bear names of our own while it reads and writes a fragment.
+They bear marks meanwhile: `LAST(x, 1)` would lose its offset in Spark's dialect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from sqlglot import Dialect as SqlglotDialect
 from sqlglot import ErrorLevel, Token, exp
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
-from matchrec.frontends.dialects.edits import Edit, edited
-from matchrec.frontends.dialects.product import Product, Rule
-from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
-from matchrec.source import Span
+from matchrec.frontends.dialects.marks import VARIABLE, name_of
+from matchrec.frontends.dialects.masks import masked
+from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.dialects.rules.place import Place, Rule
+from matchrec.frontends.lexing.sqlglot_tokens import tokens_by
 
-MARK = "ROW_PATTERN_FUNCTION_"
-"""What precedes the name of a function of row patterns while sqlglot has it."""
-
-_FUNCTIONS = frozenset({"FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER"})
 _SEMANTICS = frozenset({"RUNNING", "FINAL"})
 
 
 def tokens_in(text: str, product: Product) -> list[Token]:
     """The tokens of a text. Raises sqlglot's TokenError."""
-    return SqlglotDialect.get_or_raise(product.sqlglot).tokenize(text)
+    return tokens_by(SqlglotDialect.get_or_raise(product.sqlglot).tokenize, text)
 
 
-def translated(text: str, read: Product, write: Product) -> tuple[str | None, tuple[str, ...]]:
-    """The text in the dialect of `write`, None where that reads it as it is; and what differs.
+def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
+    """The text as the product that `place` writes reads it, None where it reads it as it is.
 
-    Raises sqlglot's ParseError for what is not in the dialect of `read`, and its UnsupportedError
-    for what the dialect of `write` cannot say.
+    rules: what is rewritten in between. Raises sqlglot's ParseError for what is not in the dialect
+    of the product that is read, and its UnsupportedError for what the other dialect cannot say.
     """
-    if read == write:
-        return None, ()
-    written = _parsed(_masked(text, read), read)
-    remarks = tuple(_remarks(written, read, write))
-    tree = _rewritten(written, (*read.reads, *write.writes))
+    read, write = place.read, place.write
+    functions = {} if place.clause is None else read.functions
+    tree = _parsed(masked(text, tokens_in(text, read), read, functions), read)
+    for rule in rules:
+        tree = _applied(rule, tree, place)
     result = _generated(tree, write)
     is_alike = read.is_spark and write.is_spark and result == _read_and_written(text, write)
-    return (None if is_alike else result), remarks
-
-
-def _remarks(tree: exp.Expr, read: Product, write: Product) -> Iterator[str]:
-    """What in an expression means something else in the other product."""
-    if read.divides_integers != write.divides_integers and any(
-        map(_may_be_of_integers, _divisions(tree))
-    ):
-        drops, keeps = (read, write) if read.divides_integers else (write, read)
-        yield (
-            f"the quotient of two integers is an integer in {drops.title}, and has a fraction in "
-            f"{keeps.title}"
-        )
-
-
-def _divisions(tree: exp.Expr) -> Iterator[exp.Expr]:
-    return tree.find_all(exp.Div)
-
-
-def _may_be_of_integers(division: exp.Expr) -> bool:
-    """Whether neither side is a number with a fraction, as far as it is written."""
-    sides = division.this, division.expression
-    return not any(
-        (isinstance(side, exp.Literal) and "." in side.name)
-        or (isinstance(side, exp.Cast) and not side.to.is_type(*exp.DataType.INTEGER_TYPES))
-        for side in map(exp.Expression.unnest, sides)
-    )
+    return None if is_alike else result
 
 
 def _read_and_written(text: str, product: Product) -> str | None:
     """The text as a product would write it; None where it cannot read it."""
     try:
-        return _generated(_parsed(_masked(text, product), product), product)
+        return _generated(
+            _parsed(masked(text, tokens_in(text, product), product, {}), product), product
+        )
     except (ParseError, TokenError, UnsupportedError):
         return None
 
@@ -84,61 +57,39 @@ def _parsed(text: str, product: Product) -> exp.Expr:
     trees = [tree for tree in dialect.parse(text) if tree is not None]
     if len(trees) != 1:
         raise ParseError("one statement or expression is expected")
-    return trees[0]
+    return trees[0].copy()  # a part that its parser has put in two places is two
 
 
 def _generated(tree: exp.Expr, product: Product) -> str:
-    plain = tree.transform(_unmarked, product)
-    return plain.sql(product.sqlglot, comments=False, unsupported_level=ErrorLevel.RAISE)
+    return _written(_rewritten(tree, partial(_unmarked, product=product)), product)
 
 
-def _rewritten(tree: exp.Expr, rules: Sequence[Rule]) -> exp.Expr:
-    for rule in rules:
-        tree = tree.transform(rule)
+def _written(tree: exp.Expr, product: Product) -> str:
+    return tree.sql(product.sqlglot, comments=False, unsupported_level=ErrorLevel.RAISE)
+
+
+def _rewritten(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """The tree with a change made to each node, inner ones first, which sees what is around it."""
+    for node in reversed(list(tree.dfs())):
+        new = change(node)
+        if new is node:
+            continue
+        if node is tree:
+            return new
+        node.replace(new)
     return tree
 
 
-def _masked(text: str, product: Product) -> str:
-    """The text with marks on functions of row patterns; RUNNING and FINAL become calls."""
-    return edited(text, _marks(sequence_of(tokens_in(text, product), text), product)).text
-
-
-def _marks(tokens: TokenSequence, product: Product) -> Iterator[Edit]:
-    for index, token in enumerate(tokens.tokens):
-        word, opening = token.key, index + 2
-        if tokens.is_call(index) and (word in _FUNCTIONS or word in product.functions):
-            yield Edit(token.span, MARK + product.functions.get(word, word))
-        elif (
-            word in _SEMANTICS
-            and tokens.key(index - 1) != "."
-            and tokens.key(opening) == "("
-            and opening in tokens.pairs
-        ):
-            end = tokens[tokens.pairs[opening]].span.end
-            yield Edit(Span(token.span.start, tokens[index + 1].span.start), f"{MARK}{word}(")
-            yield Edit(Span(end, end), ")")
-
-
-def called(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """A call of a function of row patterns."""
-    return exp.Anonymous(this=MARK + name, expressions=list(arguments))
-
-
-def name_of(node: exp.Expr) -> str | None:
-    """The name of the function of row patterns that a node calls, or None."""
-    if isinstance(node, exp.Anonymous) and str(node.this).upper().startswith(MARK):
-        return str(node.this).upper().removeprefix(MARK)
-    return None
+def _applied(rule: Rule, tree: exp.Expr, place: Place) -> exp.Expr:
+    return _rewritten(tree, lambda node: rule(node, place))
 
 
 def _unmarked(node: exp.Expr, product: Product) -> exp.Expr:
+    if isinstance(node, exp.Identifier) and node.name.startswith(VARIABLE):
+        return exp.to_identifier(node.name.removeprefix(VARIABLE))
     name = name_of(node)
     if name is None:
         return node
     if name in _SEMANTICS and len(node.expressions) == 1:
-        inner = node.expressions[0]
-        inner_name = name_of(inner)
-        if inner_name is None:
-            return exp.var(f"{name} {_generated(inner, product)}")
-        return exp.Anonymous(this=f"{name} {inner_name}", expressions=inner.expressions)
+        return exp.var(f"{name} {_written(node.expressions[0], product)}")
     return exp.Anonymous(this=name, expressions=node.expressions)

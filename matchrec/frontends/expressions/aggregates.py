@@ -8,6 +8,7 @@ from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
+from matchrec.frontends.expressions.frames import is_frame, read_frame
 from matchrec.frontends.expressions.row_argument import Operand, one_variable, read_row_argument
 from matchrec.frontends.expressions.row_term import call_arguments, row_term
 from matchrec.plan.expression import Aggregate, Semantics, Term
@@ -42,6 +43,8 @@ def read_aggregate(analysis: Analysis, index: int, semantics: Semantics) -> tupl
         suffix.ignore_nulls or ignore_nulls,
         span=analysis.span(index, suffix.end),
     )
+    if is_frame(analysis, suffix.end):
+        return read_frame(analysis, aggregate, suffix.end)
     return aggregate, suffix.end
 
 

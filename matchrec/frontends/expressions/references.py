@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions.aggregates import read_aggregate
 from matchrec.frontends.expressions.analysis import Analysis, Clause, is_semantics
+from matchrec.frontends.expressions.frames import is_frame
 from matchrec.frontends.expressions.navigation import read_navigation
 from matchrec.frontends.expressions.row_term import (
     read_classifier,
@@ -27,7 +28,13 @@ from matchrec.frontends.lexing.function_names import (
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.plan.expression import ColumnReference, Navigation, Reference, Semantics, Term
+from matchrec.plan.expression import (
+    ColumnReference,
+    Navigation,
+    Reference,
+    Semantics,
+    Term,
+)
 from matchrec.source import Span
 
 
@@ -139,7 +146,8 @@ def _refuse_everywhere(analysis: Analysis) -> None:
         name = token.key
         if is_semantics(analysis, index):
             _refuse_semantics(analysis, index)
-        if name == "OVER" and analysis.key(index - 1) == ")" and not _in_subquery(analysis, index):
+        over = name == "OVER" and analysis.key(index - 1) in (")", "NULLS")
+        if over and not _in_subquery(analysis, index) and not is_frame(analysis, index):
             raise errors.window_function(None, analysis.clause, None, token.span)
         if not analysis.is_call(index) or _in_subquery(analysis, index):
             continue

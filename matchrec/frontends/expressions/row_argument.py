@@ -93,15 +93,15 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
     match inner.key:
         case "CLASSIFIER":
             return
-        case "MATCH_NUMBER" if aggregate and of_measures:
+        case "MATCH_NUMBER" | "MATCH_ROW_NUMBER" if aggregate and of_measures:
             return
         case "MATCH_NUMBER":
             raise errors.match_number_inside(name, clause, inner.span)
+        case "MATCH_ROW_NUMBER":
+            raise errors.row_number_inside(name, clause, inner.span)
         case key if key in NAVIGATION and aggregate:
             raise errors.navigation_in_aggregate(name, key, clause, spans)
         case key if key in NAVIGATION:
             raise navigation_errors.wrong_nesting(name, key, clause, spans)
-        case "MATCH_ROW_NUMBER":
-            raise errors.row_number_inside(name, clause, inner.span)
         case key if key in AGGREGATES and analysis.key(index - 1) not in ("LIKE", "ILIKE"):
             raise errors.aggregate_in(name, inner.text, clause, spans)

@@ -15,6 +15,7 @@ from matchrec.plan.expression import (
     MatchNumber,
     Navigation,
     Reference,
+    RowNumber,
     Semantics,
     Term,
 )
@@ -40,6 +41,8 @@ def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference 
         return read_classifier(analysis, index, semantics)[0]
     if analysis.is_call(index) and analysis.key(index) == "MATCH_NUMBER":
         return read_match_number(analysis, index)[0]
+    if analysis.is_call(index) and analysis.key(index) == "MATCH_ROW_NUMBER":
+        return RowNumber(without_arguments(analysis, index)[0])
     column = analysis.columns.get(index)
     if column is None or column.in_query:
         return None
@@ -74,17 +77,17 @@ def _variable(analysis: Analysis, argument: tuple[int, int]) -> str:
 
 def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]:
     """The MATCH_NUMBER called at `index` and the token after it."""
-    span, end = _without_arguments(analysis, index)
+    span, end = without_arguments(analysis, index)
     return MatchNumber(span), end
 
 
 def read_row_number(analysis: Analysis, index: int) -> tuple[Aggregate, int]:
     """The MATCH_ROW_NUMBER called at `index`, which is RUNNING count(*), and the token after it."""
-    span, end = _without_arguments(analysis, index)
+    span, end = without_arguments(analysis, index)
     return Aggregate("count", None, (), span=span), end
 
 
-def _without_arguments(analysis: Analysis, index: int) -> tuple[Span, int]:
+def without_arguments(analysis: Analysis, index: int) -> tuple[Span, int]:
     """Where the call at `index` stands, and the token after it; it has no argument."""
     closing = analysis.pairs[index + 1]
     refuse_suffix(analysis, index, closing)

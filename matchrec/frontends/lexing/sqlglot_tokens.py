@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType
@@ -14,6 +14,8 @@ from matchrec.errors.sql import syntax as errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.source import Span
+
+Tokenizer = Callable[[str], Sequence[SqlglotToken]]
 
 _WORDS = re.compile(r"\w+(\s+\w+)*")
 _STRINGS = frozenset(
@@ -36,13 +38,18 @@ def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list
     In `"a".x` the quotes are those of a name, because nothing follows a string with a dot.
     """
     try:
-        tokens = list(Spark().tokenize(text))
-        tokens = _not_as_command(text) if _is_command(tokens) else tokens
+        tokens = tokens_by(Spark().tokenize, text)
     except TokenError as error:
         raise errors.unreadable_text(_unclosed(text, offset)) from error
     if dialect.double_quotes is DoubleQuotes.NAME:
         return list(_with_names(tokens, text))
     return [_as_name(tokens, index, text) for index in range(len(tokens))]
+
+
+def tokens_by(tokenize: Tokenizer, text: str) -> list[SqlglotToken]:
+    """The tokens that a tokenizer of sqlglot finds in a query or an expression."""
+    tokens = list(tokenize(text))
+    return _not_as_command(tokenize, text) if _is_command(tokens) else tokens
 
 
 def _with_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:
@@ -86,7 +93,7 @@ def _is_command(tokens: Sequence[SqlglotToken]) -> bool:
     return tokens[1].end - tokens[1].start + 1 < len(tokens[1].text) + 2
 
 
-def _not_as_command(text: str) -> list[SqlglotToken]:
+def _not_as_command(tokenize: Tokenizer, text: str) -> list[SqlglotToken]:
     """The tokens of a text that does not start a statement: a parenthesis stands before it."""
     return [
         SqlglotToken(
@@ -98,7 +105,7 @@ def _not_as_command(text: str) -> list[SqlglotToken]:
             token.end - 1,
             token.comments,
         )
-        for token in Spark().tokenize(f"({text}")[1:]
+        for token in tokenize(f"({text}")[1:]
     ]
 
 

@@ -21,6 +21,7 @@ from matchrec.plan.expression import (
     Operation,
     Piece,
     Reference,
+    RowNumber,
     Scalar,
     Term,
     with_references,
@@ -64,7 +65,7 @@ def _read(piece: Piece, names: Mapping[str, str]) -> Piece:
             return replace(piece, navigation=_navigation(navigation, names, piece.span))
         case Aggregate():
             return _aggregate(piece, names)
-        case Classifier() | MatchNumber():
+        case Classifier() | MatchNumber() | RowNumber():
             raise errors.not_of_an_event(type(piece).__name__.upper(), piece.span)
 
 

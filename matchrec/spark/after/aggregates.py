@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 from pyspark.sql import types
 
 from matchrec.compile.executable import Executable
-from matchrec.output.pieces import AggregatePlace, Pieces, RowAggregate, RowField, RowTerm
+from matchrec.output.pieces import (
+    AggregatePlace,
+    Pieces,
+    RowAggregate,
+    RowField,
+    RowPiece,
+    RowTerm,
+    RowVariable,
+)
 from matchrec.output.reads import ReadMatchedRows
 from matchrec.plan.text.sql_text import string_literal
 from matchrec.plan.text.template import View, template
@@ -98,14 +106,14 @@ def term_sql(term: RowTerm) -> str:
     return "".join(term_piece_sql(piece) for piece in term)
 
 
-def term_piece_sql(piece: object) -> str:
+def term_piece_sql(piece: RowPiece) -> str:
     if isinstance(piece, str):
         return piece
     if isinstance(piece, int):
         return wire.read(piece)
     if isinstance(piece, RowField):
         return f"{wire.MATCHED_ROW}.{wire.field(piece.index)}"
-    return VARIABLE
+    return VARIABLE if isinstance(piece, RowVariable) else f"({POSITION} + 1)"
 
 
 def measure_sql(pieces: Pieces) -> str:

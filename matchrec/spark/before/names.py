@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from matchrec.conditions.row_column import RowColumn, Shifted
+from matchrec.conditions.row_column import Framed, RowColumn, Shifted
+from matchrec.plan.show import show_frame
 from matchrec.spark import wire
 from matchrec.spark.wire import SelectItem
 
@@ -14,11 +16,11 @@ from matchrec.spark.wire import SelectItem
 class Names:
     """inner: the name of every text over one row: __c of a column that crosses, else __x.
 
-    shifts: the name of every value that is read on another row.
+    others: the name of every value that is read on another row, or on several.
     """
 
     inner: Mapping[str, str]
-    shifts: Mapping[Shifted, str]
+    others: Mapping[Shifted | Framed, str]
 
     @classmethod
     def of(
@@ -33,9 +35,9 @@ class Names:
         for text in (*others, *parts):
             inner.setdefault(text, wire.stays(len(inner)))
         pieces = (piece for column in (*columns, *conditions) for piece in column.pieces)
-        moved = dict.fromkeys(one for one in pieces if isinstance(one, Shifted) and one.offset)
-        shifts = {one: wire.other_row(index) for index, one in enumerate(moved)}
-        return cls(inner or {"1": wire.stays(0)}, shifts)
+        moved = dict.fromkeys(piece for piece in pieces if reads_other_rows(piece))
+        names = {one: wire.other_row(index) for index, one in enumerate(moved)}
+        return cls(inner or {"1": wire.stays(0)}, names)
 
     def rows(self) -> list[SelectItem]:
         """What is computed over one row."""
@@ -43,26 +45,29 @@ class Names:
 
     def other_rows(self, window: str) -> list[SelectItem]:
         """What is read on other rows of the sorted partition, NULL where there is none."""
-        return [
-            SelectItem(f"{self.shift(one)} OVER ({window})", name)
-            for one, name in self.shifts.items()
-        ]
+        return [SelectItem(self.over(window, one), name) for one, name in self.others.items()]
 
-    def shift(self, one: Shifted) -> str:
-        """The window function that reads a value some rows further on."""
+    def over(self, window: str, one: Shifted | Framed) -> str:
+        """The window function that reads a value some rows further on, or one of several rows."""
+        if isinstance(one, Framed):
+            call = "".join(p if isinstance(p, str) else self.inner[p.argument] for p in one.call)
+            return f"{call} OVER ({window} {show_frame(one.frame)})"
         function = "lag" if one.offset < 0 else "lead"
-        return f"{function}({self.inner[one.argument]}, {abs(one.offset)})"
+        return f"{function}({self.inner[one.argument]}, {abs(one.offset)}) OVER ({window})"
 
     def over_window(self, column: RowColumn) -> str:
         """A column as SQL over the rows and what is read on other rows."""
         if column.looks_at_one_row:
             return self.inner[column.text]
-        return "".join(
-            piece
-            if isinstance(piece, str)
-            else self.shifts.get(piece) or self.inner[piece.argument]
-            for piece in column.pieces
-        )
+        return "".join(map(self.piece, column.pieces))
+
+    def piece(self, piece: str | Shifted | Framed) -> str:
+        """A part of a column that looks at several rows."""
+        if isinstance(piece, str):
+            return piece
+        if isinstance(piece, Framed) or piece.offset:
+            return self.others[piece]
+        return self.inner[piece.argument]
 
     def crossing(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
         """The columns that cross; one that looks at one row has its name from the start."""
@@ -72,8 +77,11 @@ class Names:
         ]
 
 
+def reads_other_rows(piece: str | Shifted | Framed) -> TypeGuard[Shifted | Framed]:
+    """Whether a part of a column is computed over the window."""
+    return isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset != 0)
+
+
 def texts_in(column: RowColumn) -> tuple[str, ...]:
     """The texts over one row from which a column is made."""
-    if column.looks_at_one_row:
-        return (column.text,)
-    return tuple(piece.argument for piece in column.pieces if isinstance(piece, Shifted))
+    return (column.text,) if column.looks_at_one_row else column.arguments

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
-from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, RowsPerMatch, Subset
+from matchrec.plan.clauses import (
+    AfterMatchSkip,
+    ColumnOrder,
+    EventSelection,
+    MatchOutput,
+    RowsPerMatch,
+    Subset,
+)
 from matchrec.plan.pattern import RowPattern
 from matchrec.source import Span
 
@@ -70,7 +77,8 @@ class Search(Enum):
 class MatchRecognize:
     """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written.
 
-    pattern_span: of PATTERN's parentheses. dialect: in which its expressions are written.
+    pattern_span: of PATTERN's parentheses. dialect: in which its expressions are written. columns:
+    their order in the product for which it was written.
     """
 
     pattern: RowPattern
@@ -88,4 +96,5 @@ class MatchRecognize:
     subsets: tuple[Subset, ...] = ()
     definitions: tuple[DefinitionNode, ...] = ()
     dialect: Dialect = SPARK
+    columns: ColumnOrder = ColumnOrder.STANDARD
     span: Span = field(compare=False, default=Span(0, 0))

@@ -10,6 +10,26 @@ SPARK = PRODUCTS["spark"]
 
 CLAUSES = [
     (
+        "bigquery",
+        "PATTERN (a{@n} b{@low,@high}) DEFINE a AS x > @y OPTIONS (use_longest_match = TRUE)",
+        "PATTERN (a{:n} b{:low,:high}) LONGEST MATCH DEFINE a AS x > :y ",
+    ),
+    (
+        "trino",
+        "PATTERN (A) DEFINE A AS date_add('quarter', 1, d) < date_add('millisecond', -1500, e)",
+        "PATTERN (A) DEFINE A AS (d + INTERVAL '3' MONTH) < (e + INTERVAL '-1.500' SECOND)",
+    ),
+    (
+        "flink",
+        "AFTER MATCH SKIP TO NEXT ROW PATTERN (A) DEFINE A AS CAST(x AS VARCHAR(3)) = 'abc'",
+        "AFTER MATCH SKIP TO NEXT ROW PATTERN (A) DEFINE A AS LEFT(CAST(x AS STRING), 3) = 'abc'",
+    ),
+    (
+        "oracle",
+        "PATTERN (A) DEFINE A AS x = '' OR REPLACE(x, 'a', '') = 'b'",
+        "PATTERN (A) DEFINE A AS x = CAST(NULL AS STRING) OR REPLACE(x, 'a', '') = 'b'",
+    ),
+    (
         "trino",
         "MEASURES FINAL LAST(x || '(') AS a, FINAL arbitrary(')') AS b PATTERN (A)",
         "MEASURES FINAL LAST(x || '(') AS a, FINAL ANY_VALUE(')') AS b PATTERN (A)",
@@ -65,7 +85,7 @@ CLAUSES = [
         "ORDER BY ts PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE",
         (
             "ORDER BY ts AFTER MATCH SKIP TO NEXT ROW\n"
-            "PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE A AS TRUE"
+            "PATTERN (A B) WITHIN INTERVAL '1' HOUR + INTERVAL '0.000001' SECOND DEFINE A AS TRUE"
         ),
     ),
     (
@@ -75,13 +95,54 @@ CLAUSES = [
     ),
     (
         "bigquery",
-        "MEASURES MATCH_ROW_NUMBER() AS n PATTERN (A) DEFINE A AS x > LAG(x) + @step",
-        "MEASURES RUNNING COUNT(*) AS n PATTERN (A) DEFINE A AS x > PREV(x) + :step",
+        "MEASURES MAX(MATCH_ROW_NUMBER()) AS n PATTERN (A) DEFINE A AS x > PREV(x) + @step",
+        "MEASURES MAX(MATCH_ROW_NUMBER()) AS n PATTERN (A) DEFINE A AS x > PREV(x) + :step",
+    ),
+    (
+        "bigquery",
+        (
+            "MEASURES STRING_AGG(CLASSIFIER()) AS s, SUM(low.x) AS n PATTERN (low Low+) "
+            "DEFINE low AS y"
+        ),
+        (
+            "MEASURES IF(COUNT(CLASSIFIER()) > 0, ARRAY_JOIN(COLLECT_LIST(CLASSIFIER()), ','), "
+            "NULL) AS s, SUM(`low`.x) AS n PATTERN (`low` `low`+) DEFINE `low` AS y"
+        ),
     ),
     (
         "bigquery",
         "PATTERN (A B+) DEFINE A AS x = 1, B AS x > 1 OPTIONS (use_longest_match = TRUE)",
         "PATTERN (A B+) LONGEST MATCH DEFINE A AS x = 1, B AS x > 1 ",
+    ),
+    (
+        "snowflake",
+        "MEASURES LAG(x) AS a, FINAL LEAD(x, 2, 0) AS b ALL ROWS PER MATCH PATTERN (A)",
+        (
+            "MEASURES IF(COUNT(*) > 1, PREV(x, 1), NULL) AS a, "
+            "IF(FINAL COUNT(*) + 2 <= FINAL COUNT(*), NEXT(FINAL LAST(x), 2), 0) AS b "
+            "ALL ROWS PER MATCH PATTERN (A)"
+        ),
+    ),
+    (
+        "snowflake",
+        "PATTERN (A) DEFINE A AS FIRST_VALUE(x) < AVG(x) OVER (ROWS 2 PRECEDING)",
+        (
+            "PATTERN (A) DEFINE A AS FIRST_VALUE(x) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND "
+            "UNBOUNDED FOLLOWING) < AVG(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
+        ),
+    ),
+    (
+        "snowflake",
+        "MEASURES DATEADD(minute, -5, t) AS a, DATEDIFF(hour, s, t) AS b PATTERN (A)",
+        (
+            "MEASURES (t + INTERVAL '-5' MINUTE) AS a, "
+            "TIMESTAMPDIFF(hour, DATE_TRUNC('HOUR', s), DATE_TRUNC('HOUR', t)) AS b PATTERN (A)"
+        ),
+    ),
+    (
+        "databricks",
+        "MEASURES max(x) AS m, RUNNING sum(x) AS s ALL ROWS PER MATCH PATTERN (A)",
+        "MEASURES FINAL max(x) AS m, RUNNING sum(x) AS s ALL ROWS PER MATCH PATTERN (A)",
     ),
     (
         "databricks",
@@ -133,7 +194,7 @@ def test_a_query_as_spark_reads_it(product: str, text: str, expected: str) -> No
     assert translate_query(text, PRODUCTS[product], SPARK).text == expected
 
 
-@pytest.mark.parametrize("product", [name for name in PRODUCTS if name != "spark"])
+@pytest.mark.parametrize("product", [name for name, one in PRODUCTS.items() if one.is_written])
 def test_there_and_back(product: str) -> None:
     text = (
         "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts NULLS FIRST\n"
@@ -146,7 +207,65 @@ def test_there_and_back(product: str) -> None:
     assert " ".join(back.split()) == " ".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("definitions", "kept"),
+    [
+        ("X AS x, A AS y", "DEFINE A AS y"),
+        ("A AS y, X AS x", "DEFINE A AS y"),
+        ("X AS x, Y AS z::int, A AS y, Z AS x, B AS z, X AS x", "DEFINE A AS y, B AS z"),
+        ("X AS x", ""),
+    ],
+)
+def test_definitions_that_snowflake_does_not_use(definitions: str, kept: str) -> None:
+    clause = f"PATTERN (A B) DEFINE {definitions}"
+    translation = translate_clause(clause, PRODUCTS["snowflake"], SPARK)
+    assert translation.text == f"PATTERN (A B) {kept}"
+
+
+OF_AZURE = (
+    "SELECT * INTO o FROM i TIMESTAMP BY t OVER k MATCH_RECOGNIZE (LIMIT DURATION(mi, 5) "
+    "PARTITION BY k\nMEASURES Last(A.x) AS x, Classifier() AS c PATTERN (A) "
+    "DEFINE A AS System.Timestamp() > y) AS m"
+)
+
+
+def test_a_query_of_azure() -> None:
+    translation = translate_query(OF_AZURE, PRODUCTS["azure"], SPARK)
+    assert " ".join(translation.text.split()) == (
+        "SELECT * FROM i MATCH_RECOGNIZE ( PARTITION BY k ORDER BY t "
+        "MEASURES Last(A.x) AS x, COLLECT_LIST(Classifier()) AS c AFTER MATCH SKIP TO NEXT ROW "
+        "PATTERN (`A`) WITHIN INTERVAL '5' MINUTE DEFINE `A` AS t > y) AS m"
+    ).replace("Last(A.x)", "Last(`A`.x)")
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_a_product_converts_to_itself(product: str) -> None:
+    text = (
+        "SELECT lag(x) OVER (ORDER BY y)  FROM t MATCH_RECOGNIZE (PATTERN (a | ) OPTIONS (n = 1))"
+    )
+    assert translate_query(text, PRODUCTS[product], PRODUCTS[product]).text == text
+
+
+def test_options_are_those_of_their_product() -> None:
+    clause = "PATTERN (A) DEFINE A AS TRUE OPTIONS (use_longest_match = FALSE)"
+    assert translate_clause(clause, PRODUCTS["bigquery"], SPARK).text == (
+        "PATTERN (A) DEFINE A AS TRUE "
+    )
+    with pytest.raises(MatchRecognizeError):
+        translate_clause(clause, PRODUCTS["snowflake"], SPARK)
+
+
+@pytest.mark.parametrize("read", ["snowflake", "databricks"])
+def test_another_order_of_columns_is_noted(read: str) -> None:
+    clause = "MEASURES LAST(x) AS y ALL ROWS PER MATCH PATTERN (A) DEFINE A AS TRUE"
+    notes = translate_clause(clause, PRODUCTS[read], SPARK).notes
+    assert [(note.is_met, "another order" in note.message) for note in notes] == [(True, True)]
+
+
 REFUSED = [
+    ("bigquery", "spark", "MEASURES ARRAY_AGG(x ORDER BY y) AS a PATTERN (A)", "cannot say this"),
+    ("bigquery", "spark", "MEASURES DATE_DIFF(x, y, WEEK) AS a PATTERN (A)", "cannot say this"),
+    ("azure", "spark", "PATTERN (A) DEFINE A AS TRUE", "Azure Stream Analytics orders events by"),
     ("spark", "snowflake", "PATTERN (A B) SUBSET U = (A, B)", "Snowflake has no SUBSET"),
     ("spark", "trino", "PATTERN (A B) ALL MATCHES", "Trino has no event selection"),
     ("spark", "standard", "ORDER BY t PATTERN (A) WITHIN 5", "the standard has no WITHIN"),
@@ -179,3 +298,29 @@ def test_what_cannot_be_said_is_refused(read: str, write: str, text: str, messag
 def test_a_quotient_of_integers_is_noted(read: str, write: str, text: str, noted: bool) -> None:
     translation = translate_clause(text, PRODUCTS[read], PRODUCTS[write])
     assert [note.span.start for note in translation.notes] == [24] * noted
+
+
+def test_what_bigquery_says_of_the_longest_match() -> None:
+    clause = "PATTERN (A{:n}) LONGEST MATCH DEFINE A AS x > :y"
+    assert translate_clause(clause, SPARK, PRODUCTS["bigquery"]).text == (
+        "PATTERN (A{@n})  DEFINE A AS x > @y OPTIONS (use_longest_match = TRUE)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "clause", "message"),
+    [
+        (
+            "bigquery",
+            "trino",
+            "PATTERN (A) DEFINE A AS x > 1 OPTIONS (use_longest_match = TRUE)",
+            "Trino has no LONGEST MATCH",
+        ),
+        ("snowflake", "oracle", "PATTERN (A) WITHIN 3 DEFINE A AS x > 1", "Oracle has no WITHIN"),
+    ],
+)
+def test_what_the_other_product_lacks_is_named(
+    read: str, write: str, clause: str, message: str
+) -> None:
+    with pytest.raises(MatchRecognizeError, match=message):
+        translate_clause(clause, PRODUCTS[read], PRODUCTS[write])

@@ -5,7 +5,7 @@ Sources: the products' references of the clause; Flink's page has its "Known lim
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from matchrec.errors.sql.dialects import not_in
@@ -68,7 +68,6 @@ _LACKING = {
     "bigquery": frozenset(
         {
             Feature.SELECTION,
-            Feature.LONGEST,
             Feature.WITHIN,
             Feature.SUBSET,
             Feature.ALL_ROWS,
@@ -98,10 +97,15 @@ _LACKING = {
 }
 
 
-def check_limits(clause: MatchRecognize, product: Product) -> None:
-    """Raises MatchRecognizeUnsupportedError for a part that the product does not have."""
+def check_limits(
+    clause: MatchRecognize, product: Product, added: Iterable[tuple[Feature, Span]] = ()
+) -> None:
+    """Raises MatchRecognizeUnsupportedError for a part that the product does not have.
+
+    added: parts that the clause has in words of another product.
+    """
     lacking = _LACKING[product.name]
-    for feature, span in features(clause):
+    for feature, span in (*features(clause), *added):
         if feature in lacking:
             raise not_in(product.title, feature.value, span)
 

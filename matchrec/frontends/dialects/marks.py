@@ -1,0 +1,23 @@
+"""Marks on names that sqlglot does not know, or takes for others, while it has a fragment.
+
+Functions of row patterns, and pattern variables that are words of SQL: `START.price`.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+MARK = "ROW_PATTERN_FUNCTION_"
+VARIABLE = "ROW_PATTERN_VARIABLE_"
+
+
+def called(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of a function of row patterns."""
+    return exp.Anonymous(this=MARK + name, expressions=list(arguments))
+
+
+def name_of(node: exp.Expr) -> str | None:
+    """The name of the function of row patterns that a node calls, or None."""
+    if isinstance(node, exp.Anonymous) and str(node.this).upper().startswith(MARK):
+        return str(node.this).upper().removeprefix(MARK)
+    return None

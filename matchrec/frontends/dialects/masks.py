@@ -1,0 +1,70 @@
+"""What a fragment looks like to sqlglot: with marks on what it would change or drop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import Token, TokenType
+
+from matchrec.frontends.dialects.edits import Edit, edited
+from matchrec.frontends.dialects.marks import MARK, VARIABLE
+from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.lexing.function_names import OF_THE_MATCH
+from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
+from matchrec.frontends.lexing.tokens import TokenKind
+from matchrec.source import Span
+
+_SEMANTICS = frozenset({"RUNNING", "FINAL"})
+_CASTS = frozenset({"CAST", "TRY_CAST"})
+_TEXTS = frozenset({"VARCHAR", "CHAR"})
+
+
+def masked(
+    text: str, tokens: Sequence[Token], product: Product, functions: Mapping[str, str]
+) -> str:
+    """The text with marks on functions of row patterns; RUNNING and FINAL become calls.
+
+    tokens: of the text. functions: as a product knows them, by the names that rules have for them.
+    """
+    sequence = sequence_of(tokens, text)
+    cuts = _cuts(sequence) if product.cuts_texts else ()
+    return edited(text, (*_marks(sequence, functions), *cuts)).text
+
+
+def _marks(tokens: TokenSequence, functions: Mapping[str, str]) -> Iterator[Edit]:
+    keywords = {one.start for one in tokens.sqlglot if one.token_type is not TokenType.VAR}
+    for index, token in enumerate(tokens.tokens):
+        word, opening = token.key, index + 2
+        if tokens.is_call(index) and (word in OF_THE_MATCH or word in functions):
+            yield Edit(token.span, MARK + functions.get(word, word))
+        elif _qualifies(tokens, index) and token.span.start in keywords:
+            yield Edit(token.span, VARIABLE + token.text)
+        elif (
+            word in _SEMANTICS
+            and tokens.key(index - 1) != "."
+            and tokens.key(opening) == "("
+            and opening in tokens.pairs
+        ):
+            end = tokens[tokens.pairs[opening]].span.end
+            yield Edit(Span(token.span.start, tokens[index + 1].span.start), f"{MARK}{word}(")
+            yield Edit(Span(end, end), ")")
+
+
+def _qualifies(tokens: TokenSequence, index: int) -> bool:
+    """Whether a word stands before a dot and after none."""
+    is_word = tokens[index].kind is TokenKind.WORD
+    return is_word and tokens.key(index + 1) == "." and tokens.key(index - 1) != "."
+
+
+def _cuts(tokens: TokenSequence) -> Iterator[Edit]:
+    """`CAST(x AS VARCHAR(3))` as `LEFT(CAST(x AS STRING), 3)`."""
+    for index, token in enumerate(tokens.tokens):
+        if not tokens.is_call(index) or token.key not in _CASTS or index + 1 not in tokens.pairs:
+            continue
+        closing = tokens.pairs[index + 1]
+        type_, length = closing - 4, closing - 2
+        if tokens.key(type_) in _TEXTS and tokens.key(type_ + 1) == "(":
+            start, end = token.span.start, tokens[closing].span.end
+            yield Edit(Span(start, start), "LEFT(")
+            yield Edit(tokens.span(type_, closing), "STRING")
+            yield Edit(Span(end, end), f", {tokens[length].text})")

@@ -1,0 +1,42 @@
+"""Rules for quotients and averages, whose fraction is kept, dropped or cut by some products."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from matchrec.frontends.dialects.rules.kinds import Kind
+from matchrec.frontends.dialects.rules.place import Place
+
+
+def quotient(node: exp.Expr, place: Place) -> exp.Expr:
+    """`a / b` of integers becomes `a DIV b` where the other product would keep the fraction."""
+    read, write = place.read, place.write
+    if read.divides_integers == write.divides_integers or not isinstance(node, exp.Div):
+        return node
+    kinds = {place.kind(node.this), place.kind(node.expression)}
+    if kinds == {Kind.INTEGER} and read.divides_integers:
+        return exp.IntDiv(this=node.this, expression=node.expression)
+    if kinds <= {Kind.INTEGER, None}:
+        drops, keeps = (read, write) if read.divides_integers else (write, read)
+        place.remark(
+            f"the quotient of two integers is an integer in {drops.title}, and has a fraction in "
+            f"{keeps.title}"
+        )
+    return node
+
+
+def average_of_integers(node: exp.Expr, place: Place) -> exp.Expr:
+    """`AVG` of integers, which Flink gives without a fraction and its documentation with one."""
+    if isinstance(node, exp.Avg) and place.kind(node.this) is Kind.INTEGER:
+        place.remark("AVG of integers keeps its fraction, which Flink SQL drops")
+    return node
+
+
+def average_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
+    """`AVG` of decimals, which has as many digits as they in Trino, and four more in Spark."""
+    if isinstance(node, exp.Avg) and place.kind(node.this) in (Kind.DECIMAL, None):
+        place.remark(
+            "AVG of decimals has their number of digits in Trino, and four more in Spark SQL; for "
+            "DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))"
+        )
+    return node

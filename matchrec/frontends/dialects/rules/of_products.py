@@ -1,0 +1,143 @@
+"""Which rules each product has, in the order in which they are applied."""
+
+from __future__ import annotations
+
+from matchrec.frontends.dialects.product import Product
+from matchrec.frontends.dialects.rules.aggregates import (
+    arrays,
+    count_of_rows,
+    ordered_aggregates,
+    texts,
+)
+from matchrec.frontends.dialects.rules.azure import names_of_variables, no_into, time_of_event
+from matchrec.frontends.dialects.rules.bigquery import named_parameter, unnested_structs
+from matchrec.frontends.dialects.rules.databricks import final_aggregates
+from matchrec.frontends.dialects.rules.flink import match_rowtime, processing_time
+from matchrec.frontends.dialects.rules.navigation import (
+    lag_and_lead,
+    navigation_with_default,
+    row_number_in_match,
+)
+from matchrec.frontends.dialects.rules.numbers import (
+    average_of_decimals,
+    average_of_integers,
+    quotient,
+)
+from matchrec.frontends.dialects.rules.oracle.dates import date_with_time, truncated
+from matchrec.frontends.dialects.rules.oracle.days import differences, durations, shifts
+from matchrec.frontends.dialects.rules.oracle.formats import (
+    formatted_time,
+    parsed_time,
+    text_of_date,
+    timestamp_literal,
+)
+from matchrec.frontends.dialects.rules.oracle.functions import (
+    current_time,
+    function_of_oracle,
+    interval_function,
+    no_dual,
+    row_generator,
+    unusual_name,
+)
+from matchrec.frontends.dialects.rules.oracle.texts import concatenation, empty_text
+from matchrec.frontends.dialects.rules.place import Rule
+from matchrec.frontends.dialects.rules.snowflake import (
+    bare_classifier,
+    first_and_last,
+    first_and_last_of_partition,
+    inside_of_match,
+)
+from matchrec.frontends.dialects.rules.texts import bounded_text
+from matchrec.frontends.dialects.rules.times import (
+    added_time,
+    counted_boundaries,
+    crossed_boundaries,
+    elapsed,
+)
+from matchrec.frontends.dialects.rules.trino import (
+    first_of_match,
+    matching_elements,
+    navigation_inside,
+    number_of_day,
+    seconds_since_1970,
+)
+from matchrec.frontends.dialects.rules.variables import quoted_variable
+
+READS: dict[str, tuple[Rule, ...]] = {
+    "databricks": (final_aggregates,),
+    "snowflake": (
+        first_and_last,
+        first_and_last_of_partition,
+        inside_of_match,
+        navigation_with_default,
+        row_number_in_match,
+        bare_classifier,
+        added_time,
+        crossed_boundaries,
+    ),
+    "oracle": (
+        empty_text,
+        row_generator,
+        unusual_name,
+        concatenation,
+        parsed_time,
+        timestamp_literal,
+        formatted_time,
+        interval_function,
+        current_time,
+        function_of_oracle,
+        no_dual,
+        bounded_text,
+        durations,
+        differences,
+        shifts,
+        truncated,
+        date_with_time,
+        text_of_date,
+    ),
+    "trino": (
+        count_of_rows,
+        navigation_inside,
+        ordered_aggregates,
+        arrays,
+        added_time,
+        number_of_day,
+        seconds_since_1970,
+        matching_elements,
+        bounded_text,
+        first_of_match,
+        elapsed,
+        average_of_decimals,
+    ),
+    "flink": (processing_time, match_rowtime, average_of_integers, elapsed),
+    "bigquery": (
+        quoted_variable,
+        ordered_aggregates,
+        arrays,
+        texts,
+        navigation_with_default,
+        row_number_in_match,
+        named_parameter,
+        added_time,
+        unnested_structs,
+        crossed_boundaries,
+    ),
+    "azure": (
+        quoted_variable,
+        time_of_event,
+        names_of_variables,
+        counted_boundaries,
+        no_into,
+        added_time,
+        crossed_boundaries,
+    ),
+}
+"""What is rewritten of the expressions of a product."""
+
+WRITES: dict[str, tuple[Rule, ...]] = {"snowflake": (lag_and_lead,)}
+"""What is rewritten of expressions for a product."""
+
+
+def rules_between(read: Product, write: Product) -> tuple[Rule, ...]:
+    """The rules for expressions of one product that another one will read."""
+    return (*READS.get(read.name, ()), quotient, *WRITES.get(write.name, ()))

@@ -1,0 +1,1 @@
+"""Rules of Oracle: texts that are NULL, dates that are numbers of days, formats, functions."""

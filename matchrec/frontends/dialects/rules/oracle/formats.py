@@ -1,0 +1,94 @@
+"""Texts of times in Oracle, with a format and without one."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+from sqlglot.dialects.oracle import Oracle
+from sqlglot.errors import UnsupportedError
+from sqlglot.time import format_time
+
+from matchrec.frontends.dialects.rules.kinds import TIMES
+from matchrec.frontends.dialects.rules.place import Place
+
+_TIME_OF_DAY = re.compile(r"%[HIMSfp]")
+_BEFORE_2050 = re.compile(r"\b[0-4]\d$")
+_NAMES = re.compile(r"MON|DY", re.IGNORECASE)
+_PADDED_NAMES = re.compile(r"MONTH|DAY", re.IGNORECASE)
+_CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
+
+
+def parsed_time(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TO_DATE` and `TO_TIMESTAMP`, with a format or Oracle's own, `DD-MON-RR`.
+
+    TO_DATE gives a time of day where its format has one.
+    """
+    if not isinstance(node, exp.StrToDate | exp.StrToTime):
+        return node
+    written = node.args.get("format")
+    pattern = written.name if written is not None else "%d-%b-RR"
+    if "RRRR" in pattern:
+        raise UnsupportedError("a year of two or four digits, RRRR: write YYYY or RR")
+    new = exp.Literal.string(pattern.replace("RR", "%y"))
+    has_time = isinstance(node, exp.StrToTime) or _TIME_OF_DAY.search(pattern)
+    time = (exp.StrToTime if has_time else exp.StrToDate)(this=node.this, format=new)
+    return _within_rr(time) if "RR" in pattern else time
+
+
+def _within_rr(time: exp.Expr) -> exp.Expr:
+    """A time whose year was read as 2000 to 2099: RR means 1950 to 2049."""
+    if time.args["format"].name.endswith("%y") and _BEFORE_2050.search(_literal(time.this)):
+        return time
+    year = exp.cast(exp.Year(this=time.copy()), "int")
+    later = exp.GTE(this=year, expression=exp.Literal.number(2050))
+    centuries = exp.If(this=later, true=exp.Literal.number(1), false=exp.Literal.number(0))
+    century = exp.Interval(this=exp.Literal.string("100"), unit=exp.var("YEAR"))
+    moved = exp.Sub(this=time, expression=exp.Mul(this=century, expression=centuries))
+    return exp.paren(moved, copy=False)
+
+
+def _literal(node: exp.Expr | None) -> str:
+    """The text of a literal, nothing of anything else."""
+    return node.name if isinstance(node, exp.Literal) and node.is_string else ""
+
+
+def timestamp_literal(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TIMESTAMP '2011-04-01 10:00:00'`, whose fraction of a second may be left out."""
+    is_literal = isinstance(node, exp.StrToTime) and isinstance(node.this, exp.Literal)
+    if is_literal and node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f":
+        return exp.cast(node.this, "timestamp")
+    return node
+
+
+def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
+    pattern = _format(node)
+    written = format_time(pattern.upper().replace("RR", "YY"), Oracle.TIME_MAPPING)
+    if not written or "%" not in written:
+        return node
+    if _PADDED_NAMES.search(pattern):
+        raise UnsupportedError("names of months and days, which Oracle pads: write MON or DY")
+    text = exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
+    cases = {_CASES.get((name.isupper(), name.islower())) for name in _NAMES.findall(pattern)}
+    if len(cases) > 1:
+        raise UnsupportedError("names of months and days in different cases")
+    case = cases.pop() if cases else None
+    return case(this=text) if case else text
+
+
+def _format(node: exp.Expr) -> str:
+    """The format of TO_CHAR in Oracle's words; sqlglot has read a part of it where types told."""
+    if not isinstance(node, exp.ToChar | exp.TimeToStr):
+        return ""
+    written = _literal(node.args.get("format"))
+    read = isinstance(node, exp.TimeToStr)
+    return format_time(written, Oracle.INVERSE_TIME_MAPPING) or "" if read else written
+
+
+def text_of_date(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TO_CHAR(d)` has Oracle's format DD-MON-RR."""
+    is_plain = isinstance(node, exp.ToChar) and not node.args.get("format")
+    if not is_plain or place.kind(node.this) not in TIMES:
+        return node
+    return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))
