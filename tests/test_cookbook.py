@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from matchrec.cli.files import Table, format_of
 from tests.pages.blocks import blocks
-from tests.pages.pictures import COOKBOOK, IMAGES, PICTURES, ROOT, draw, span_of, write
+from tests.pages.pictures import COOKBOOK, IMAGES, PICTURES, draw, span_of, write
+from tests.pages.tables import register_tables
 
 
 def ids(path: Path) -> set[str]:
@@ -39,9 +39,7 @@ def test_picture_shows_the_matches_that_its_page_prints(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
 def test_picture_is_drawn_from_its_page(name: str, spark: SparkSession, tmp_path: Path) -> None:
-    for path in (ROOT / "sql_examples" / "data").iterdir():
-        if path.suffix != ".md":
-            Table(path.stem, path, format_of(path)).register(spark)
+    register_tables(spark)
     write(draw(spark, name), tmp_path / f"{name}.svg")
     assert ids(tmp_path / f"{name}.svg") == ids(IMAGES / f"{name}.svg")
 

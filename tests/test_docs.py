@@ -26,8 +26,8 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.__main__ import main
 from matchrec.cli.commands import table_text
-from matchrec.cli.files import Table, format_of
 from tests.pages.blocks import Block, blocks
+from tests.pages.tables import register_tables
 from tests.quick.embedded import commands_in
 
 ROOT = Path(__file__).parent.parent
@@ -37,6 +37,13 @@ SET_UP = re.compile(
     r"python3 -m venv \.venv && \.venv/bin/pip install -q (-e )?'\.\[(demo|test)\]'"
     r" && \.venv/bin/(matchrec demo|pytest -q -n 2)"
 )
+
+
+@pytest.fixture(scope="module")
+def tables(spark: SparkSession) -> SparkSession:
+    """A session with the tables of the examples."""
+    register_tables(spark)
+    return spark
 
 
 def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
@@ -96,17 +103,14 @@ def register_tables(spark: SparkSession) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_do_what_they_say(
     page: Path,
-    spark: SparkSession,
+    tables: SparkSession,
     monkeypatch: pytest.MonkeyPatch,
     pytestconfig: pytest.Config,
 ) -> None:
     monkeypatch.chdir(ROOT)
-    found = blocks(page)
-    if found:
-        register_tables(spark)
-    names: dict[str, Any] = {"spark": spark, "matchrec": matchrec}
-    for block in found:
-        printed = run_block(block, spark, names)
+    names: dict[str, Any] = {"spark": tables, "matchrec": matchrec}
+    for block in blocks(page):
+        printed = run_block(block, tables, names)
         if block.printed is None:
             continue
         if pytestconfig.getoption("--update"):

@@ -22,11 +22,11 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
-from matchrec.cli.files import Table, format_of
 from matchrec.cli.session import local_session
 from tests.benchmarks.pictures import save
 from tests.pages.blocks import blocks
 from tests.pages.drawing import Series, Span, lanes, lines
+from tests.pages.tables import register_tables
 
 ROOT = Path(__file__).parent.parent.parent
 COOKBOOK = ROOT / "docs" / "cookbook"
@@ -143,9 +143,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with local_session() as spark:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
-        for path in (ROOT / "sql_examples" / "data").iterdir():
-            if path.suffix != ".md":
-                Table(path.stem, path, format_of(path)).register(spark)
+        register_tables(spark)
         for name in arguments.only:
             write(draw(spark, name), arguments.write / f"{name}.{arguments.format}")
 
