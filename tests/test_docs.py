@@ -93,13 +93,6 @@ def test_commands_run_as_programs(line: str) -> None:
     subprocess.run(command, cwd=ROOT, check=True)
 
 
-def register_tables(spark: SparkSession) -> None:
-    """Makes the tables of the examples temporary views, also those that a page has replaced."""
-    for path in (ROOT / "sql_examples" / "data").iterdir():
-        if path.suffix != ".md":
-            Table(path.stem, path, format_of(path)).register(spark)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_do_what_they_say(
     page: Path,
