@@ -15,10 +15,10 @@ from matchrec.conditions.accumulators.catalogue import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
 from matchrec.conditions.functions.function import Use
-from matchrec.conditions.functions.spans import SPANS
-from matchrec.conditions.functions.times import TIMES
+from matchrec.conditions.functions.times.distances import TIMES
+from matchrec.conditions.functions.times.spans import SPANS
+from matchrec.conditions.functions.times.zones import has_one_offset
 from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
-from matchrec.conditions.functions.zones import has_one_offset
 from matchrec.conditions.numbers import Typed, on_times, widen
 from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, Value
 from matchrec.conditions.row_column import RowColumn

@@ -6,5 +6,5 @@ What looks at one row is Spark's, and what is arithmetic is compiled; this is fo
 
     function     what a function takes, what it gives, how it is computed
     formula      functions over one another, and over values of the run
-    catalogue    all functions by their names
+    catalogue    all functions by their names; `texts`, `times` and the modules beside it have them
 """

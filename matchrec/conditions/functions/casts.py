@@ -12,7 +12,6 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 
-from matchrec.conditions.functions.calendar import DAY, SECOND, show_day, show_time
 from matchrec.conditions.functions.function import Compute, Function, Use, Value
 from matchrec.conditions.functions.numerals import (
     BLANK,
@@ -30,9 +29,10 @@ from matchrec.conditions.functions.numerals import (
     wrap,
     wrap_floating,
 )
-from matchrec.conditions.functions.read_days import read_day
+from matchrec.conditions.functions.times.calendar import DAY, SECOND, show_day, show_time
+from matchrec.conditions.functions.times.read_days import read_day
+from matchrec.conditions.functions.times.zones import find_zone
 from matchrec.conditions.functions.type_names import type_named
-from matchrec.conditions.functions.zones import find_zone
 from matchrec.conditions.types import STRING, Family, ValueType, is_wide_decimal
 
 Rule = Callable[[ValueType, ValueType, Use], Compute]

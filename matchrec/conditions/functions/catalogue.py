@@ -8,16 +8,16 @@ from matchrec.conditions.functions.arrays import ARRAYS
 from matchrec.conditions.functions.casts import CASTS
 from matchrec.conditions.functions.comparisons import COMPARISONS
 from matchrec.conditions.functions.decimals import DECIMALS
-from matchrec.conditions.functions.digests import DIGESTS
 from matchrec.conditions.functions.function import Function
-from matchrec.conditions.functions.like import LIKES
 from matchrec.conditions.functions.numbers import NUMBERS
-from matchrec.conditions.functions.patterns import PATTERNS
-from matchrec.conditions.functions.spans import SPAN_ARITHMETIC
-from matchrec.conditions.functions.strings import STRINGS
-from matchrec.conditions.functions.time_parts import TIME_PARTS
-from matchrec.conditions.functions.time_shifts import TIME_SHIFTS
-from matchrec.conditions.functions.times import DISTANCES
+from matchrec.conditions.functions.texts.digests import DIGESTS
+from matchrec.conditions.functions.texts.like import LIKES
+from matchrec.conditions.functions.texts.patterns import PATTERNS
+from matchrec.conditions.functions.texts.strings import STRINGS
+from matchrec.conditions.functions.times.distances import DISTANCES
+from matchrec.conditions.functions.times.parts import TIME_PARTS
+from matchrec.conditions.functions.times.shifts import TIME_SHIFTS
+from matchrec.conditions.functions.times.spans import SPAN_ARITHMETIC
 
 FUNCTIONS: Mapping[str, Function] = {
     **COMPARISONS,

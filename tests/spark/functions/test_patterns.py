@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from matchrec.conditions.functions.function import FunctionError
-from matchrec.conditions.functions.java_patterns import java_pattern
+from matchrec.conditions.functions.texts.java_patterns import java_pattern
 from matchrec.conditions.types import INT, STRING
 from tests.quick.scale import SEED, examples
 from tests.spark.functions import arguments as some

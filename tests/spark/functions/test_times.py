@@ -7,7 +7,7 @@ import random
 import pytest
 from pyspark.sql import SparkSession
 
-from matchrec.conditions.functions.time_parts import SPELLINGS
+from matchrec.conditions.functions.times.parts import SPELLINGS
 from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
 from matchrec.conditions.types import (
     BIGINT,

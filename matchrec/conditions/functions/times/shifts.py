@@ -5,15 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from matchrec.conditions.functions.calendar import (
-    DAY,
-    SECOND,
-    add_months,
-    date_of,
-    day_of,
-    length_of_month,
-    week_day,
-)
 from matchrec.conditions.functions.function import (
     Compute,
     Function,
@@ -22,7 +13,16 @@ from matchrec.conditions.functions.function import (
     function,
 )
 from matchrec.conditions.functions.numerals import fits, wrap
-from matchrec.conditions.functions.times import (
+from matchrec.conditions.functions.times.calendar import (
+    DAY,
+    SECOND,
+    add_months,
+    date_of,
+    day_of,
+    length_of_month,
+    week_day,
+)
+from matchrec.conditions.functions.times.distances import (
     HOUR,
     MINUTE,
     MONTHS,
@@ -36,8 +36,8 @@ from matchrec.conditions.functions.times import (
     toward_zero,
     zone_of,
 )
+from matchrec.conditions.functions.times.zones import Zone
 from matchrec.conditions.functions.type_names import TIMESTAMP
-from matchrec.conditions.functions.zones import Zone
 from matchrec.conditions.types import DATE, Family, ValueType
 
 WHOLE = frozenset({Family.INTEGER})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from matchrec.conditions.functions.calendar import day_of, length_of_month
 from matchrec.conditions.functions.numerals import BLANK, NoValueError
+from matchrec.conditions.functions.times.calendar import day_of, length_of_month
 
 DAY = re.compile(r"([+-]?)([0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[T ].*)?)?)?", re.DOTALL)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from matchrec.conditions.functions.function import Function, FunctionError, UndecidedError, function
-from matchrec.conditions.functions.java_patterns import JavaPattern, java_pattern
+from matchrec.conditions.functions.texts.java_patterns import JavaPattern, java_pattern
 from matchrec.conditions.types import BOOLEAN, INT, STRING, Family
 
 TEXT = Family.STRING

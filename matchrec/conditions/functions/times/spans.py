@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from matchrec.conditions.functions.calendar import add_months
 from matchrec.conditions.functions.function import Compute, Function, FunctionError, Use, Value
-from matchrec.conditions.functions.time_shifts import add_months_to, add_span, checked
-from matchrec.conditions.functions.times import TIMES, zone_of
+from matchrec.conditions.functions.times.calendar import add_months
+from matchrec.conditions.functions.times.distances import TIMES, zone_of
+from matchrec.conditions.functions.times.shifts import add_months_to, add_span, checked
 from matchrec.conditions.types import DATE, INTERVAL, Family, ValueType
 
 SPANS = frozenset({Family.INTERVAL, Family.MONTHS})

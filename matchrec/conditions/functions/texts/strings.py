@@ -12,7 +12,7 @@ from matchrec.conditions.functions.function import (
     function,
     of_any_number,
 )
-from matchrec.conditions.functions.letters import capitalise, lower, soundex, upper
+from matchrec.conditions.functions.texts.letters import capitalise, lower, soundex, upper
 from matchrec.conditions.types import BOOLEAN, INT, STRING, Family
 
 TEXT = Family.STRING

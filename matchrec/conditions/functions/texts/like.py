@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from matchrec.conditions.functions.function import Function, FunctionError, function
-from matchrec.conditions.functions.letters import lower
+from matchrec.conditions.functions.texts.letters import lower
 from matchrec.conditions.types import BOOLEAN, Family
 
 TEXT = Family.STRING

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from matchrec.conditions.functions.calendar import (
+from matchrec.conditions.functions.function import Compute, Function, Use, Value
+from matchrec.conditions.functions.times.calendar import (
     DAY,
     SECOND,
     date_of,
@@ -13,8 +14,7 @@ from matchrec.conditions.functions.calendar import (
     iso_week,
     week_day,
 )
-from matchrec.conditions.functions.function import Compute, Function, Use, Value
-from matchrec.conditions.functions.times import (
+from matchrec.conditions.functions.times.distances import (
     HOUR,
     MINUTE,
     TIMES,

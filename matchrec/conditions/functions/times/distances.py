@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from matchrec.conditions.functions.calendar import (
+from matchrec.conditions.functions.function import Compute, Function, Result, Use
+from matchrec.conditions.functions.numerals import fits
+from matchrec.conditions.functions.times.calendar import (
     DAY,
     SECOND,
     date_of,
     length_of_month,
     months_of,
 )
-from matchrec.conditions.functions.function import Compute, Function, Result, Use
-from matchrec.conditions.functions.numerals import fits
-from matchrec.conditions.functions.zones import Zone, find_zone
+from matchrec.conditions.functions.times.zones import Zone, find_zone
 from matchrec.conditions.types import BIGINT, DOUBLE, INT, Family, ValueType
 
 TIMES = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_NTZ})

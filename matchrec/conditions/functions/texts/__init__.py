@@ -1,0 +1,1 @@
+"""Functions of texts: parts, letters, digests, LIKE and regular expressions."""
