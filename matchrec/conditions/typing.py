@@ -14,24 +14,17 @@ from functools import cached_property
 
 from typing_extensions import assert_never
 
+from matchrec.conditions.arithmetic import type_arithmetic
 from matchrec.conditions.calls import (
-    is_along_calendar,
     is_pythons,
-    type_along_calendar,
     type_call,
     type_list,
-    type_of_times,
 )
 from matchrec.conditions.effort import Effort
-from matchrec.conditions.mathematics import is_mathematics, type_mathematics, type_quotient
+from matchrec.conditions.mathematics import is_mathematics, type_mathematics
 from matchrec.conditions.numbers import (
     Typed,
     common_type,
-    compute,
-    decimal_average,
-    integer_arithmetic,
-    negative,
-    on_times,
     widen,
 )
 from matchrec.conditions.residual import (
@@ -50,7 +43,6 @@ from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_columns import RunColumns
 from matchrec.conditions.run_condition import (
     And,
-    ArithmeticOperator,
     Choose,
     Compare,
     Comparison,
@@ -62,15 +54,12 @@ from matchrec.conditions.run_condition import (
     Read,
     ReadClassifier,
     ReadMatchNumber,
-    Reduce,
-    Reduction,
     RunExpression,
 )
+from matchrec.conditions.running_aggregates import type_running_aggregate
 from matchrec.conditions.types import (
     BIGINT,
     BOOLEAN,
-    DATE,
-    DOUBLE,
     INT,
     NUMBERS,
     VOID,
@@ -78,17 +67,14 @@ from matchrec.conditions.types import (
     ValueType,
     is_ranked,
     is_wide_decimal,
-    sum_type,
 )
 from matchrec.errors.conditions import (
     cannot_combine,
-    not_a_number,
     not_boolean,
 )
 from matchrec.plan.expression import Navigation
 
 TRUE_COLUMN = row_column("TRUE")
-INTERVALS = frozenset({Family.INTERVAL, Family.MONTHS})
 
 
 @dataclass(frozen=True)
@@ -125,7 +111,7 @@ class Typer:
             case Value():
                 return self.value(step)
             case RunningAggregate():
-                return self.running_aggregate(step)
+                return type_running_aggregate(self, step)
             case VariableAt():
                 return self.by_variable(step)
             case ListAggregate():
@@ -172,44 +158,6 @@ class Typer:
         kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
         return Read(self.columns.place(column, kind), kind, navigation)
 
-    def running_aggregate(self, step: RunningAggregate) -> Typed:
-        """An aggregate; SUM of integers is bigint, AVG is double, as in Spark."""
-        function = Reduction(step.function)
-        if function is Reduction.COUNT:
-            return Typed(self.count(step), BIGINT)
-        assert step.column is not None
-        type_ = self.types[step.column]
-        if function in (Reduction.MIN, Reduction.MAX):
-            if type_.family is Family.OTHER:
-                raise not_a_number(step.function, type_.name, step.span)
-            return Typed(self.reduce(function, step, step.column, type_), type_)
-        if step.listed is not None and (is_wide_decimal(type_) or type_.family in INTERVALS):
-            return type_list(self, step.listed)
-        if type_.family not in NUMBERS:
-            raise not_a_number(step.function, type_.name, step.span)
-        if function is Reduction.SUM:
-            return Typed(self.reduce(function, step, step.column, type_), sum_type(type_))
-        if type_.family is Family.DECIMAL:
-            total = self.reduce(Reduction.SUM, step, step.column, type_)
-            return decimal_average(total, self.count(step), type_)
-        column = step.column if type_.family is Family.FLOATING else cast(step.column, "DOUBLE")
-        return Typed(self.reduce(function, step, column, DOUBLE), DOUBLE)
-
-    def reduce(
-        self, function: Reduction, step: RunningAggregate, column: RowColumn, type_: ValueType
-    ) -> Reduce:
-        read = self.read(column, type_, None)
-        return Reduce(function, step.variable, read.column, read.kind, step.so_far)
-
-    def count(self, step: RunningAggregate) -> RunExpression:
-        if step.column is None:
-            return Reduce(Reduction.COUNT, step.variable, None, Kind.INTEGER, step.so_far)
-        column, type_ = step.column, self.types[step.column]
-        if type_.family not in NUMBERS or is_wide_decimal(type_):
-            column = row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
-            type_ = INT
-        return self.reduce(Reduction.COUNT, step, column, type_)
-
     def by_variable(self, step: VariableAt) -> Typed:
         """The condition that belongs to the row's variable, NULL and all."""
         here = ReadClassifier(step.navigation)
@@ -237,7 +185,7 @@ class Typer:
         if operator in COMPARISONS:
             left, right = self.unify(step, step.operands[0], step.operands[1])
             return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
-        return self.arithmetic(step)
+        return type_arithmetic(self, step)
 
     def logic(self, step: Combined) -> Typed:
         parts = tuple(self.condition(part) for part in step.operands)
@@ -304,57 +252,6 @@ class Typer:
         missing = step.missing and cast(step.missing, type_.name)
         recast = Value(cast(step.column, type_.name), step.navigation, missing, step.span)
         return Typed(self.read_value(recast, type_), type_)
-
-    def arithmetic(self, step: Combined) -> Typed:
-        if step.operator == "DIV":
-            return type_quotient(self, step)
-        if step.operator == "NEG":
-            value = self.type_step(step.operands[0])
-            if value.type.family not in NUMBERS | {Family.INTERVAL}:
-                raise not_a_number("-", value.type.name, step.span)
-            return negative(value, self.ansi)
-        if step.operator == "DATEDIFF":
-            return self.days_between(step)
-        left, right = step.operands
-        one, other = self.type_of(left), self.type_of(right)
-        if one.family in NUMBERS and other.family in NUMBERS:
-            return self.on_numbers(step, left, right)
-        if is_along_calendar(one, other, self.time_zone):
-            return type_along_calendar(self, step)
-        found = on_times(
-            ArithmeticOperator(step.operator), self.type_step(left), self.type_step(right)
-        )
-        return type_of_times(self, step) if found is None else found
-
-    def on_numbers(self, step: Combined, left: Step, right: Step) -> Typed:
-        one, other = self.type_of(left), self.type_of(right)
-        operator = ArithmeticOperator(step.operator)
-        families = {one.family, other.family}
-        exact = Family.DECIMAL in families and Family.FLOATING not in families
-        too_wide = is_wide_decimal(one) or is_wide_decimal(other)
-        if exact and (operator is ArithmeticOperator.DIVIDE or too_wide):
-            return type_call(self, step)
-        quotient = operator is ArithmeticOperator.DIVIDE and Family.DECIMAL not in families
-        if quotient or Family.FLOATING in families:
-            values = self.as_number(step, left, DOUBLE), self.as_number(step, right, DOUBLE)
-        elif operator is ArithmeticOperator.MULTIPLY:
-            values = self.as_number(step, left, one), self.as_number(step, right, other)
-        else:
-            common = common_type(one, other) or one
-            values = self.as_number(step, left, common), self.as_number(step, right, common)
-        found = compute(operator, values[0], values[1], self.ansi)
-        if found is None:
-            raise cannot_combine(step.operator, one.name, other.name, step.span)
-        return found
-
-    def days_between(self, step: Combined) -> Typed:
-        """DATEDIFF(end, start), whole days; columns are cast to dates by Spark."""
-        if not all(isinstance(part, Value) for part in step.operands):
-            return type_call(self, step)
-        left, right = (self.cast_column(part, DATE) for part in step.operands)
-        return Typed(
-            integer_arithmetic(ArithmeticOperator.SUBTRACT, left.expression, right.expression), INT
-        )
 
 
 @dataclass(frozen=True)
