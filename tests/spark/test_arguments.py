@@ -56,6 +56,7 @@ WHOLE = ("3", "-1")
 
 RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "query": TEXTS,
+    "convert.query": STAGE,
     "clause": TEXTS,
     "text": TEXTS,
     "table": ("text",),

@@ -14,7 +14,7 @@ def no_frame(span: Span) -> MatchRecognizeUnsupportedError:
         span,
         notes=("the rows are those of the clause's PARTITION BY and ORDER BY",),
         hint=f"write {EXAMPLE}",
-    )
+    ).named("MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION")
 
 
 def frame_without_rows(span: Span) -> MatchRecognizePlanError:

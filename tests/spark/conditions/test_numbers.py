@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.quick.scale import examples
+from tests.quick.scale import examples, half_of
 from tests.spark.conditions.pairs import holds_in_patterns, holds_in_spark
 
 EDGES = (0.0, -0.0, 0.5, 1.0, -1.0, 2.5, 0.15, 1.005, 1e-310, 1e300, math.inf, -math.inf, math.nan)
@@ -109,7 +109,7 @@ def numbers(spark: SparkSession) -> Iterator[str]:
     spark.conf.unset("spark.sql.ansi.enabled")
 
 
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+@pytest.mark.parametrize("engine", half_of(["backtracking", "breadth_first"], 1))
 def test_functions_of_two_rows(spark: SparkSession, numbers: str, engine: str) -> None:
     conditions = [line.strip() for line in CONDITIONS.strip().splitlines()]
     expected = holds_in_spark(spark, numbers, conditions)
