@@ -23,7 +23,7 @@ from matchrec.conditions.types import Family, ValueType
 from tests.quick.scale import FULL
 
 MOST_TOLD = 20
-ERRORS_ASKED = 6 if FULL else 2  # of each case: every failing query is one of its own
+ERRORS_ASKED = 2 if FULL else 0  # of each case: every failing query is one of its own
 
 GIVEN: Mapping[Family, str] = {
     Family.DATE: "date_add(DATE'1970-01-01', CAST({} AS INT))",
@@ -126,7 +126,7 @@ class Table:
             text = READ.get(type_.family, "{}").format(self.text(case))
             if unsure:
                 text = f"IF(n IN ({', '.join(map(str, unsure))}), NULL, {text})"
-            if failing:
+            if failing and ERRORS_ASKED:
                 self.check_failures(frame, case, failing[:: -(-len(failing) // ERRORS_ASKED)])
             texts.append(f"{text} AS r{index}")
         differences = []
