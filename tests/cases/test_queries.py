@@ -63,7 +63,12 @@ def query_parameters() -> Iterator[Any]:
 
 
 def engines_for(record: QueryRecord) -> Sequence[str]:
-    """One by the line at which the record stands; in a full run the others, in a long run all."""
+    """One by the line at which the record stands; in a full run the others, in a long run all.
+
+    A record that only one engine can run, as its note says, is left to these.
+    """
+    if only := record.head.note_of("engine"):
+        return [only] if FULL or LONG_RUN is not None else []
     if LONG_RUN is not None:
         return ENGINES
     quick = ENGINES[record.head.line % len(ENGINES)]

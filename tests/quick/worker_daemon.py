@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import socket
 import sys
+from importlib.util import find_spec
 
 
 def leave_out_archives() -> None:
@@ -52,6 +53,7 @@ def run() -> None:
 
 
 if __name__ == "__main__":
-    leave_out_archives()
-    load()
+    if find_spec("numba"):  # else it is an interpreter without what a task needs
+        leave_out_archives()
+        load()
     run()

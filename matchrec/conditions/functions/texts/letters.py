@@ -7,7 +7,8 @@ import re
 from matchrec.conditions.functions.function import UndecidedError
 
 NEW_CASES = re.compile(
-    "[\u019b\u0264\u1c89\u1c8a\u2c2f\u2c5f\ua7c0-\ua7ff\U00010570-\U000105bf\U00010d50-\U00010d8f]"
+    "[\u019b\u0264\u1c89\u1c8a\u2c2f\u2c5f\ua7c0-\ua7ff\U00010570-\U000105bf\U00010d50-\U00010d8f"
+    "\U00016ea0-\U00016edf]"
 )
 """Letters with a case that Unicode 12 did not have, the oldest of a Spark or a Python."""
 
