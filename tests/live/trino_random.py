@@ -136,7 +136,9 @@ def ask(trino: Trino, case: Case) -> Rows | str:
 def plain(value: Any) -> str | None:
     """A value of Trino's JSON as Spark casts it to a string."""
     text = text_of(value)
-    return text.removesuffix(".000") if isinstance(value, str) and text else text
+    return (
+        text.removesuffix(" UTC").removesuffix(".000") if isinstance(value, str) and text else text
+    )
 
 
 def agrees(case: Case, answer: Rows | str) -> bool:
