@@ -1,11 +1,22 @@
-"""Rules for aggregates over the rows of a match: arrays and texts keep their order and NULLs."""
+"""Rules for aggregates over the rows of a match: arrays and texts keep their order and NULLs.
+
+ARRAY_AGG(x ORDER BY y DESC LIMIT 2)     an array of structs of x and y, sorted, cut, and its x
+STRING_AGG(x, '-' ORDER BY y)            such an array without NULLs, joined
+ANY_VALUE(x HAVING MAX y)                MAX_BY(x, y)
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from matchrec.frontends.dialects.marks import called, name_of
 from matchrec.frontends.dialects.rules.place import Place
+
+_ITEM, _KEY = "item", "key_"
+_SEMANTICS = frozenset({"RUNNING", "FINAL"})
 
 
 def count_of_rows(node: exp.Expr, _: Place) -> exp.Expr:
@@ -15,8 +26,42 @@ def count_of_rows(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
+def arrays(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_AGG(x)` with its NULLs and in its order; without rows it is NULL."""
+    without_nulls = isinstance(node, exp.IgnoreNulls)
+    array = node.this if without_nulls else node
+    if not place.write.is_spark or not isinstance(array, exp.ArrayAgg):
+        return node
+    is_inside = not without_nulls and isinstance(array.parent, exp.IgnoreNulls)
+    if is_inside or isinstance(array.this, exp.Distinct):
+        return node
+    return _or_null(_items(array.this, without_nulls=without_nulls))
+
+
+def texts(node: exp.Expr, place: Place) -> exp.Expr:
+    """`STRING_AGG(x, separator)`, which is a comma if nothing is said."""
+    is_here = place.is_measure and place.write.is_spark
+    if not is_here or not isinstance(node, exp.GroupConcat) or node.find(exp.Distinct):
+        return node
+    separator = node.args.get("separator") or exp.Literal.string(",")
+    return exp.ArrayToString(
+        this=_or_null(_items(node.this, without_nulls=True)), expression=separator
+    )
+
+
+def value_at_extreme(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ANY_VALUE(x HAVING MAX y)` is `MAX_BY(x, y)`."""
+    if not place.is_measure or not isinstance(node, exp.AnyValue):
+        return node
+    having = node.this
+    if not isinstance(having, exp.HavingMax):
+        return node
+    extreme = exp.ArgMax if having.args.get("max") else exp.ArgMin
+    return extreme(this=having.this, expression=having.expression)
+
+
 def ordered_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
-    """`ARRAY_AGG(x ORDER BY y LIMIT n)`, which sqlglot would write so in any dialect."""
+    """What no rule before this one has said otherwise, and sqlglot would write as it is."""
     if not place.is_measure:
         return node
     if isinstance(node, exp.Order | exp.Limit) and node.find_ancestor(exp.AggFunc):
@@ -26,35 +71,88 @@ def ordered_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def arrays(node: exp.Expr, place: Place) -> exp.Expr:
-    """`ARRAY_AGG(x)` with its NULLs; without rows it is NULL."""
-    without_nulls = isinstance(node, exp.IgnoreNulls)
-    array = node.this if without_nulls else node
-    if not place.write.is_spark or not isinstance(array, exp.ArrayAgg):
+def semantics_of_aggregates(node: exp.Expr, _: Place) -> exp.Expr:
+    """RUNNING and FINAL before each aggregate of what an aggregate has become."""
+    name = name_of(node)
+    argument = node.expressions[0] if name in _SEMANTICS and node.expressions else None
+    if name is None or argument is None or isinstance(argument, exp.AggFunc) or name_of(argument):
         return node
-    if isinstance(array.this, exp.Order | exp.Limit):
-        raise UnsupportedError("no ORDER BY or LIMIT in an array of values")
-    if isinstance(array.this, exp.Distinct):
-        return node
-    if without_nulls or isinstance(array.this, exp.Struct):
-        return exp.Nullif(this=array.copy(), expression=exp.Array())
-    if isinstance(array.parent, exp.IgnoreNulls):
-        return node
-    item, row = exp.to_identifier("item"), exp.to_identifier("row")
-    struct = exp.Struct(expressions=[exp.PropertyEQ(this=item, expression=array.this)])
-    each = exp.Lambda(this=exp.Dot(this=row, expression=item.copy()), expressions=[row.copy()])
-    found = exp.Transform(this=exp.ArrayAgg(this=struct), expression=each)
-    return exp.Nullif(this=found, expression=exp.Array())
+    for aggregate in list(argument.find_all(exp.AggFunc)):
+        aggregate.replace(called(name, aggregate.copy()))
+    return argument
 
 
-def texts(node: exp.Expr, place: Place) -> exp.Expr:
-    """`STRING_AGG(x, separator)`, which is a comma if nothing is said."""
-    is_here = place.is_measure and place.write.is_spark
-    if not is_here or not isinstance(node, exp.GroupConcat):
-        return node
-    if isinstance(node.this, exp.Distinct):
-        return node
-    separator = node.args.get("separator") or exp.Literal.string(",")
-    joined = exp.ArrayToString(this=exp.ArrayAgg(this=node.this), expression=separator)
-    exists = exp.GT(this=exp.Count(this=node.this.copy()), expression=exp.Literal.number(0))
-    return exp.If(this=exists, true=joined, false=exp.null())
+def _or_null(items: exp.Expr) -> exp.Expr:
+    """An array, NULL if it is empty."""
+    return exp.Nullif(this=items, expression=exp.Array())
+
+
+def _items(argument: exp.Expr, *, without_nulls: bool) -> exp.Expr:
+    """The values that `x`, `x ORDER BY y` or `x ORDER BY y LIMIT n` collects, as an array."""
+    limit = argument.expression if isinstance(argument, exp.Limit) else None
+    ordered = argument.this if isinstance(argument, exp.Limit) else argument
+    keys = ordered.expressions if isinstance(ordered, exp.Order) else []
+    value = ordered.this if isinstance(ordered, exp.Order) else ordered
+    if isinstance(value, exp.Distinct):
+        raise UnsupportedError("an array of distinct values with ORDER BY or LIMIT")
+    is_known = without_nulls or isinstance(value, exp.Struct)
+    if is_known and not keys and limit is None:
+        return exp.ArrayAgg(this=value.copy())  # in Spark without NULLs
+    fields = {_ITEM: value, **{f"{_KEY}{at}": key.this for at, key in enumerate(keys)}}
+    rows: exp.Expr = exp.ArrayAgg(this=_struct(fields))
+    if without_nulls:
+        rows = exp.ArrayFilter(this=rows, expression=_known())
+    if keys:
+        rows = exp.Anonymous(this="ARRAY_SORT", expressions=[rows, _comparison(keys)])
+    if limit is not None:
+        first = exp.Literal.number(1)
+        rows = exp.Anonymous(this="SLICE", expressions=[rows, first, limit.copy()])
+    return exp.Transform(this=rows, expression=_lambda(_field("one", _ITEM), "one"))
+
+
+def _struct(fields: dict[str, exp.Expr]) -> exp.Expr:
+    return exp.Struct(
+        expressions=[
+            exp.PropertyEQ(this=exp.to_identifier(name), expression=value.copy())
+            for name, value in fields.items()
+        ]
+    )
+
+
+def _known() -> exp.Expr:
+    """That an item is no NULL."""
+    is_null = exp.Is(this=_field("one", _ITEM), expression=exp.null())
+    return _lambda(exp.Not(this=is_null), "one")
+
+
+def _comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
+    """Which of two structs comes first: -1 the left one, 1 the right one, 0 if neither has to."""
+    case = exp.Case()
+    for at, key in enumerate(keys):
+        left, right = _field("one", f"{_KEY}{at}"), _field("other", f"{_KEY}{at}")
+        null_first, descending = bool(key.args.get("nulls_first")), bool(key.args.get("desc"))
+        case = case.when(_only(left, right), _sign(-1 if null_first else 1), copy=False)
+        case = case.when(_only(right, left), _sign(1 if null_first else -1), copy=False)
+        case = case.when(exp.LT(this=left, expression=right), _sign(1 if descending else -1))
+        case = case.when(exp.GT(this=left, expression=right), _sign(-1 if descending else 1))
+    return _lambda(case.else_(exp.Literal.number(0)), "one", "other")
+
+
+def _only(absent: exp.Expr, present: exp.Expr) -> exp.Expr:
+    """That only one of two keys is NULL."""
+    is_null = exp.Is(this=absent.copy(), expression=exp.null())
+    is_known = exp.Not(this=exp.Is(this=present.copy(), expression=exp.null()))
+    return exp.And(this=is_null, expression=is_known)
+
+
+def _sign(number: int) -> exp.Expr:
+    one = exp.Literal.number(1)
+    return exp.Neg(this=one) if number < 0 else one
+
+
+def _field(row: str, name: str) -> exp.Expr:
+    return exp.Dot(this=exp.to_identifier(row), expression=exp.to_identifier(name))
+
+
+def _lambda(body: exp.Expr, *names: str) -> exp.Expr:
+    return exp.Lambda(this=body, expressions=[exp.to_identifier(name) for name in names])
