@@ -14,9 +14,12 @@ import matchrec
         ("SUM(x HAVING MAX y)", "HAVING MAX"),
         ("ARRAY_AGG(DISTINCT x ORDER BY x)", "distinct values with ORDER BY or LIMIT"),
         ("DATE_DIFF(MAX(x), MIN(x), WEEK)", "a difference in units of SUNDAY"),
+        ("MAX(x + AVG(z) GROUP BY x)", "cannot read"),
+        ("FIRST(MATCH_NUMBER() + x)", r"MATCH_NUMBER\(\) in the argument of FIRST"),
     ],
 )
 def test_what_is_refused(spark: SparkSession, expression: str, message: str) -> None:
-    query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x MEASURES {expression} AS m PATTERN (a) DEFINE a AS TRUE)"
+    query = f"""SELECT * FROM (SELECT 1 AS x) MATCH_RECOGNIZE (
+        ORDER BY x MEASURES {expression} AS m PATTERN (a) DEFINE a AS TRUE)"""
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, query, dialect="bigquery")

@@ -49,5 +49,7 @@ def test_each_example_has_a_page_and_a_title_of_its_own() -> None:
 
 def test_the_documentation_counts_the_examples() -> None:
     counted = Counter(example.product for example in ALL if example.page != RULES)
-    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", DIALECTS.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \| (\d+) \|", DIALECTS.read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert {name: int(count) for name, count in rows} == counted

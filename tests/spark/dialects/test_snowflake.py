@@ -18,7 +18,8 @@ def tables(spark: SparkSession) -> None:
 def test_window_functions_around_the_clause_stay(spark: SparkSession) -> None:
     query = """SELECT company, LAG(s) OVER (PARTITION BY company ORDER BY s) AS before
         FROM stock_price_history MATCH_RECOGNIZE (PARTITION BY company ORDER BY price_date
-        MEASURES SUM(price) AS s PATTERN (low up) DEFINE low AS price < 31, up AS price > LAG(price))
+        MEASURES SUM(price) AS s
+        PATTERN (low up) DEFINE low AS price < 31, up AS price > LAG(price))
         ORDER BY company, s"""
     assert answer(spark, query, "snowflake") == ["ABCD -", "XYZ -", "XYZ 61"]
 

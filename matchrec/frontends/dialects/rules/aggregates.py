@@ -74,8 +74,10 @@ def ordered_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
 def semantics_of_aggregates(node: exp.Expr, _: Place) -> exp.Expr:
     """RUNNING and FINAL before each aggregate of what an aggregate has become."""
     name = name_of(node)
-    argument = node.expressions[0] if name in _SEMANTICS and node.expressions else None
-    if name is None or argument is None or isinstance(argument, exp.AggFunc) or name_of(argument):
+    if name not in _SEMANTICS or len(node.expressions) != 1:
+        return node
+    argument: exp.Expr = node.expressions[0]
+    if isinstance(argument, exp.AggFunc) or name_of(argument):
         return node
     for aggregate in list(argument.find_all(exp.AggFunc)):
         aggregate.replace(called(name, aggregate.copy()))
@@ -107,7 +109,7 @@ def _items(argument: exp.Expr, *, without_nulls: bool) -> exp.Expr:
     if limit is not None:
         first = exp.Literal.number(1)
         rows = exp.Anonymous(this="SLICE", expressions=[rows, first, limit.copy()])
-    return exp.Transform(this=rows, expression=_lambda(_field("one", _ITEM), "one"))
+    return exp.Transform(this=rows, expression=_lambda(_field("row", _ITEM), "row"))
 
 
 def _struct(fields: dict[str, exp.Expr]) -> exp.Expr:
@@ -121,8 +123,8 @@ def _struct(fields: dict[str, exp.Expr]) -> exp.Expr:
 
 def _known() -> exp.Expr:
     """That an item is no NULL."""
-    is_null = exp.Is(this=_field("one", _ITEM), expression=exp.null())
-    return _lambda(exp.Not(this=is_null), "one")
+    is_null = exp.Is(this=_field("row", _ITEM), expression=exp.null())
+    return _lambda(exp.Not(this=is_null), "row")
 
 
 def _comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
