@@ -100,8 +100,8 @@ READS: dict[str, tuple[Rule, ...]] = {
     "trino": (
         count_of_rows,
         navigation_inside,
-        arrays,
         ordered_aggregates,
+        arrays,
         semantics_of_aggregates,
         added_time,
         number_of_day,
