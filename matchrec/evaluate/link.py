@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ IntArray = npt.NDArray[np.int64]
 Range = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinkedConditions:
     """What depends on the run, as arrays.
 
@@ -44,6 +45,16 @@ class LinkedConditions:
     reads: tuple[RegisterSet, ...]
     calls: tuple[Call, ...]
     forms: tuple[RowForm, ...]
+
+    @property
+    def all_code(self) -> IntArray:
+        """The code of all conditions, which follows the steps."""
+        return self.instructions[self.code[0][0] :]
+
+    @cached_property
+    def operations(self) -> frozenset[int]:
+        """Those that the code has; searches ask for them batch after batch."""
+        return frozenset(self.all_code[:, 0].tolist())
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,8 @@ NO_RESULT = 0x7FF8_0000_0000_DEAD
 
 def mathematics_of(linked: LinkedConditions) -> Any:
     """The pointer to the functions, which are compiled only if conditions use them."""
-    first = min(begin for begin, _ in linked.code)
-    used = set(linked.instructions[first:, 0].tolist())
-    return pointer_to(compute) if used & {op.MATHEMATICS, op.ROUND} else NO_CALLBACK
+    used = linked.operations & {op.MATHEMATICS, op.ROUND}
+    return pointer_to(compute) if used else NO_CALLBACK
 
 
 def compute(function: int, left: int, right: int) -> int:
