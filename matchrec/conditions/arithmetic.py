@@ -19,8 +19,8 @@ from matchrec.conditions.numbers import (
     negative,
     on_times,
 )
+from matchrec.conditions.operations import ArithmeticOperator
 from matchrec.conditions.residual import Combined, Step, Value
-from matchrec.conditions.run_condition import ArithmeticOperator
 from matchrec.conditions.types import DATE, DOUBLE, INT, NUMBERS, Family, is_wide_decimal
 from matchrec.errors.conditions import cannot_combine, not_a_number
 

@@ -20,20 +20,10 @@ from matchrec.conditions.functions.times.spans import SPANS
 from matchrec.conditions.functions.times.zones import has_one_offset
 from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
 from matchrec.conditions.numbers import Typed, on_times, widen
+from matchrec.conditions.operations import ArithmeticOperator
 from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, Value
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import (
-    ArithmeticOperator,
-    Call,
-    Choose,
-    Collect,
-    Collected,
-    Constant,
-    Kind,
-    Read,
-    Reduce,
-    RunExpression,
-)
+from matchrec.conditions.run_condition import Call, Collect, Collected, Constant, RunExpression
 from matchrec.conditions.types import (
     BIGINT,
     BOOLEAN,
@@ -44,9 +34,9 @@ from matchrec.conditions.types import (
     STRING,
     VOID,
     Family,
+    Kind,
     ValueType,
     is_held_by_python,
-    is_ranked,
 )
 from matchrec.errors.conditions import aggregate_cannot_take, cannot_combine, does_not_take
 
@@ -74,7 +64,6 @@ class Arguments:
 
     expressions: list[RunExpression | Collect] = field(default_factory=list)
     types: list[ValueType] = field(default_factory=list)
-    ranked_by: list[int | None] = field(default_factory=list)
 
     def add(self, typed: Typed) -> Formula:
         """What stands for a value in the formula: a formula of its own is a part of it."""
@@ -82,19 +71,14 @@ class Arguments:
         if isinstance(one, Call):
             self.expressions += one.arguments
             self.types += one.types
-            self.ranked_by += one.ranked_by
             return shifted(one.formula, before)
         self.expressions.append(one)
         self.types.append(typed.type)
-        self.ranked_by.append(ranked_column(one) if is_ranked(typed.type) else None)
         return Argument(before, typed.type)
 
     def call(self, formula: Formula) -> Typed:
         """The value of a formula over these arguments."""
-        kind = Kind.FLOATING if formula.type.family is Family.FLOATING else Kind.INTEGER
-        expressions = tuple(self.expressions)
-        call = Call(formula, expressions, tuple(self.types), tuple(self.ranked_by), kind)
-        return Typed(call, formula.type)
+        return Typed(Call(formula, tuple(self.expressions), tuple(self.types)), formula.type)
 
 
 def is_pythons(typer: Typer, step: Combined) -> bool:
@@ -193,9 +177,9 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     """An aggregate that Python computes from a list of rows."""
     ordered = len(step.words)
     first = [typer.types[column] for column in step.columns[0][1:]]
-    arguments, ordering = first[: len(first) - ordered], first[len(first) - ordered :]
+    types, ordering = first[: len(first) - ordered], first[len(first) - ordered :]
     use = AggregateUse(
-        tuple(arguments),
+        tuple(types),
         tuple(zip(ordering, step.words, strict=True)),
         step.distinct,
         step.ignore_nulls,
@@ -207,26 +191,11 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     if type_ is None:
         raise aggregate_cannot_take(step.function, [one.name for one in first], step.span)
     rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
-    kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
-    collect = Collect(step.variable, rows, step.so_far)
-    formula = Aggregated(step.function, 0, use, type_)
-    return Typed(Call(formula, (collect,), (BIGINT,), (None,), kind), type_)
+    arguments = Arguments([Collect(step.variable, rows, step.so_far)], [BIGINT])
+    return arguments.call(Aggregated(step.function, 0, use, type_))
 
 
 def collected(typer: Typer, column: RowColumn) -> Collected:
     """A column of a list's rows."""
     type_ = typer.types[column]
-    read = typer.read(column, type_, None)
-    return Collected(read.column, read.kind, type_)
-
-
-def ranked_column(expression: RunExpression) -> int | None:
-    """An integer column among whose values those of a ranked expression have their ranks."""
-    match expression:
-        case Read(column=column) | Reduce(column=column):
-            return column
-        case Choose(_, then, otherwise):
-            found = ranked_column(then)
-            return ranked_column(otherwise) if found is None else found
-        case _:
-            return None
+    return Collected(typer.read(column, type_, None).column, type_)

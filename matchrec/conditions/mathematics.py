@@ -6,6 +6,7 @@ numbers; what that cannot do, such as rounding half to even, Python does.
 
 from __future__ import annotations
 
+from functools import partial
 from math import nan
 from typing import TYPE_CHECKING
 
@@ -13,20 +14,17 @@ from matchrec.conditions.calls import Arguments, in_python
 from matchrec.conditions.functions.formula import Apply
 from matchrec.conditions.functions.function import Use
 from matchrec.conditions.numbers import Typed, integer_arithmetic
+from matchrec.conditions.operations import ArithmeticOperator, Comparison, MathFunction
 from matchrec.conditions.residual import Combined, Step, Value
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
-    ArithmeticOperator,
     Call,
     Choose,
     Compare,
-    Comparison,
     Constant,
     IsNull,
-    Kind,
     Mathematics,
-    MathFunction,
     Not,
     RunExpression,
 )
@@ -38,6 +36,7 @@ from matchrec.conditions.types import (
     STRING,
     VOID,
     Family,
+    Kind,
     decimal,
     is_wide_decimal,
 )
@@ -63,17 +62,15 @@ def is_mathematics(typer: Typer, step: Combined) -> bool:
 
 def type_mathematics(typer: Typer, step: Combined) -> Typed:
     """A function of numbers."""
-    if step.operator == "BROUND":
+    if step.operator in ("ROUND", "BROUND"):
         return type_rounding(typer, step)
-    if step.operator == "ISNAN":
-        return type_isnan(typer, step)
-    function = MATHEMATICS[step.operator]
+    function = MATHEMATICS.get(step.operator)
     if function is MathFunction.LOG and len(step.operands) == 1:
         function = MathFunction.LN
-    if function is MathFunction.ROUND:
-        return type_rounding(typer, step)
     if len(step.operands) != (2 if function in TWO else 1):
         raise not_known_during_the_match(step.operator, step.span)
+    if function is None:
+        return type_isnan(typer, step)
     if function in (MathFunction.FLOOR, MathFunction.CEILING):
         return type_floor(typer, step, function)
     arguments = tuple(as_double(typer, step, part).expression for part in step.operands)
@@ -109,19 +106,19 @@ def type_floor(typer: Typer, step: Combined, function: MathFunction) -> Typed:
     if own.family is not Family.DECIMAL or is_wide_decimal(own):
         return Typed(Mathematics(function, (as_double(typer, step, part).expression,)), BIGINT)
     digits = typer.type_step(part).expression
-    type_ = decimal(min(38, own.precision - own.scale + 1), 0)
+    type_ = decimal(own.precision - own.scale + 1, 0)
     if own.scale == 0:
         return Typed(digits, type_)
     one = Constant(10**own.scale, Kind.INTEGER)
-    rest = whole(ArithmeticOperator.REMAINDER, digits, one)
-    truncated = whole(ArithmeticOperator.SUBTRACT, digits, rest)
+    rest = integer_arithmetic(ArithmeticOperator.REMAINDER, digits, one)
+    truncated = integer_arithmetic(ArithmeticOperator.SUBTRACT, digits, rest)
     down = function is MathFunction.FLOOR
     beyond = Compare(
         Comparison.LESS if down else Comparison.GREATER, rest, Constant(0, Kind.INTEGER)
     )
     further = ArithmeticOperator.SUBTRACT if down else ArithmeticOperator.ADD
-    chosen = Choose(beyond, whole(further, truncated, one), truncated)
-    return Typed(whole(ArithmeticOperator.DIVIDE, chosen, one), type_)
+    chosen = Choose(beyond, integer_arithmetic(further, truncated, one), truncated)
+    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, chosen, one), type_)
 
 
 def type_rounding(typer: Typer, step: Combined) -> Typed:
@@ -162,17 +159,13 @@ def places_of(step: Combined) -> int:
 
 def round_decimal(value: Typed, places: int) -> Typed:
     """A decimal of fewer places."""
-    type_ = value.type
-    left, before = min(type_.scale, max(places, 0)), type_.precision - type_.scale + 1
-    dropped = type_.scale - places
+    digits, scale = value.expression, value.type.scale
+    before = value.type.precision - scale + 1
     if places < 0:
-        found = decimal(min(38, max(before, 1 - places)), 0)
-    else:
-        found = decimal(min(38, before + left), left)
-    rounded = round_digits(value.expression, dropped)
-    if places >= 0:
-        return Typed(shortened(value.expression, max(dropped, 0)), found)
-    return Typed(shortened(rounded, type_.scale), found)
+        rounded = round_digits(digits, scale - places)
+        return Typed(shortened(rounded, scale), decimal(max(before, 1 - places), 0))
+    left = min(scale, places)
+    return Typed(shortened(digits, scale - left), decimal(before + left, left))
 
 
 def round_digits(
@@ -182,7 +175,7 @@ def round_digits(
     if dropped <= 0:
         return digits
     if dropped > MOST_PLACES:
-        return whole(ArithmeticOperator.MULTIPLY, digits, Constant(0, Kind.INTEGER))
+        return integer_arithmetic(ArithmeticOperator.MULTIPLY, digits, Constant(0, Kind.INTEGER))
     power = Constant(10**dropped, Kind.INTEGER)
     multiply = ArithmeticOperator.MULTIPLY
     return Arithmetic(multiply, shortened(digits, dropped), power, Kind.INTEGER, bits, ansi)
@@ -192,11 +185,8 @@ def shortened(digits: RunExpression, dropped: int) -> RunExpression:
     """A whole number without its last digits, rounded half away from zero."""
     if dropped == 0:
         return digits
-    return whole(ArithmeticOperator.DIVIDE, digits, Constant(10**dropped, Kind.INTEGER))
-
-
-def whole(operator: ArithmeticOperator, left: RunExpression, right: RunExpression) -> RunExpression:
-    return integer_arithmetic(operator, left, right)
+    power = Constant(10**dropped, Kind.INTEGER)
+    return integer_arithmetic(ArithmeticOperator.DIVIDE, digits, power)
 
 
 def type_quotient(typer: Typer, step: Combined) -> Typed:
@@ -205,10 +195,6 @@ def type_quotient(typer: Typer, step: Combined) -> Typed:
     if left.family is not Family.INTEGER or right.family is not Family.INTEGER:
         raise cannot_combine("DIV", left.name, right.name, step.span)
     one, other = (typer.type_step(part).expression for part in step.operands)
-
-    def of(operator: ArithmeticOperator, a: RunExpression, b: RunExpression) -> RunExpression:
-        return Arithmetic(operator, a, b, Kind.INTEGER, 64, typer.ansi)
-
-    rest = of(ArithmeticOperator.REMAINDER, one, other)
-    exact = of(ArithmeticOperator.SUBTRACT, one, rest)
-    return Typed(of(ArithmeticOperator.DIVIDE, exact, other), BIGINT)
+    whole = partial(Arithmetic, kind=Kind.INTEGER, ansi=typer.ansi)
+    exact = whole(ArithmeticOperator.SUBTRACT, one, whole(ArithmeticOperator.REMAINDER, one, other))
+    return Typed(whole(ArithmeticOperator.DIVIDE, exact, other), BIGINT)

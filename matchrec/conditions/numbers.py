@@ -10,20 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from matchrec.conditions.run_condition import (
-    Arithmetic,
-    ArithmeticOperator,
-    Constant,
-    Kind,
-    RunExpression,
-    Widen,
-)
+from matchrec.conditions.operations import ArithmeticOperator
+from matchrec.conditions.run_condition import Arithmetic, Constant, RunExpression, Widen
 from matchrec.conditions.types import (
     DOUBLE,
     INTERVAL,
     Family,
+    Kind,
     ValueType,
     as_decimal,
+    average_type,
     decimal,
 )
 
@@ -82,10 +78,9 @@ def compute(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool)
     """Arithmetic on two numbers of one family, or None where the engine has none."""
     if Family.DECIMAL in (left.type.family, right.type.family):
         return on_decimals(operator, left, right)
-    kind = Kind.FLOATING if left.type.family is Family.FLOATING else Kind.INTEGER
     type_ = left.type if left.type.bits >= right.type.bits else right.type
-    expression = Arithmetic(operator, left.expression, right.expression, kind, type_.bits, ansi)
-    return Typed(expression, type_)
+    sides = left.expression, right.expression
+    return Typed(Arithmetic(operator, *sides, type_.kind, type_.bits, ansi), type_)
 
 
 def on_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
@@ -94,11 +89,9 @@ def on_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Type
     one, other = as_decimal(left.type), as_decimal(right.type)
     match operator:
         case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
-            return Typed(
-                expression, decimal(min(38, max(one.precision, other.precision) + 1), one.scale)
-            )
+            return Typed(expression, decimal(max(one.precision, other.precision) + 1, one.scale))
         case ArithmeticOperator.MULTIPLY:
-            digits = min(38, one.precision + other.precision + 1)
+            digits = one.precision + other.precision + 1
             return Typed(expression, decimal(digits, one.scale + other.scale))
         case _:
             return None
@@ -106,29 +99,19 @@ def on_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Type
 
 def negative(value: Typed, ansi: bool) -> Typed:
     """`-x` of a number or an interval."""
-    zero = Constant(0, Kind.INTEGER)
-    if value.type.family is Family.FLOATING:
-        minus_one = Constant(-1.0, Kind.FLOATING)
-        expression = Arithmetic(
-            ArithmeticOperator.MULTIPLY, minus_one, value.expression, Kind.FLOATING
-        )
-        return Typed(expression, value.type)
-    if value.type.family is Family.INTEGER:
-        bits = value.type.bits
-        subtract = ArithmeticOperator.SUBTRACT
-        return Typed(
-            Arithmetic(subtract, zero, value.expression, Kind.INTEGER, bits, ansi), value.type
-        )
-    return Typed(
-        integer_arithmetic(ArithmeticOperator.SUBTRACT, zero, value.expression), value.type
-    )
+    type_ = value.type
+    if type_.kind is Kind.FLOATING:
+        times, minus_one = ArithmeticOperator.MULTIPLY, Constant(-1.0, Kind.FLOATING)
+        return Typed(Arithmetic(times, minus_one, value.expression, Kind.FLOATING), type_)
+    minus, zero = ArithmeticOperator.SUBTRACT, Constant(0, Kind.INTEGER)
+    fails = ansi or type_.family is not Family.INTEGER
+    return Typed(Arithmetic(minus, zero, value.expression, Kind.INTEGER, type_.bits, fails), type_)
 
 
 def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType) -> Typed:
     """Spark's avg(decimal(p,s)): the sum over the count with four more places, rounded half up."""
     more = integer_arithmetic(ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER))
-    expression = integer_arithmetic(ArithmeticOperator.DIVIDE, more, count)
-    return Typed(expression, decimal(min(38, type_.precision + 4), type_.scale + 4))
+    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, more, count), average_type(type_))
 
 
 TimeRule = Callable[[RunExpression, ValueType, ValueType], Typed]

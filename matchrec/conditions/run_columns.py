@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import Kind
+from matchrec.conditions.types import Kind
 
 
 @dataclass(slots=True)

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 from matchrec.conditions.calls import type_list
 from matchrec.conditions.numbers import Typed, decimal_average
+from matchrec.conditions.operations import Reduction
 from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import RowColumn, cast, row_column
-from matchrec.conditions.run_condition import Kind, Reduce, Reduction, RunExpression
+from matchrec.conditions.run_condition import Reduce, RunExpression
 from matchrec.conditions.types import (
     BIGINT,
     DOUBLE,
     INT,
     NUMBERS,
     Family,
+    Kind,
     ValueType,
     is_wide_decimal,
     sum_type,

@@ -6,6 +6,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 
+class Kind(Enum):
+    """How a value is held while matching."""
+
+    INTEGER = "int64"
+    FLOATING = "float64"
+
+
 class Family(Enum):
     """Types that compare and compute alike while matching; OTHER does neither."""
 
@@ -39,6 +46,10 @@ class ValueType:
     precision: int = 0
     scale: int = 0
     element: ValueType | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.FLOATING if self.family is Family.FLOATING else Kind.INTEGER
 
 
 BOOLEAN = ValueType(Family.BOOLEAN, "boolean")
@@ -80,7 +91,8 @@ def array(element: ValueType) -> ValueType:
 
 
 def decimal(precision: int, scale: int) -> ValueType:
-    """The decimal type of so many digits, `scale` of them after the point."""
+    """The decimal type of so many digits, at most 38, `scale` of them after the point."""
+    precision = min(precision, 38)
     return ValueType(Family.DECIMAL, f"decimal({precision},{scale})", 64, precision, scale)
 
 
@@ -98,5 +110,12 @@ def as_decimal(type_: ValueType) -> ValueType:
 def sum_type(type_: ValueType) -> ValueType:
     """The type of Spark's sum over a number."""
     if type_.family is Family.DECIMAL:
-        return decimal(min(38, type_.precision + 10), type_.scale)
+        return decimal(type_.precision + 10, type_.scale)
     return DOUBLE if type_.family is Family.FLOATING else BIGINT
+
+
+def average_type(type_: ValueType) -> ValueType:
+    """The type of Spark's avg over a number."""
+    if type_.family is Family.DECIMAL:
+        return decimal(type_.precision + 4, min(38, type_.scale + 4))
+    return DOUBLE

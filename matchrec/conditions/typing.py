@@ -27,6 +27,7 @@ from matchrec.conditions.numbers import (
     common_type,
     widen,
 )
+from matchrec.conditions.operations import Comparison
 from matchrec.conditions.residual import (
     COMPARISONS,
     LOGIC,
@@ -45,10 +46,8 @@ from matchrec.conditions.run_condition import (
     And,
     Choose,
     Compare,
-    Comparison,
     Constant,
     IsNull,
-    Kind,
     Not,
     Or,
     Read,
@@ -64,6 +63,7 @@ from matchrec.conditions.types import (
     NUMBERS,
     VOID,
     Family,
+    Kind,
     ValueType,
     is_ranked,
     is_wide_decimal,
@@ -155,8 +155,7 @@ class Typer:
     def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> Read:
         if is_ranked(type_):
             self.columns.ranked.add(column)
-        kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
-        return Read(self.columns.place(column, kind), kind, navigation)
+        return Read(self.columns.place(column, type_.kind), type_.kind, navigation)
 
     def by_variable(self, step: VariableAt) -> Typed:
         """The condition that belongs to the row's variable, NULL and all."""
@@ -282,8 +281,7 @@ class Draft(Typer):
 
 def null(type_: ValueType) -> Typed:
     """NULL as a value of a type."""
-    kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
-    return Typed(Constant(None, kind), type_)
+    return Typed(Constant(None, type_.kind), type_)
 
 
 def is_variable(here: ReadClassifier, variable: int) -> RunExpression:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from matchrec.conditions.run_condition import MathFunction
+from matchrec.conditions.operations import MathFunction
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.link import LinkedConditions
 from matchrec.evaluate.rounding import round_half_up

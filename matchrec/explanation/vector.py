@@ -16,7 +16,7 @@ from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.link import LinkedConditions
-from matchrec.evaluate.registers import (
+from matchrec.evaluate.meanings import (
     Count,
     FirstRow,
     FirstVariable,

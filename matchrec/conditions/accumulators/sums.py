@@ -18,12 +18,11 @@ from matchrec.conditions.accumulators.aggregate import (
 from matchrec.conditions.accumulators.values import EXACT, decimal_of, digits_of, divided
 from matchrec.conditions.functions.function import Value
 from matchrec.conditions.types import (
-    DOUBLE,
     INTERVAL,
     MONTHS,
     Family,
     ValueType,
-    decimal,
+    average_type,
     sum_type,
 )
 
@@ -163,17 +162,12 @@ class Attempt:
         return None if self.rows is None else self.rows.result()
 
 
-def average_type(type_: ValueType) -> ValueType:
-    """The type of Spark's avg over a decimal."""
-    return decimal(min(38, type_.precision + 4), min(38, type_.scale + 4))
-
-
 def type_of_sum(use: AggregateUse) -> ValueType | None:
     return _type(use, sum_type)
 
 
 def type_of_average(use: AggregateUse) -> ValueType | None:
-    return _type(use, lambda one: average_type(one) if one.family is Family.DECIMAL else DOUBLE)
+    return _type(use, average_type)
 
 
 def _type(use: AggregateUse, of_number: Callable[[ValueType], ValueType]) -> ValueType | None:
