@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from matchrec.conditions.functions.catalogue import FUNCTIONS
-from matchrec.conditions.mathematics import NAMES
 from matchrec.conditions.residual import (
     BASIC,
     NULL_IN_NULL_OUT,
@@ -30,6 +29,7 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
 from matchrec.conditions.split_aggregates import split_aggregate
+from matchrec.conditions.typing.mathematics import NAMES
 from matchrec.errors.conditions import (
     not_known_during_the_match,
     operations_nested_too_deep,

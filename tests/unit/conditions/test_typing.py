@@ -15,7 +15,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.split import split
 from matchrec.conditions.types import Family, Kind, ValueType
-from matchrec.conditions.typing import Typer
+from matchrec.conditions.typing.typer import Typer
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower

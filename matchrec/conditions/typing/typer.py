@@ -14,19 +14,6 @@ from functools import cached_property
 
 from typing_extensions import assert_never
 
-from matchrec.conditions.arithmetic import type_arithmetic
-from matchrec.conditions.calls import (
-    is_pythons,
-    type_call,
-    type_list,
-)
-from matchrec.conditions.effort import Effort
-from matchrec.conditions.mathematics import is_mathematics, type_mathematics
-from matchrec.conditions.numbers import (
-    Typed,
-    common_type,
-    widen,
-)
 from matchrec.conditions.operations import Comparison
 from matchrec.conditions.residual import (
     COMPARISONS,
@@ -41,7 +28,6 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.rewrite import rewrite
 from matchrec.conditions.row_column import RowColumn, cast, row_column
-from matchrec.conditions.run_columns import RunColumns
 from matchrec.conditions.run_condition import (
     And,
     Choose,
@@ -55,7 +41,6 @@ from matchrec.conditions.run_condition import (
     ReadMatchNumber,
     RunExpression,
 )
-from matchrec.conditions.running_aggregates import type_running_aggregate
 from matchrec.conditions.types import (
     BIGINT,
     BOOLEAN,
@@ -68,6 +53,13 @@ from matchrec.conditions.types import (
     is_ranked,
     is_wide_decimal,
 )
+from matchrec.conditions.typing.arithmetic import type_arithmetic
+from matchrec.conditions.typing.calls import is_pythons, type_call, type_list
+from matchrec.conditions.typing.effort import Effort
+from matchrec.conditions.typing.mathematics import is_mathematics, type_mathematics
+from matchrec.conditions.typing.numbers import Typed, common_type, widen
+from matchrec.conditions.typing.run_columns import RunColumns
+from matchrec.conditions.typing.running_aggregates import type_running_aggregate
 from matchrec.errors.conditions import (
     cannot_combine,
     not_boolean,

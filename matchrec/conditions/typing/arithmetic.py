@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matchrec.conditions.calls import (
+from matchrec.conditions.operations import ArithmeticOperator
+from matchrec.conditions.residual import Combined, Step, Value
+from matchrec.conditions.types import DATE, DOUBLE, INT, NUMBERS, Family, is_wide_decimal
+from matchrec.conditions.typing.calls import (
     is_along_calendar,
     type_along_calendar,
     type_call,
     type_of_times,
 )
-from matchrec.conditions.mathematics import type_quotient
-from matchrec.conditions.numbers import (
+from matchrec.conditions.typing.mathematics import type_quotient
+from matchrec.conditions.typing.numbers import (
     Typed,
     common_type,
     compute,
@@ -19,13 +22,10 @@ from matchrec.conditions.numbers import (
     negative,
     on_times,
 )
-from matchrec.conditions.operations import ArithmeticOperator
-from matchrec.conditions.residual import Combined, Step, Value
-from matchrec.conditions.types import DATE, DOUBLE, INT, NUMBERS, Family, is_wide_decimal
 from matchrec.errors.conditions import cannot_combine, not_a_number
 
 if TYPE_CHECKING:
-    from matchrec.conditions.typing import Typer
+    from matchrec.conditions.typing.typer import Typer
 
 
 def type_arithmetic(typer: Typer, step: Combined) -> Typed:

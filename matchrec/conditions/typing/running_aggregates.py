@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matchrec.conditions.calls import type_list
-from matchrec.conditions.numbers import Typed, decimal_average
 from matchrec.conditions.operations import Reduction
 from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import RowColumn, cast, row_column
@@ -25,10 +23,12 @@ from matchrec.conditions.types import (
     is_wide_decimal,
     sum_type,
 )
+from matchrec.conditions.typing.calls import type_list
+from matchrec.conditions.typing.numbers import Typed, decimal_average
 from matchrec.errors.conditions import not_a_number
 
 if TYPE_CHECKING:
-    from matchrec.conditions.typing import Typer
+    from matchrec.conditions.typing.typer import Typer
 
 INTERVALS = frozenset({Family.INTERVAL, Family.MONTHS})
 

@@ -10,10 +10,8 @@ from functools import partial
 from math import nan
 from typing import TYPE_CHECKING
 
-from matchrec.conditions.calls import Arguments, in_python
 from matchrec.conditions.functions.formula import Apply
 from matchrec.conditions.functions.function import Use
-from matchrec.conditions.numbers import Typed, integer_arithmetic
 from matchrec.conditions.operations import ArithmeticOperator, Comparison, MathFunction
 from matchrec.conditions.residual import Combined, Step, Value
 from matchrec.conditions.run_condition import (
@@ -40,10 +38,12 @@ from matchrec.conditions.types import (
     decimal,
     is_wide_decimal,
 )
+from matchrec.conditions.typing.calls import Arguments, in_python
+from matchrec.conditions.typing.numbers import Typed, integer_arithmetic
 from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
 
 if TYPE_CHECKING:
-    from matchrec.conditions.typing import Typer
+    from matchrec.conditions.typing.typer import Typer
 
 MATHEMATICS = {one.value: one for one in MathFunction} | {
     "POW": MathFunction.POWER,

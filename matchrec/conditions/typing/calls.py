@@ -19,7 +19,6 @@ from matchrec.conditions.functions.times.distances import TIMES
 from matchrec.conditions.functions.times.spans import SPANS
 from matchrec.conditions.functions.times.zones import has_one_offset
 from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
-from matchrec.conditions.numbers import Typed, on_times, widen
 from matchrec.conditions.operations import ArithmeticOperator
 from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, Value
 from matchrec.conditions.row_column import RowColumn
@@ -38,10 +37,11 @@ from matchrec.conditions.types import (
     ValueType,
     is_held_by_python,
 )
+from matchrec.conditions.typing.numbers import Typed, on_times, widen
 from matchrec.errors.conditions import aggregate_cannot_take, cannot_combine, does_not_take
 
 if TYPE_CHECKING:
-    from matchrec.conditions.typing import Typer
+    from matchrec.conditions.typing.typer import Typer
 
 PARAMETERS = {
     Family.STRING: STRING,
