@@ -13,8 +13,8 @@ import numpy as np
 from matchrec.conditions.functions.formula import Read, build
 from matchrec.conditions.functions.function import FunctionError, Value
 from matchrec.conditions.run_condition import Call, Collect
-from matchrec.evaluate.arithmetic import VALUE
 from matchrec.evaluate.instructions import FUNCTION_FAILED, OVERFLOW
+from matchrec.evaluate.kernels.arithmetic import VALUE
 from matchrec.evaluate.link import LinkedConditions
 from matchrec.evaluate.lists import Listing, Lists
 from matchrec.evaluate.meanings import Listed

@@ -21,7 +21,7 @@ from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.evaluate.mathematics import mathematics_of
+from matchrec.evaluate.mathematics.functions import mathematics_of
 from matchrec.evaluate.python_calls import PythonCalls
 from matchrec.evaluate.values import Source
 from matchrec.plan.clauses import MatchOutput

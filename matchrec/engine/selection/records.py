@@ -24,7 +24,7 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.matches import look_up
-from matchrec.evaluate.mathematics import mathematics_of
+from matchrec.evaluate.mathematics.functions import mathematics_of
 from matchrec.evaluate.python_calls import PythonCalls
 from matchrec.evaluate.values import Source
 from matchrec.jit.callbacks import NO_CALLBACK

@@ -12,9 +12,9 @@ from typing import Any
 from matchrec.conditions.operations import MathFunction
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.link import LinkedConditions
-from matchrec.evaluate.rounding import round_half_up
-from matchrec.evaluate.strict_geometry import atan, atan2, cbrt, hypot
-from matchrec.evaluate.strict_math import exp, ln, log10, power
+from matchrec.evaluate.mathematics.rounding import round_half_up
+from matchrec.evaluate.mathematics.strict_geometry import atan, atan2, cbrt, hypot
+from matchrec.evaluate.mathematics.strict_math import exp, ln, log10, power
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.callbacks import NO_CALLBACK, pointer_to
 from matchrec.jit.decorators import inner

@@ -1,4 +1,4 @@
-"""Evaluates conditions in compiled code: keeps registers up to date and runs instructions.
+"""Evaluates conditions in compiled code.
 
 Both engines call these for each row that a run tries to map, after its row condition has held.
 All values are int64, a float as its bits.
@@ -11,29 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.evaluate.arithmetic import (
-    VALUE,
-    combine_floats,
-    combine_integers,
-    compare,
-    order_of_floats,
-    order_of_integers,
-    wrapped_sum,
-)
 from matchrec.evaluate.instructions import (
-    ADD_ONE,
-    ADD_VALID,
     AND,
-    APPEND,
     ARITHMETIC_INTEGER,
     AVERAGE,
     CALL,
     COMPARE_FLOAT,
     COMPARE_INTEGER,
     CONSTANT,
-    COPY,
-    COPY_AT,
-    COUNT_DOWN,
     HOLDS,
     HOLDS_NOT,
     IS_NULL,
@@ -43,9 +28,6 @@ from matchrec.evaluate.instructions import (
     JUMP_UNLESS,
     MATCH_NUMBER,
     MATHEMATICS,
-    MAX_INTEGER,
-    MIN_FLOAT,
-    MIN_INTEGER,
     NOT,
     NULL_CONSTANT,
     NULL_SAFE_EQUAL,
@@ -55,15 +37,18 @@ from matchrec.evaluate.instructions import (
     REDUCED,
     REGISTER,
     ROUND,
-    SET,
-    SET_AT,
-    SET_ROW,
-    SUM_FLOAT,
-    SUM_INTEGER,
     VARIABLE,
     WIDEN,
 )
-from matchrec.evaluate.mathematics import NO_RESULT, ROUNDING
+from matchrec.evaluate.kernels.arithmetic import (
+    VALUE,
+    combine_floats,
+    combine_integers,
+    compare,
+    order_of_floats,
+    order_of_integers,
+)
+from matchrec.evaluate.mathematics.functions import NO_RESULT, ROUNDING
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.decorators import inlined, inner
 
@@ -86,77 +71,6 @@ class Input(NamedTuple):
     lower: int
     upper: int
     match_number: int
-
-
-@inlined
-def update_registers(
-    instructions: IntArray,
-    at: int,
-    end: int,
-    registers: IntArray,
-    place: int,
-    row: int,
-    given: Input,
-) -> None:
-    """Apply the steps at .. end to the registers at `place` after a row has been mapped."""
-    while at < end:
-        operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
-        if operation == SET_ROW:
-            registers[place, a] = row
-        elif operation == SET:
-            registers[place, a] = b
-        elif operation == COPY:
-            registers[place, a] = registers[place, b]
-        elif operation == COUNT_DOWN:
-            if registers[place, a] < -1:
-                registers[place, a] += 1
-            elif registers[place, a] == -1:
-                registers[place, a] = row
-        elif operation == COPY_AT:
-            if registers[place, instructions[at, 3]] == row:
-                registers[place, a] = registers[place, b]
-        elif operation == SET_AT:
-            if registers[place, b] >= 0 and row == registers[place, b] + instructions[at, 3]:
-                registers[place, a] = instructions[at, 4]
-        else:
-            counted = row
-            if instructions[at, 3] > 0:
-                counted = registers[place, instructions[at, 3] - 1]
-            if operation == APPEND:
-                if counted >= 0:
-                    registers[place, a] = given.python(-1 - b, registers[place, a], counted)
-            elif counted >= 0 and (operation == ADD_ONE or given.valid[b, counted]):
-                if operation == ADD_ONE or operation == ADD_VALID:
-                    registers[place, a] += 1
-                else:
-                    reduce(operation, registers, place, a, given.columns[b, counted])
-        at += 1
-
-
-@inlined
-def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) -> None:
-    """Add a value to the flag at register a and the sum or extreme after it."""
-    flag = registers[place, a]
-    former = registers[place, a + 1]
-    if flag == 0:
-        flag = 1
-        former = value
-    elif operation == SUM_INTEGER:
-        total = wrapped_sum(former, value)
-        if ((former ^ total) & (value ^ total)) < 0:
-            flag = -1
-        former = total
-    elif operation == SUM_FLOAT:
-        former = bits_of(float_of(former) + float_of(value))
-    elif operation == MIN_INTEGER or operation == MAX_INTEGER:
-        if (value < former) == (operation == MIN_INTEGER):
-            former = value
-    else:
-        order = order_of_floats(float_of(value), float_of(former))
-        if order == (-1 if operation == MIN_FLOAT else 1):
-            former = value
-    registers[place, a] = flag
-    registers[place, a + 1] = former
 
 
 @inlined

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from math import copysign, frexp, inf, isinf, isnan, ldexp, nan, sqrt
 
-from matchrec.evaluate.strict_math import high_word, of_high_word, shortened
+from matchrec.evaluate.mathematics.strict_math import high_word, of_high_word, shortened
 from matchrec.jit.decorators import inner
 
 _PI, _PI_LOW = math.pi, 1.2246467991473531772e-16
