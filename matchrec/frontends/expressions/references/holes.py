@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import expression as errors
-from matchrec.frontends.expressions.aggregates import read_aggregate
 from matchrec.frontends.expressions.analysis import Analysis, Clause, is_semantics
-from matchrec.frontends.expressions.frames import is_frame
-from matchrec.frontends.expressions.navigation import read_navigation
-from matchrec.frontends.expressions.row_term import (
+from matchrec.frontends.expressions.references.aggregates import read_aggregate
+from matchrec.frontends.expressions.references.frames import is_frame
+from matchrec.frontends.expressions.references.navigation import read_navigation
+from matchrec.frontends.expressions.references.row_term import (
     read_classifier,
     read_match_number,
     read_row_number,

@@ -13,8 +13,8 @@ from dataclasses import replace
 from matchrec.errors.sql import navigation as errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.expressions.analysis import Analysis, is_semantics
-from matchrec.frontends.expressions.row_argument import Operand, read_row_argument
-from matchrec.frontends.expressions.row_term import (
+from matchrec.frontends.expressions.references.row_argument import Operand, read_row_argument
+from matchrec.frontends.expressions.references.row_term import (
     call_arguments,
     read_classifier,
     refuse_suffix,

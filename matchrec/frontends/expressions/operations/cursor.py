@@ -6,7 +6,7 @@ import re
 
 from matchrec.frontends.expressions.analysis import Analysis
 from matchrec.frontends.expressions.combined import with_holes
-from matchrec.frontends.expressions.references import Hole
+from matchrec.frontends.expressions.references.holes import Hole
 from matchrec.frontends.lexing.cursor import Cursor
 from matchrec.frontends.lexing.tokens import Token, TokenKind, pair_brackets
 from matchrec.plan.expression import Operation, Piece, Scalar, Term

@@ -7,7 +7,7 @@ from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
 from matchrec.frontends.expressions.combined import with_holes
-from matchrec.frontends.expressions.row_argument import Operand
+from matchrec.frontends.expressions.references.row_argument import Operand
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,

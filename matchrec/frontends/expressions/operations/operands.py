@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from itertools import pairwise
 
-from matchrec.frontends.expressions.cursor import ExpressionCursor
-from matchrec.frontends.expressions.operators import (
+from matchrec.frontends.expressions.operations.cursor import ExpressionCursor
+from matchrec.frontends.expressions.operations.operators import (
     AFTER_INTERVAL,
     CONSTANTS,
     NOT_PLAIN,
     operation_of_call,
 )
-from matchrec.frontends.expressions.special_calls import SPECIAL_CALLS, SpecialCall
+from matchrec.frontends.expressions.operations.special_calls import SPECIAL_CALLS, SpecialCall
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import Scalar, Term
 

@@ -14,9 +14,9 @@ Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
 from __future__ import annotations
 
 from matchrec.frontends.expressions.analysis import Analysis
-from matchrec.frontends.expressions.operands import NotModelled, OperandReader
-from matchrec.frontends.expressions.operators import BINARY
-from matchrec.frontends.expressions.references import Hole
+from matchrec.frontends.expressions.operations.operands import NotModelled, OperandReader
+from matchrec.frontends.expressions.operations.operators import BINARY
+from matchrec.frontends.expressions.references.holes import Hole
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, Term
 

@@ -8,9 +8,13 @@ from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
-from matchrec.frontends.expressions.frames import is_frame, read_frame
-from matchrec.frontends.expressions.row_argument import Operand, one_variable, read_row_argument
-from matchrec.frontends.expressions.row_term import call_arguments, row_term
+from matchrec.frontends.expressions.references.frames import is_frame, read_frame
+from matchrec.frontends.expressions.references.row_argument import (
+    Operand,
+    one_variable,
+    read_row_argument,
+)
+from matchrec.frontends.expressions.references.row_term import call_arguments, row_term
 from matchrec.plan.expression import Aggregate, Semantics, Term
 
 COLLECTING = frozenset({"COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"})
