@@ -15,7 +15,7 @@ from matchrec.frontends.dialects.translate import translate_query
 from matchrec.frontends.pattern import Pattern
 from matchrec.source import Source
 from matchrec.writing.convert import Conversion, to_pattern, to_sase, to_sql
-from matchrec.writing.pattern import as_code
+from matchrec.writing.languages.pattern import as_code
 from matchrec.writing.reading import Reading, Streams, read_pattern, read_sase, read_sql
 
 __all__ = ["Conversion", "convert"]

@@ -24,10 +24,10 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Span
 from matchrec.writing.columns import column, is_path, tidy
-from matchrec.writing.components import LANGUAGE, Component, components, in_components
-from matchrec.writing.event_types import declared_type, type_in
 from matchrec.writing.forms import as_all_matches, with_named_rows
-from matchrec.writing.limits import notes_on_nulls, refuse_directions
+from matchrec.writing.languages.components import LANGUAGE, Component, components, in_components
+from matchrec.writing.languages.event_types import declared_type, type_in
+from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import Reading
 from matchrec.writing.same_meaning import reads_whole_rows, shape_of, split

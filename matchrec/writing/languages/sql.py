@@ -23,7 +23,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show, show_name
 from matchrec.plan.show import show_reference
 from matchrec.writing.columns import WORD, column, tidy
-from matchrec.writing.limits import refuse_sase_only
+from matchrec.writing.languages.limits import refuse_sase_only
 from matchrec.writing.names import renamed, with_references_inside
 from matchrec.writing.reading import Reading, frames_of
 from matchrec.writing.same_meaning import reads_whole_rows, variables_read

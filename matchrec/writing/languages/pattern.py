@@ -27,9 +27,9 @@ from matchrec.plan.simplify import simplify
 from matchrec.plan.text.sql_text import as_operand
 from matchrec.source import Span
 from matchrec.writing.columns import is_path
-from matchrec.writing.components import bare
 from matchrec.writing.forms import as_all_matches, starts_one, top, with_named_rows
-from matchrec.writing.limits import notes_on_nulls, refuse_directions, refuse_sase_only
+from matchrec.writing.languages.components import bare
+from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions, refuse_sase_only
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import SOME_ORDER, Reading
 from matchrec.writing.same_meaning import shape_of, split
