@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.rules.oracle.days import day_to_second
+from matchrec.frontends.dialects.rules.by_product.oracle.days import day_to_second
 from matchrec.frontends.dialects.rules.place import Place
 
 
