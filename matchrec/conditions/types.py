@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -64,7 +65,9 @@ DATE = ValueType(Family.DATE, "date")
 STRING = ValueType(Family.STRING, "string")
 
 NUMBERS = frozenset({Family.INTEGER, Family.FLOATING, Family.DECIMAL})
-
+TIMES = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_NTZ})
+SPANS: Mapping[Family, ValueType] = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
+"""The families of intervals, each with the type of its sums, quotients and the like."""
 
 RANKED = frozenset({Family.STRING, Family.BINARY})
 MOST_DIGITS = 18  # of a decimal that is held as an int64

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from matchrec.conditions.accumulators.values import normalized
+from matchrec.conditions.functions.comparisons import normalized
 from matchrec.conditions.functions.function import Compute, Value
 from matchrec.conditions.types import ValueType
 

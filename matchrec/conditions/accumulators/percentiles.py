@@ -12,14 +12,11 @@ from matchrec.conditions.accumulators.values import sort_key
 from matchrec.conditions.functions.function import FunctionError, Value
 from matchrec.conditions.types import (
     DOUBLE,
-    INTERVAL,
-    MONTHS,
     NUMBERS,
+    SPANS,
     Family,
     ValueType,
 )
-
-RESULTS = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
 
 
 class SortedValues:
@@ -156,7 +153,7 @@ def type_of_value(type_: ValueType) -> ValueType | None:
     """The type of a percentile of values of a type."""
     if type_.family in NUMBERS:
         return DOUBLE
-    return type_ if type_.family is Family.TIME else RESULTS.get(type_.family)
+    return type_ if type_.family is Family.TIME else SPANS.get(type_.family)
 
 
 def type_of_median(use: AggregateUse) -> ValueType | None:

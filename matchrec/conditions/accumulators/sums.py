@@ -15,18 +15,18 @@ from matchrec.conditions.accumulators.aggregate import (
     AggregateFunction,
     AggregateUse,
 )
-from matchrec.conditions.accumulators.values import EXACT, decimal_of, digits_of, divided
+from matchrec.conditions.accumulators.values import EXACT, decimal_of, digits_of
 from matchrec.conditions.functions.function import Value
+from matchrec.conditions.functions.numerals import divided
 from matchrec.conditions.types import (
-    INTERVAL,
-    MONTHS,
+    NUMBERS,
+    SPANS,
     Family,
     ValueType,
     average_type,
     sum_type,
 )
 
-INTERVALS = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
 DIGITS_OF_A_DOUBLE = 15  # up to which Spark divides the sum of decimals as a double
 PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of the result
 
@@ -174,10 +174,7 @@ def _type(use: AggregateUse, of_number: Callable[[ValueType], ValueType]) -> Val
     if len(use.types) != 1:
         return None
     (type_,) = use.types
-    if type_.family in INTERVALS:
-        return INTERVALS[type_.family]
-    numbers = (Family.INTEGER, Family.FLOATING, Family.DECIMAL)
-    return of_number(type_) if type_.family in numbers else None
+    return of_number(type_) if type_.family in NUMBERS else SPANS.get(type_.family)
 
 
 def begin_sum(use: AggregateUse) -> Accumulator:

@@ -33,7 +33,7 @@ from matchrec.conditions.functions.times.calendar import DAY, SECOND, show_day, 
 from matchrec.conditions.functions.times.read_days import read_day
 from matchrec.conditions.functions.times.zones import find_zone
 from matchrec.conditions.functions.type_names import type_named
-from matchrec.conditions.types import STRING, Family, ValueType, is_wide_decimal
+from matchrec.conditions.types import STRING, TIMES, Family, ValueType, is_wide_decimal
 
 Rule = Callable[[ValueType, ValueType, Use], Compute]
 """How values of one type become values of another. Raises NoValueError where one has none."""
@@ -277,8 +277,6 @@ def conversion(name: str, families: frozenset[Family] | None = None) -> Function
 
     return Function((None,), result, lambda use: cast_as_set(named(use)), 1, 1)
 
-
-TIMES = frozenset({F.DATE, F.TIMESTAMP, F.TIMESTAMP_NTZ})
 
 CASTS: Mapping[str, Function] = {
     "CAST": cast_function(cast_as_set),

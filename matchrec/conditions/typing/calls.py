@@ -15,8 +15,6 @@ from matchrec.conditions.accumulators.catalogue import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
 from matchrec.conditions.functions.function import Use
-from matchrec.conditions.functions.times.distances import TIMES
-from matchrec.conditions.functions.times.spans import SPANS
 from matchrec.conditions.functions.times.zones import has_one_offset
 from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
 from matchrec.conditions.operations import ArithmeticOperator
@@ -30,7 +28,9 @@ from matchrec.conditions.types import (
     DOUBLE,
     INT,
     NUMBERS,
+    SPANS,
     STRING,
+    TIMES,
     VOID,
     Family,
     Kind,

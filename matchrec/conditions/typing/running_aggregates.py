@@ -17,6 +17,7 @@ from matchrec.conditions.types import (
     DOUBLE,
     INT,
     NUMBERS,
+    SPANS,
     Family,
     Kind,
     ValueType,
@@ -30,8 +31,6 @@ from matchrec.errors.conditions import not_a_number
 if TYPE_CHECKING:
     from matchrec.conditions.typing.typer import Typer
 
-INTERVALS = frozenset({Family.INTERVAL, Family.MONTHS})
-
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
     """An aggregate; SUM of integers is bigint, AVG is double, as in Spark."""
@@ -44,7 +43,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
         if type_.family is Family.OTHER:
             raise not_a_number(step.function, type_.name, step.span)
         return Typed(reduce_column(typer, function, step, step.column, type_), type_)
-    if step.listed is not None and (is_wide_decimal(type_) or type_.family in INTERVALS):
+    if step.listed is not None and (is_wide_decimal(type_) or type_.family in SPANS):
         return type_list(typer, step.listed)
     if type_.family not in NUMBERS:
         raise not_a_number(step.function, type_.name, step.span)

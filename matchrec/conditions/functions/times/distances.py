@@ -17,9 +17,8 @@ from matchrec.conditions.functions.times.calendar import (
     months_of,
 )
 from matchrec.conditions.functions.times.zones import Zone, find_zone
-from matchrec.conditions.types import BIGINT, DOUBLE, INT, Family, ValueType
+from matchrec.conditions.types import BIGINT, DOUBLE, INT, TIMES, Family, ValueType
 
-TIMES = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_NTZ})
 UTC = find_zone("UTC")
 MINUTE, HOUR = 60 * SECOND, 3600 * SECOND
 

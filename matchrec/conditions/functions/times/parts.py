@@ -17,13 +17,12 @@ from matchrec.conditions.functions.times.calendar import (
 from matchrec.conditions.functions.times.distances import (
     HOUR,
     MINUTE,
-    TIMES,
     as_local,
     of_time,
     toward_zero,
 )
 from matchrec.conditions.functions.type_names import TINYINT
-from matchrec.conditions.types import INT, Family, ValueType, decimal
+from matchrec.conditions.types import INT, TIMES, Family, ValueType, decimal
 
 SECONDS = decimal(8, 6)
 

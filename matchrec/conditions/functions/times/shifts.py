@@ -26,7 +26,6 @@ from matchrec.conditions.functions.times.distances import (
     HOUR,
     MINUTE,
     MONTHS,
-    TIMES,
     UNITS,
     as_day,
     as_instant,
@@ -38,7 +37,7 @@ from matchrec.conditions.functions.times.distances import (
 )
 from matchrec.conditions.functions.times.zones import Zone
 from matchrec.conditions.functions.type_names import TIMESTAMP
-from matchrec.conditions.types import DATE, Family, ValueType
+from matchrec.conditions.types import DATE, TIMES, Family, ValueType
 
 WHOLE = frozenset({Family.INTEGER})
 TEXT = frozenset({Family.STRING})
