@@ -81,6 +81,24 @@ class Distinct:
         return self.rows.result()
 
 
+class Taking:
+    """An aggregate of what is taken from the values of each row; None leaves the row out."""
+
+    def __init__(
+        self, rows: Accumulator, take: Callable[[tuple[Value, ...]], tuple[Value, ...] | None]
+    ) -> None:
+        self.rows = rows
+        self.take = take
+
+    def add(self, *values: Value) -> None:
+        taken = self.take(values)
+        if taken is not None:
+            self.rows.add(*taken)
+
+    def result(self) -> Value:
+        return self.rows.result()
+
+
 class ListOfRows(Protocol):
     """A list that shares its rows with the list before its last row was appended."""
 
