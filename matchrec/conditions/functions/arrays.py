@@ -173,8 +173,8 @@ def size(use: Use) -> Compute:
     return lambda values: of_null if values is None else len(values)
 
 
-SIZE = Function((ARRAY,), given(INT), size, 1, 1, takes_nulls=True)
-AT = Function((ARRAY, WHOLE), of_element, element_at, 2, 2)
+SIZE = Function((ARRAY,), given(INT), size, takes_nulls=True)
+AT = Function((ARRAY, WHOLE), of_element, element_at)
 
 ARRAYS: Mapping[str, Function] = {
     "SIZE": SIZE,
@@ -184,7 +184,7 @@ ARRAYS: Mapping[str, Function] = {
     "ARRAY_POSITION": function((ARRAY, None), with_element(BIGINT), position),
     "ARRAY_REMOVE": function((ARRAY, None), array_of_it, without),
     "ELEMENT_AT": AT,
-    "[]": Function((ARRAY, WHOLE), of_element, subscript, 2, 2),
+    "[]": Function((ARRAY, WHOLE), of_element, subscript),
     "GET": function((ARRAY, WHOLE), of_element, element),
     "ARRAY_MIN": function((ARRAY,), of_element, extreme(min)),
     "ARRAY_MAX": function((ARRAY,), of_element, extreme(max)),

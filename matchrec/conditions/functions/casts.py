@@ -262,7 +262,7 @@ def _local(use: Use, compute: Callable[[int], Value]) -> Compute:
 
 
 def cast_function(build: Callable[[Use], Compute]) -> Function:
-    return Function((None,), cast_type, build, 1, 1)
+    return Function((None,), cast_type, build)
 
 
 def conversion(name: str, families: frozenset[Family] | None = None) -> Function:
@@ -275,7 +275,7 @@ def conversion(name: str, families: frozenset[Family] | None = None) -> Function
         taken = families is None or use.types[0].family in families
         return cast_type(named(use)) if taken else None
 
-    return Function((None,), result, lambda use: cast_as_set(named(use)), 1, 1)
+    return Function((None,), result, lambda use: cast_as_set(named(use)))
 
 
 CASTS: Mapping[str, Function] = {

@@ -23,7 +23,7 @@ def comparison(compare: Callable[[Value, Value], bool]) -> Function:
             return compare
         return lambda left, right: compare(rank(float(left)), rank(float(right)))
 
-    return Function((None, None), same_type, build, 2, 2)
+    return Function((None, None), same_type, build)
 
 
 def normalized(value: Value) -> Value:

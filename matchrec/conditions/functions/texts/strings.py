@@ -10,7 +10,6 @@ from matchrec.conditions.functions.function import (
     FunctionError,
     UndecidedError,
     function,
-    of_any_number,
 )
 from matchrec.conditions.functions.texts.letters import capitalise, lower, soundex, upper
 from matchrec.conditions.types import BOOLEAN, INT, STRING, Family
@@ -186,7 +185,7 @@ def texts(count: int) -> tuple[Family, ...]:
 
 
 LOCATE = function((TEXT, TEXT, WHOLE), INT, locate, least=2, takes_nulls=True)
-CONCAT = of_any_number(function((TEXT,), STRING, concat))
+CONCAT = replace(function((TEXT,), STRING, concat), repeats=True)
 LENGTH = function((TEXT,), INT, len)
 UPPER = function((TEXT,), STRING, upper)
 LOWER = function((TEXT,), STRING, lower)

@@ -117,7 +117,7 @@ def part(name: str) -> Function:
 DAY_OF_MONTH = part("DAY")
 
 TIME_PARTS: Mapping[str, Function] = {
-    "EXTRACT": Function((None,), part_type, extract, 1, 1),
+    "EXTRACT": Function((None,), part_type, extract),
     "YEAR": part("YEAR"),
     "QUARTER": part("QUARTER"),
     "MONTH": part("MONTH"),

@@ -60,7 +60,7 @@ def added(sign: int) -> Function:
         add = add_months_to if of_months else add_span
         return lambda time, span: add(zone, time, sign * span)
 
-    return Function((None, None), moved_type, build, 2, 2)
+    return Function((None, None), moved_type, build)
 
 
 def moved_type(use: Use) -> ValueType | None:
@@ -84,8 +84,8 @@ def subtracted(use: Use) -> Compute:
 
 
 SPAN_ARITHMETIC: Mapping[str, Function] = {
-    "TIME *": Function((None, None), scaled, multiplied, 2, 2),
-    "TIME /": Function((None, None), scaled, quotient, 2, 2),
+    "TIME *": Function((None, None), scaled, multiplied),
+    "TIME /": Function((None, None), scaled, quotient),
     "TIME +": added(1),
-    "TIME -": Function((None, None), subtracted_type, subtracted, 2, 2),
+    "TIME -": Function((None, None), subtracted_type, subtracted),
 }
