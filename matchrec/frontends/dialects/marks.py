@@ -18,6 +18,10 @@ def called(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 def name_of(node: exp.Expr) -> str | None:
     """The name of the function of row patterns that a node calls, or None."""
-    if isinstance(node, exp.Anonymous) and str(node.this).upper().startswith(MARK):
-        return str(node.this).upper().removeprefix(MARK)
-    return None
+    name = function_name(node)
+    return name.removeprefix(MARK) if name.startswith(MARK) else None
+
+
+def function_name(node: exp.Expr) -> str:
+    """The name, in upper case, of a function that sqlglot does not know; else nothing."""
+    return str(node.this).upper() if isinstance(node, exp.Anonymous) else ""

@@ -28,7 +28,7 @@ from matchrec.plan.pattern import (
 from matchrec.plan.simplify import simplify
 from matchrec.source import Span
 from matchrec.writing.forms import top
-from matchrec.writing.names import of_variable, renamed
+from matchrec.writing.names import of_variable, renamed, with_each
 from matchrec.writing.same_meaning import without_preference
 
 LANGUAGE = "SASE+"
@@ -118,20 +118,16 @@ def in_components(plan: MatchPlan, found: tuple[Component, ...]) -> MatchPlan:
             names |= dict(zip((one.first, one.further), one.variables, strict=True))
     other = renamed(plan, names)
     loops = [one for one in found if one.further is not None]
-    unrolled = {one.name for one in loops if one.first == one.further}
-    definitions = (each for one in other.definitions for each in _unrolled(one, unrolled))
-    read = partial(_first, firsts={one.name: one.variables[0] for one in loops})
-    return replace(
+    alike = {one.name for one in loops if one.first == one.further}
+    definitions = (each for one in other.definitions for each in _unrolled(one, alike))
+    firsts = {one.name: one.variables[0] for one in loops}
+    unrolled = replace(
         other,
         pattern=concatenation(part for one in found for part in _rows(one)),
         subsets=tuple(Subset(one.name, one.variables) for one in loops),
-        definitions=tuple(
-            replace(one, condition=with_references(one.condition, read)) for one in definitions
-        ),
-        measures=tuple(
-            replace(one, value=with_references(one.value, read)) for one in other.measures
-        ),
+        definitions=tuple(definitions),
     )
+    return with_each(unrolled, lambda each, _: _first(each, firsts))
 
 
 def _rows(component: Component) -> Iterator[RowPattern]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.marks import called
+from matchrec.frontends.dialects.marks import called, function_name
 from matchrec.frontends.dialects.rules.place import Place
 
 
 def processing_time(node: exp.Expr, _: Place) -> exp.Expr:
     """`PROCTIME()` and `MATCH_PROCTIME()`, which rows of a table do not have."""
-    name = str(node.this).upper() if isinstance(node, exp.Anonymous) else ""
+    name = function_name(node)
     if name in ("MATCH_PROCTIME", "PROCTIME"):
         raise UnsupportedError(f"no {name}, as rows have no time of processing: write now()")
     return node
@@ -19,7 +19,7 @@ def processing_time(node: exp.Expr, _: Place) -> exp.Expr:
 
 def match_rowtime(node: exp.Expr, place: Place) -> exp.Expr:
     """`MATCH_ROWTIME()` is the time of the last row, by which the clause orders."""
-    if not isinstance(node, exp.Anonymous) or str(node.this).upper() != "MATCH_ROWTIME":
+    if function_name(node) != "MATCH_ROWTIME":
         return node
     if node.expressions:
         return called("LAST", node.expressions[0].copy())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from matchrec.frontends.dialects.marks import called, name_of
+from matchrec.frontends.dialects.marks import called, function_name, name_of
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import NAVIGATION
 
@@ -56,9 +56,9 @@ def seconds_since_1970(node: exp.Expr, _: Place) -> exp.Expr:
 
 def matching_elements(node: exp.Expr, _: Place) -> exp.Expr:
     """`any_match(array, test)`, `all_match` and `none_match`."""
-    name = str(node.this).lower() if isinstance(node, exp.Anonymous) else ""
-    if name not in ("any_match", "none_match", "all_match"):
+    name = function_name(node)
+    if name not in ("ANY_MATCH", "NONE_MATCH", "ALL_MATCH"):
         return node
-    spark = "FORALL" if name == "all_match" else "EXISTS"
+    spark = "FORALL" if name == "ALL_MATCH" else "EXISTS"
     found = exp.Anonymous(this=spark, expressions=node.expressions)
-    return exp.Not(this=found) if name == "none_match" else found
+    return exp.Not(this=found) if name == "NONE_MATCH" else found

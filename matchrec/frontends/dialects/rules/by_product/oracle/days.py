@@ -15,6 +15,7 @@ from enum import Enum
 
 from sqlglot import exp
 
+from matchrec.frontends.dialects.marks import function_name
 from matchrec.frontends.dialects.rules.kinds import NUMBERS, TIMES, Kind
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.dialects.rules.times import microseconds
@@ -106,9 +107,7 @@ def _is_date(node: exp.Expr) -> bool:
 
 
 def _is_trunc(node: exp.Expr) -> bool:
-    if isinstance(node, exp.Anonymous):
-        return str(node.this).upper() == "TRUNC"
-    return isinstance(node, exp.DateTrunc)
+    return isinstance(node, exp.DateTrunc) or function_name(node) == "TRUNC"
 
 
 def _use(node: exp.Expr, place: Place) -> Use:

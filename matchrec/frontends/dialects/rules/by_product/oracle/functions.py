@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from matchrec.frontends.dialects.marks import function_name
 from matchrec.frontends.dialects.rules.by_product.oracle.days import day_to_second
 from matchrec.frontends.dialects.rules.place import Place
 
@@ -57,7 +58,7 @@ def unusual_name(node: exp.Expr, _: Place) -> exp.Expr:
 
 def interval_function(node: exp.Expr, _: Place) -> exp.Expr:
     """`NUMTODSINTERVAL(n, 'MINUTE')`, `NUMTOYMINTERVAL` and `TO_DSINTERVAL('0 01:00:00')`."""
-    name = str(node.this).upper() if isinstance(node, exp.Anonymous) else ""
+    name = function_name(node)
     if name not in ("NUMTODSINTERVAL", "NUMTOYMINTERVAL", "TO_DSINTERVAL"):
         return node
     first = node.expressions[0]
@@ -87,6 +88,6 @@ def function_of_oracle(node: exp.Expr, _: Place) -> exp.Expr:
         return exp.cast(node.this, "double")
     if isinstance(node, exp.Initcap):
         return exp.Anonymous(this="INITCAP", expressions=[node.this])
-    if isinstance(node, exp.Anonymous) and str(node.this).upper() == "LNNVL":
+    if function_name(node) == "LNNVL":
         return exp.Not(this=exp.Is(this=exp.paren(node.expressions[0]), expression=exp.true()))
     return node
