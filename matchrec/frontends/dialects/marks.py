@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from matchrec.frontends.lexing.function_names import SEMANTICS
+
 MARK = "ROW_PATTERN_FUNCTION_"
 VARIABLE = "ROW_PATTERN_VARIABLE_"
 
@@ -25,3 +27,8 @@ def name_of(node: exp.Expr) -> str | None:
 def function_name(node: exp.Expr) -> str:
     """The name, in upper case, of a function that sqlglot does not know; else nothing."""
     return str(node.this).upper() if isinstance(node, exp.Anonymous) else ""
+
+
+def has_semantics(node: exp.Expr) -> bool:
+    """Whether RUNNING or FINAL stands before it."""
+    return node.parent is not None and name_of(node.parent) in SEMANTICS

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from matchrec.frontends.dialects.marks import called, name_of
+from matchrec.frontends.dialects.marks import called, has_semantics, name_of
 from matchrec.frontends.dialects.rules.place import Place
+from matchrec.frontends.lexing.function_names import SEMANTICS
 
-_SEMANTICS = ("RUNNING", "FINAL")
 _ENDLESS = {
     "kind": "ROWS",
     "start": "UNBOUNDED",
@@ -43,9 +43,9 @@ def inside_of_match(node: exp.Expr, place: Place) -> exp.Expr:
     if not place.is_measure:
         return node
     semantics, call = "", node
-    if name_of(node) in _SEMANTICS:
+    if name_of(node) in SEMANTICS:
         semantics, call = str(name_of(node)), node.expressions[0]
-    elif node.parent is not None and name_of(node.parent) in _SEMANTICS:
+    elif has_semantics(node):
         return node
     name = name_of(call)
     if name not in ("PREV", "NEXT"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from matchrec.frontends.dialects.marks import called, function_name, name_of
+from matchrec.frontends.dialects.marks import called, function_name, has_semantics, name_of
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import NAVIGATION
 
@@ -13,8 +13,7 @@ _NOT_NULL_FOR_NULL = (exp.Coalesce, exp.Is, exp.Case, exp.If, exp.NullSafeEQ, ex
 
 def first_of_match(node: exp.Expr, place: Place) -> exp.Expr:
     """`FIRST(x, n)` finds rows after the current one also with running semantics."""
-    above = name_of(node.parent) if node.parent else None
-    if not place.is_seen_from_rows or above in ("RUNNING", "FINAL"):
+    if not place.is_seen_from_rows or has_semantics(node):
         return node
     if name_of(node) == "FIRST":
         return called("FINAL", node.copy())
