@@ -17,7 +17,9 @@ def over(table: str, clause: str) -> str:
 
 
 def test_order_in_an_aggregate_is_refused(spark: SparkSession) -> None:
-    query = over(VALUES, "MEASURES array_agg(value ORDER BY id DESC) AS x PATTERN (A) DEFINE A AS true")
+    query = over(
+        VALUES, "MEASURES array_agg(value ORDER BY id DESC) AS x PATTERN (A) DEFINE A AS true"
+    )
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="with ORDER BY or LIMIT"):
         matchrec.sql(spark, query, dialect="trino")
 

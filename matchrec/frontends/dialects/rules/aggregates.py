@@ -14,9 +14,9 @@ from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.marks import called, name_of
 from matchrec.frontends.dialects.rules.place import Place
+from matchrec.frontends.lexing.function_names import SEMANTICS
 
 _ITEM, _KEY = "item", "key_"
-_SEMANTICS = frozenset({"RUNNING", "FINAL"})
 
 
 def count_of_rows(node: exp.Expr, _: Place) -> exp.Expr:
@@ -74,7 +74,7 @@ def ordered_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
 def semantics_of_aggregates(node: exp.Expr, _: Place) -> exp.Expr:
     """RUNNING and FINAL before each aggregate of what an aggregate has become."""
     name = name_of(node)
-    if name not in _SEMANTICS or len(node.expressions) != 1:
+    if name not in SEMANTICS or len(node.expressions) != 1:
         return node
     argument: exp.Expr = node.expressions[0]
     if isinstance(argument, exp.AggFunc) or name_of(argument):

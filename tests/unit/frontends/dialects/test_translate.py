@@ -112,7 +112,7 @@ CLAUSES = [
     (
         "bigquery",
         "MEASURES ANY_VALUE(x HAVING MIN y) AS m PATTERN ((a|) (| b | )+)",
-        ("MEASURES MIN_BY(x, y) AS m PATTERN ((a|()) (() | b | ())+)"),
+        ("MEASURES MIN_BY(x, y) AS m PATTERN ((a|()) (()| b | ())+)"),
     ),
     (
         "bigquery",
