@@ -6,7 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.spark.dialects.documented import answer, make_tables
+from tests.quick.scale import FULL, LONG_RUN, together
+from tests.spark.dialects.documented import answer, make_tables, shown
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -22,26 +23,30 @@ WITHIN = """
 """
 
 
-@pytest.mark.parametrize("at", ["at", "ntz"])
-@pytest.mark.parametrize(
-    ("condition", "counts"),
-    [
-        ("{at} - PREV({at}) < 1", [3, 1]),
-        ("{at} - PREV({at}) < 1/24", [2, 1, 1]),
-        ("({at} - PREV({at})) * 24 * 60 <= 20", [2, 1, 1]),
-        ("ROUND(({at} - PREV({at})) * 24) < 6", [2, 1, 1]),
-        ("{at} - FIRST(a.{at}) BETWEEN 0 AND 2", [4]),
-        ("{at} < PREV({at}) + 20/1440", [1, 1, 1, 1]),
-        ("{at} <= PREV({at}) + INTERVAL '20' MINUTE", [2, 1, 1]),
-        ("{at} <= PREV({at}) + NUMTODSINTERVAL(20, 'MINUTE')", [2, 1, 1]),
-        ("{at} - PREV({at}) <= TO_DSINTERVAL('0 00:20:00')", [2, 1, 1]),
-        ("{at} - PREV({at}) <= '0 00:20:00'", [2, 1, 1]),
-        ("TRUNC({at}) = TRUNC(PREV({at}))", [3, 1]),
-        ("TRUNC({at}, 'HH24') = TRUNC(PREV({at}), 'HH24')", [2, 1, 1]),
-        ("TRUNC({at}) - TRUNC(PREV({at})) < 2", [3, 1]),
-        ("{at} - id > TO_DATE('01-MAR-2020 09:59', 'DD-MON-YYYY HH24:MI') - 2", [2, 2]),
-    ],
-)
+CONDITIONS = [
+    ("{at} - PREV({at}) < 1", [3, 1]),
+    ("{at} - PREV({at}) < 1/24", [2, 1, 1]),
+    ("({at} - PREV({at})) * 24 * 60 <= 20", [2, 1, 1]),
+    ("ROUND(({at} - PREV({at})) * 24) < 6", [2, 1, 1]),
+    ("{at} - FIRST(a.{at}) BETWEEN 0 AND 2", [4]),
+    ("{at} < PREV({at}) + 20/1440", [1, 1, 1, 1]),
+    ("{at} <= PREV({at}) + INTERVAL '20' MINUTE", [2, 1, 1]),
+    ("{at} <= PREV({at}) + NUMTODSINTERVAL(20, 'MINUTE')", [2, 1, 1]),
+    ("{at} - PREV({at}) <= TO_DSINTERVAL('0 00:20:00')", [2, 1, 1]),
+    ("{at} - PREV({at}) <= '0 00:20:00'", [2, 1, 1]),
+    ("TRUNC({at}) = TRUNC(PREV({at}))", [3, 1]),
+    ("TRUNC({at}, 'HH24') = TRUNC(PREV({at}), 'HH24')", [2, 1, 1]),
+    ("TRUNC({at}) - TRUNC(PREV({at})) < 2", [3, 1]),
+    ("{at} - id > TO_DATE('01-MAR-2020 09:59', 'DD-MON-YYYY HH24:MI') - 2", [2, 2]),
+]
+
+
+COLUMNS = (("at", "ntz"), ("ntz", "at"))  # a quick run asks about one of the two
+CASES = [(at, *one) for index, one in enumerate(CONDITIONS) for at in COLUMNS[index % 2]]
+SOME = CASES if FULL or LONG_RUN is not None else CASES[::2]
+
+
+@pytest.mark.parametrize(("at", "condition", "counts"), SOME)
 def test_days_between_dates_with_a_time(
     spark: SparkSession, at: str, condition: str, counts: list[int]
 ) -> None:
@@ -49,45 +54,48 @@ def test_days_between_dates_with_a_time(
     assert answer(spark, query, "oracle") == [f"{n} 0" for n in counts]
 
 
-@pytest.mark.parametrize(
-    ("measure", "value"),
-    [
-        ("(LAST(at) - FIRST(at)) * 24", "6"),
-        ("TRUNC(LAST(at) - FIRST(at), 2)", "0.25"),
-        ("FIRST(at) + 1/24", "2020-03-01 11:00:00"),
-        ("FIRST(at) - 1", "2020-02-29 10:00:00"),
-        ("TRUNC(FIRST(at), 'MM')", "2020-03-01 00:00:00"),
-        ("CAST(LAST(at) AS DATE)", "2020-03-01 16:00:00"),
-        ("TIMESTAMP '2020-03-01 10:00:00'", "2020-03-01 10:00:00"),
-        ("TO_CHAR(LAST(at))", "01-MAR-20"),
-        ("TO_CHAR(LAST(at), 'DD-MON-YYYY HH24:MI:SS')", "01-MAR-2020 16:00:00"),
-        ("FIRST(name, 1) || '+' || LAST(name)", "+b"),
-        ("FIRST(name, 1) || FIRST(name, 1)", "-"),
-        ("NVL2(FIRST(name, 1), 'some', 'none')", "none"),
-        ("DECODE(FIRST(name, 1), NULL, 'none', 'a', 'an a')", "none"),
-        ("TRUNC(LAST(id) / 2)", "1"),
-        ("TO_NUMBER('12') + MOD(LAST(id), 2)", "13"),
-        ("INITCAP(CLASSIFIER())", "B"),
-        ("CASE WHEN LAST(name) = '' THEN 1 WHEN LAST(name) <> '' THEN 2 END", "-"),
-        ("REPLACE('a-b', '-', '') || NVL('', 'x')", "abx"),
-        (
-            "TO_CHAR(TO_DATE('01-APR-75'), 'YYYY') || TO_CHAR(TO_DATE('01-APR-49'), 'YYYY')",
-            "19752049",
-        ),
-        ("TO_CHAR(TO_DATE('50-01-02 10', 'RR-MM-DD HH24'), 'RR-MM-DD')", "50-01-02"),
-        ("TO_CHAR(TO_DATE('01-APR-75'), 'ddMONrr DY')", "01APR75 TUE"),
-        ("TO_CHAR(TO_DATE('01-APR-75'), 'dd mon')", "01 apr"),
-        ("TO_CHAR(TO_DATE('01-APR-75'), 'dd Mon')", "01 Apr"),
-        ("TO_DATE('50-01-02 10', 'RR-MM-DD HH24')", "1950-01-02 10:00:00"),
-        ("TO_CHAR(TO_DATE('01-APR-75', 'DD-MON-YY'), 'YYYY')", "2075"),
-        ("TO_DATE('02-JAN-00') - TO_DATE('31-DEC-99', 'DD-MON-RR')", "2"),
-    ],
-)
+FUNCTIONS = [
+    ("(LAST(at) - FIRST(at)) * 24", "6"),
+    ("TRUNC(LAST(at) - FIRST(at), 2)", "0.25"),
+    ("FIRST(at) + 1/24", "2020-03-01 11:00:00"),
+    ("FIRST(at) - 1", "2020-02-29 10:00:00"),
+    ("TRUNC(FIRST(at), 'MM')", "2020-03-01 00:00:00"),
+    ("CAST(LAST(at) AS DATE)", "2020-03-01 16:00:00"),
+    ("TIMESTAMP '2020-03-01 10:00:00'", "2020-03-01 10:00:00"),
+    ("TO_CHAR(LAST(at))", "01-MAR-20"),
+    ("TO_CHAR(LAST(at), 'DD-MON-YYYY HH24:MI:SS')", "01-MAR-2020 16:00:00"),
+    ("FIRST(name, 1) || '+' || LAST(name)", "+b"),
+    ("FIRST(name, 1) || FIRST(name, 1)", "-"),
+    ("NVL2(FIRST(name, 1), 'some', 'none')", "none"),
+    ("DECODE(FIRST(name, 1), NULL, 'none', 'a', 'an a')", "none"),
+    ("TRUNC(LAST(id) / 2)", "1"),
+    ("TO_NUMBER('12') + MOD(LAST(id), 2)", "13"),
+    ("INITCAP(CLASSIFIER())", "B"),
+    ("CASE WHEN LAST(name) = '' THEN 1 WHEN LAST(name) <> '' THEN 2 END", "-"),
+    ("REPLACE('a-b', '-', '') || NVL('', 'x')", "abx"),
+    (
+        "TO_CHAR(TO_DATE('01-APR-75'), 'YYYY') || TO_CHAR(TO_DATE('01-APR-49'), 'YYYY')",
+        "19752049",
+    ),
+    ("TO_CHAR(TO_DATE('50-01-02 10', 'RR-MM-DD HH24'), 'RR-MM-DD')", "50-01-02"),
+    ("TO_CHAR(TO_DATE('01-APR-75'), 'ddMONrr DY')", "01APR75 TUE"),
+    ("TO_CHAR(TO_DATE('01-APR-75'), 'dd mon')", "01 apr"),
+    ("TO_CHAR(TO_DATE('01-APR-75'), 'dd Mon')", "01 Apr"),
+    ("TO_DATE('50-01-02 10', 'RR-MM-DD HH24')", "1950-01-02 10:00:00"),
+    ("TO_CHAR(TO_DATE('01-APR-75', 'DD-MON-YY'), 'YYYY')", "2075"),
+    ("TO_DATE('02-JAN-00') - TO_DATE('31-DEC-99', 'DD-MON-RR')", "2"),
+]
+
+
+@pytest.mark.parametrize("cases", together(FUNCTIONS))
 def test_functions_of_dates_numbers_and_texts(
-    spark: SparkSession, measure: str, value: str
+    spark: SparkSession, cases: list[tuple[str, str]]
 ) -> None:
-    query = WITHIN.format(at="at", measure=measure, condition="at - PREV(at) < 1")
-    assert answer(spark, query, "oracle")[0] == f"3 {value}"
+    named = ", ".join(f"{measure} AS m{number}" for number, (measure, _) in enumerate(cases))
+    query = WITHIN.format(at="at", measure=f"{named}, 0", condition="at - PREV(at) < 1")
+    row = matchrec.sql(spark, query, dialect="oracle").first()
+    assert row is not None
+    assert [shown(value) or "-" for value in row] == ["3", *(value for _, value in cases), "0"]
 
 
 def test_a_bare_difference_of_timestamps_is_an_interval_and_says_so(spark: SparkSession) -> None:

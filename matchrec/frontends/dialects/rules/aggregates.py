@@ -8,6 +8,7 @@ ANY_VALUE(x HAVING MAX y)                MAX_BY(x, y)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
@@ -35,7 +36,8 @@ def arrays(node: exp.Expr, place: Place) -> exp.Expr:
     is_inside = not without_nulls and isinstance(array.parent, exp.IgnoreNulls)
     if is_inside or isinstance(array.this, exp.Distinct):
         return node
-    return _or_null(_items(array.this, without_nulls=without_nulls))
+    items = _known_items if without_nulls else _all_items
+    return _or_null(items(_collection(array.this)))
 
 
 def texts(node: exp.Expr, place: Place) -> exp.Expr:
@@ -44,9 +46,8 @@ def texts(node: exp.Expr, place: Place) -> exp.Expr:
     if not is_here or not isinstance(node, exp.GroupConcat) or node.find(exp.Distinct):
         return node
     separator = node.args.get("separator") or exp.Literal.string(",")
-    return exp.ArrayToString(
-        this=_or_null(_items(node.this, without_nulls=True)), expression=separator
-    )
+    known = _or_null(_known_items(_collection(node.this)))
+    return exp.ArrayToString(this=known, expression=separator)
 
 
 def value_at_extreme(node: exp.Expr, place: Place) -> exp.Expr:
@@ -89,26 +90,58 @@ def _or_null(items: exp.Expr) -> exp.Expr:
     return exp.Nullif(this=items, expression=exp.Array())
 
 
-def _items(argument: exp.Expr, *, without_nulls: bool) -> exp.Expr:
-    """The values that `x`, `x ORDER BY y` or `x ORDER BY y LIMIT n` collects, as an array."""
+@dataclass(frozen=True, slots=True)
+class _Collection:
+    """What an aggregate collects: `x`, `x ORDER BY y` or `x ORDER BY y LIMIT n`."""
+
+    value: exp.Expr
+    keys: tuple[exp.Expr, ...]
+    limit: exp.Expr | None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is all values, as they come."""
+        return not self.keys and self.limit is None
+
+    @property
+    def rows(self) -> exp.Expr:
+        """An array of structs, of the value and the keys of each row."""
+        keys = {f"{_KEY}{at}": key.this for at, key in enumerate(self.keys)}
+        return exp.ArrayAgg(this=_struct({_ITEM: self.value, **keys}))
+
+
+def _collection(argument: exp.Expr) -> _Collection:
+    """What stands between the parentheses of an aggregate."""
     limit = argument.expression if isinstance(argument, exp.Limit) else None
     ordered = argument.this if isinstance(argument, exp.Limit) else argument
-    keys = ordered.expressions if isinstance(ordered, exp.Order) else []
+    keys = tuple(ordered.expressions) if isinstance(ordered, exp.Order) else ()
     value = ordered.this if isinstance(ordered, exp.Order) else ordered
     if isinstance(value, exp.Distinct):
         raise UnsupportedError("an array of distinct values with ORDER BY or LIMIT")
-    is_known = without_nulls or isinstance(value, exp.Struct)
-    if is_known and not keys and limit is None:
-        return exp.ArrayAgg(this=value.copy())  # in Spark without NULLs
-    fields = {_ITEM: value, **{f"{_KEY}{at}": key.this for at, key in enumerate(keys)}}
-    rows: exp.Expr = exp.ArrayAgg(this=_struct(fields))
-    if without_nulls:
-        rows = exp.ArrayFilter(this=rows, expression=_known())
-    if keys:
-        rows = exp.Anonymous(this="ARRAY_SORT", expressions=[rows, _comparison(keys)])
-    if limit is not None:
+    return _Collection(value, keys, limit)
+
+
+def _all_items(found: _Collection) -> exp.Expr:
+    """An array of the values, with NULLs."""
+    if found.is_plain and isinstance(found.value, exp.Struct):
+        return exp.ArrayAgg(this=found.value.copy())
+    return _items(found, found.rows)
+
+
+def _known_items(found: _Collection) -> exp.Expr:
+    """An array of the values, without NULLs, which Spark's ARRAY_AGG leaves out."""
+    if found.is_plain:
+        return exp.ArrayAgg(this=found.value.copy())
+    return _items(found, exp.ArrayFilter(this=found.rows, expression=_known()))
+
+
+def _items(found: _Collection, rows: exp.Expr) -> exp.Expr:
+    """The values of an array of structs, in their order and no more than asked for."""
+    if found.keys:
+        rows = exp.Anonymous(this="ARRAY_SORT", expressions=[rows, _comparison(found.keys)])
+    if found.limit is not None:
         first = exp.Literal.number(1)
-        rows = exp.Anonymous(this="SLICE", expressions=[rows, first, limit.copy()])
+        rows = exp.Anonymous(this="SLICE", expressions=[rows, first, found.limit.copy()])
     return exp.Transform(this=rows, expression=_lambda(_field("row", _ITEM), "row"))
 
 
