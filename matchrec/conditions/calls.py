@@ -28,6 +28,7 @@ from matchrec.conditions.run_condition import (
     Choose,
     Collect,
     Collected,
+    Computed,
     Constant,
     Kind,
     Read,
@@ -48,7 +49,12 @@ from matchrec.conditions.types import (
     is_held_by_python,
     is_ranked,
 )
-from matchrec.errors.conditions import aggregate_cannot_take, cannot_combine, does_not_take
+from matchrec.errors.conditions import (
+    aggregate_cannot_take,
+    cannot_combine,
+    does_not_take,
+    filter_not_boolean,
+)
 
 if TYPE_CHECKING:
     from matchrec.conditions.typing import Typer
@@ -192,7 +198,10 @@ def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Ty
 def type_list(typer: Typer, step: ListAggregate) -> Typed:
     """An aggregate that Python computes from a list of rows."""
     ordered = len(step.words)
-    first = [typer.types[column] for column in step.columns[0][1:]]
+    counts = type_in_list(typer, step.columns[0][0])
+    if counts.family is not Family.BOOLEAN and counts != VOID:
+        raise filter_not_boolean(step.function, counts.name, step.span)
+    first = [type_in_list(typer, one) for one in step.columns[0][1:]]
     arguments, ordering = first[: len(first) - ordered], first[len(first) - ordered :]
     use = AggregateUse(
         tuple(arguments),
@@ -213,8 +222,17 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     return Typed(Call(formula, (collect,), (BIGINT,), (None,), kind), type_)
 
 
-def collected(typer: Typer, column: RowColumn) -> Collected:
-    """A column of a list's rows."""
+def type_in_list(typer: Typer, one: RowColumn | Step) -> ValueType:
+    return typer.types[one] if isinstance(one, RowColumn) else typer.type_of(one)
+
+
+def collected(typer: Typer, column: RowColumn | Step) -> Collected | Computed:
+    """A value of a list's rows."""
+    if not isinstance(column, RowColumn):
+        arguments = Arguments()
+        call = arguments.call(arguments.add(typer.type_step(column))).expression
+        assert isinstance(call, Call)
+        return Computed(call)
     type_ = typer.types[column]
     read = typer.read(column, type_, None)
     return Collected(read.column, read.kind, type_)

@@ -13,7 +13,7 @@ what combines them is the engine's, and is a tree of `Step`s.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
 from matchrec.conditions.aggregates import basic
@@ -192,7 +192,10 @@ class ConditionSplitter:
         return ListAggregate(
             aggregate.function,
             aggregate.variable,
-            tuple(self.listed_columns(aggregate, name, span) for name in self.plan.variables),
+            tuple(
+                replace(self, variable=name).listed_columns(aggregate, span)
+                for name in self.variables_of_rows(aggregate)
+            ),
             tuple(words for _, words in aggregate.ordering),
             aggregate.distinct,
             aggregate.ignore_nulls,
@@ -209,23 +212,35 @@ class ConditionSplitter:
             if place == function.constant and references(argument):
                 raise not_a_constant(aggregate.function, place + 1, argument.span)
 
-    def listed_columns(
-        self, aggregate: Aggregate, variable: str, span: Span
-    ) -> tuple[RowColumn, ...]:
-        """What a row of a list has that is mapped to a variable: see `ListAggregate`."""
+    def variables_of_rows(self, aggregate: Aggregate) -> tuple[str, ...]:
+        """By primary variable, itself; one of the aggregate's for those that it is not over."""
+        members = self.plan.members(aggregate.variable)
+        names = self.plan.variables
+        return tuple(
+            name if self.plan.ids[name] in members else names[min(members)] for name in names
+        )
+
+    def listed_columns(self, aggregate: Aggregate, span: Span) -> tuple[RowColumn | Step, ...]:
+        """What a row of a list has that is mapped to the variable: see `ListAggregate`."""
 
         def write(reference: Reference) -> str:
             match reference:
                 case ColumnReference(argument=argument):
                     return as_operand(argument)
                 case Classifier():
-                    return string_literal(variable)
+                    return string_literal(self.variable)
                 case _:
                     raise aggregate_not_grown(aggregate.function, None, span)
 
-        condition = "TRUE" if aggregate.condition is None else render(aggregate.condition, write)
+        def listed(term: Scalar) -> RowColumn | Step:
+            if any(isinstance(one, MatchNumber) for one in references(term)):
+                return self.step(term)
+            return row_column(render(term, write))
+
+        condition = aggregate.condition
         values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
-        return tuple(map(row_column, (condition, *(render(one, write) for one in values))))
+        counts = row_column("TRUE") if condition is None else listed(condition)
+        return counts, *map(listed, values)
 
 
 def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:

@@ -55,10 +55,10 @@ class CompiledTask:
         return any(step[0] == MATCH_NUMBER for step in self.code())
 
     def code(self) -> list[IntArray]:
-        """The instructions of all conditions."""
+        """The instructions of all conditions, and of what they compute of rows in lists."""
         if self.linked is None:
             return []
-        ranges = self.linked.code
+        ranges = (*self.linked.code, *self.linked.computed_code)
         return [step for begin, end in ranges for step in self.linked.instructions[begin:end]]
 
     @property

@@ -62,6 +62,15 @@ def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecog
     )
 
 
+def filter_not_boolean(function: str, type_name: str, span: Span) -> MatchRecognizePlanError:
+    """FILTER (WHERE ...) of an aggregate over a list is no truth value."""
+    return MatchRecognizePlanError(
+        f"FILTER of {function} in {part('DEFINE')} is {type_name}, not boolean",
+        span,
+        hint="write a comparison, such as FILTER (WHERE A.x > 0)",
+    )
+
+
 def not_boolean(type_name: str, span: Span | None) -> MatchRecognizeError:
     """A condition that is not a condition."""
     compared = _COMPARED.get(kind(type_name), "IS NOT NULL")

@@ -65,7 +65,7 @@ from matchrec.evaluate.instructions import (
 )
 from matchrec.evaluate.mathematics import NO_RESULT, ROUNDING
 from matchrec.jit.bits import bits_of, float_of
-from matchrec.jit.decorators import inlined, inner
+from matchrec.jit.decorators import inlined, inner, kernel
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -249,6 +249,17 @@ def holds(
                 return status
         at += 1
     return HOLDS if stack[1, 0] and stack[0, 0] else HOLDS_NOT
+
+
+@kernel
+def push_values(
+    instructions: IntArray, at: int, end: int, row: int, given: Input, stack: IntArray
+) -> int:
+    """Leave the values of code over one row, which reads no register, on the stack.
+
+    HOLDS and HOLDS_NOT say nothing; otherwise an error.
+    """
+    return holds(instructions, at, end, stack, 0, row, given, stack)
 
 
 @inner

@@ -43,6 +43,7 @@ class Search:
         self.arrays = arrays
         if arrays.python is not None:
             arrays.python.registers = lambda: self.work.registers
+            arrays.python.match_number = lambda: int(self.work.progress[layout.NUMBER]) + 1
         self.counters = counters
         one_match = task.output is MatchOutput.PREFERRED
         self.kernel = preferred.search if one_match else breadth_first.search
