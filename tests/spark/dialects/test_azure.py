@@ -86,6 +86,18 @@ def test_the_refilling_of_a_tank(spark: SparkSession) -> None:
         """)
 
 
+def test_any_car_between_two_makes(spark: SparkSession) -> None:
+    # one car of any make after a Toyota, then a Lexus: rows 1 to 3 of the first booth; of the
+    # second, rows 9 to 11, in which the Lexus between is any car
+    query = TOLL_BOOTHS.replace("Toyota+ Ford* Lexus+", "Toyota . Lexus")
+    query = query.replace("Ford AS Ford.make = 'Ford',", "")
+    assert answer(spark, f"{query} ORDER BY tollBoothId", "azure") == table("""
+        tollBoothId | toyotaLicensePlate | lexusLicensePlate
+        1           | T1                 | L3
+        2           | T9                 | L10
+        """)
+
+
 SLOW = """
 SELECT * FROM input TIMESTAMP BY time OVER tollBoothId
 MATCH_RECOGNIZE (
@@ -112,6 +124,11 @@ def test_differences_of_times_count_boundaries(spark: SparkSession) -> None:
     [
         (TOLL_BOOTHS.replace("TIMESTAMP BY time", ""), "orders events by the time at which they"),
         (TOLL_BOOTHS.replace("(minute, 1)", "(minute)"), "malformed LIMIT DURATION"),
+        (TOLL_BOOTHS.replace("(minute, 1)", "(fortnight, 1)"), "malformed LIMIT DURATION"),
+        (TOLL_BOOTHS.replace("(minute, 1)", "(minute, -1)"), "malformed LIMIT DURATION"),
+        (TOLL_BOOTHS.replace("BY time", "BY time PARTITION BY make"), "PARTITION BY of an input"),
+        (TOLL_BOOTHS.replace("BY time", "BY time OVER tollBoothId, make"), "add make to PARTITION"),
+        (TANK.replace("Normal+", ".+"), r"`\.` in PATTERN has no name"),
         (SLOW.replace("OVER tollBoothId", "OVER make"), "add make to PARTITION BY"),
     ],
 )

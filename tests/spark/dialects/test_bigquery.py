@@ -270,6 +270,40 @@ def test_what_is_refused(spark: SparkSession, expression: str, message: str) -> 
         matchrec.sql(spark, query, dialect="bigquery")
 
 
+def test_the_example_of_the_pipe_operator(spark: SparkSession) -> None:
+    # the page's query; 2 is low, which is preferred. The pipe after it was added
+    query = """(
+      SELECT 1 as x
+      UNION ALL
+      SELECT 2
+      UNION ALL
+      SELECT 3
+    )
+    |> MATCH_RECOGNIZE(
+      ORDER BY x
+      MEASURES ARRAY_AGG(high.x) AS high_agg, ARRAY_AGG(low.x) AS low_agg
+      AFTER MATCH SKIP TO NEXT ROW
+      PATTERN (low | high)
+      DEFINE low AS x <= 2, high AS x >= 2
+    )
+    |> ORDER BY low_agg DESC"""
+    assert answer(spark, query, "bigquery") == table("""
+        high_agg | low_agg
+        NULL     | [2]
+        NULL     | [1]
+        [3]      | NULL
+        """)
+
+
+def test_an_error_after_a_pipe_points_at_the_query(spark: SparkSession) -> None:
+    query = "FROM (SELECT 1 AS x)\n|> MATCH_RECOGNIZE (ORDER BY x MEASURES MAX(y) AS m\n"
+    query += "PATTERN (a ( | a)) DEFINE a AS x > 0)"
+    with pytest.raises(
+        matchrec.MatchRecognizeError, match=r"unknown column `y`[^\n]*\n *line 2, column 45"
+    ):
+        matchrec.sql(spark, query, dialect="bigquery")
+
+
 @pytest.mark.parametrize(("longest", "found"), [("TRUE", "[1, 2, 3]"), ("FALSE", "[1]")])
 def test_the_longest_match(spark: SparkSession, longest: str, found: str) -> None:
     # a alone is preferred; with up to two b after it, it is the longest

@@ -19,6 +19,7 @@ from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.source import Span
 
 _LONGEST = "USE_LONGEST_MATCH"
+_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 _TRUTH = {"TRUE": True, "FALSE": False}
 
 
@@ -84,6 +85,8 @@ def _duration(clause: ClauseTokens, index: int) -> Added:
     if len(parts) != 2 or any(start == end for start, end in parts):
         raise errors.malformed_duration(clause.span(index, closing + 1))
     unit, amount = (clause.text_at(clause.span(*part)) for part in parts)
+    if not amount.isdigit() or not int(amount) or unit_of(unit) not in _UNITS:
+        raise errors.malformed_duration(clause.span(index, closing + 1))
     words = f"WITHIN INTERVAL '{amount}' {unit_of(unit)}"
     return Added(clause.span(index, closing + 1), words, Feature.WITHIN)
 
