@@ -51,6 +51,29 @@ def does_not_take(
     )
 
 
+def pattern_not_read(function: str, reason: str, span: Span) -> MatchRecognizeError:
+    """A regular expression, written in the query, that Python does not read as Java does."""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` in {part('DEFINE')} cannot be computed: {reason}",
+        span,
+        notes=(f"it is computed there of values of several {current().rows} of the match",),
+        hint=(
+            "write the pattern otherwise, or the function around each navigation by itself: "
+            f"{current().alone}"
+        ),
+    )
+
+
+def unknown_time_zone(function: str, name: str, span: Span) -> MatchRecognizeError:
+    """A function of instants in a time zone that Python has not."""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` in {part('DEFINE')} needs the time zone `{name}`, which Python has not",
+        span,
+        notes=("it is that of the session",),
+        hint="set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata",
+    )
+
+
 def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecognizeError:
     """An aggregate or a sign that needs a number."""
     number = number_of(type_name)
