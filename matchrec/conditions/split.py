@@ -35,6 +35,7 @@ from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
 from matchrec.errors.conditions import (
     aggregate_not_grown,
+    lambda_of_several_rows,
     not_a_constant,
     not_known_during_the_match,
     operations_nested_too_deep,
@@ -58,6 +59,7 @@ from matchrec.plan.expression import (
     row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.precedence import always_precedes
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text.sql_text import as_operand, string_literal
 from matchrec.source import Span
@@ -157,15 +159,29 @@ class ConditionSplitter:
             return Combined(scalar.operator, operands, scalar.span, scalar.words)
         if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
             raise operations_nested_too_deep(DEEPEST, scalar.span)
-        raise not_known_during_the_match(named(scalar), scalar.span)
+        has_lambda = any("->" in one for one in scalar.pieces if isinstance(one, str))
+        refused = lambda_of_several_rows if has_lambda else not_known_during_the_match
+        raise refused(named(scalar), scalar.span)
 
     def move_inside(self, scalar: Scalar, position: Navigation) -> Value:
         """f(LAST(A.x)) as the column f(x) read at LAST(A); f(NULL) where there is no such row."""
         column = row_column(render(scalar, writing(scalar)))
         missing = None
-        if not is_null_on_null(scalar):
+        if not is_null_on_null(scalar) and not self.is_there(position):
             missing = row_column(render(scalar, null_of_the_same_type))
         return Value(column, position, missing, scalar.span)
+
+    def is_there(self, position: Navigation) -> bool:
+        """Whether there is such a row whenever the condition is asked."""
+        plan = self.plan
+        members, own = plan.members(position.variable), plan.ids[self.variable]
+        if position.logical_offset or position.physical_offset or plan.staging is not None:
+            return False
+        if own in members:
+            return True
+        names = frozenset(plan.variables[member] for member in members)
+        is_mapped = own in plan.members(None)
+        return is_mapped and always_precedes(plan.pattern, names, self.variable)
 
     def by_classifier(self, scalar: Scalar, position: Navigation) -> VariableAt:
         """The condition for each variable that the row may be mapped to, then for none."""
@@ -320,4 +336,5 @@ def named(scalar: Scalar) -> str:
     """What to call an expression in a message."""
     if isinstance(scalar, Operation):
         return scalar.operator
-    return show_scalar(scalar)
+    text = show_scalar(scalar)
+    return (text.split("(")[0].split() or text.split())[0] if " " in text else text

@@ -16,7 +16,6 @@ from matchrec.source import Span
 
 def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
     """DEFINE applies a function to several rows of the run that only Spark can compute."""
-    what = what.split(maxsplit=1)[0] if " " in what else what
     return MatchRecognizeUnsupportedError(
         f"`{what}` in {part('DEFINE')} combines several {current().rows} of the match",
         span,
@@ -24,7 +23,24 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
             "values of several rows may be combined there with operators, CASE, LIKE, RLIKE, CAST,",
             "and functions of numbers, texts, times and arrays; docs/supported.md lists them",
         ),
-        hint=f"write the function around each navigation by itself: {current().alone}",
+        hint=(
+            f"write the function around each navigation by itself: {current().alone}; "
+            f"or name its value in {part('MEASURES')}, and filter the matches by it"
+        ),
+    )
+
+
+def lambda_of_several_rows(function: str, span: Span) -> MatchRecognizeError:
+    """`exists(B.xs, x -> x > A.y)` in DEFINE."""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` with a lambda in {part('DEFINE')} combines several {current().rows}"
+        " of the match",
+        span,
+        notes=(f"Spark computes a function with a lambda of one of the {current().rows} alone",),
+        hint=(
+            "let it look at one of them and compare what it gives, as in array_max(B.xs) > A.y; "
+            f"or name its value in {part('MEASURES')}, and filter the matches by it"
+        ),
     )
 
 
