@@ -16,7 +16,7 @@ from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import split
 from matchrec.conditions.types import ValueType
-from matchrec.conditions.typing import IN_UTC, Typer
+from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.engine.choose import choose
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.nfa.compiled_pattern import compile_pattern

@@ -15,17 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
-from matchrec.conditions.aggregates import basic
 from matchrec.conditions.functions.catalogue import FUNCTIONS
-from matchrec.conditions.mathematics import NAMES
 from matchrec.conditions.residual import (
     BASIC,
+    COMPARISONS,
+    LOGIC,
     NULL_IN_NULL_OUT,
     Combined,
-    ListAggregate,
     NumberOfMatch,
-    RunningAggregate,
     SplitCondition,
     Step,
     Value,
@@ -33,10 +30,10 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
+from matchrec.conditions.split_aggregates import split_aggregate
+from matchrec.conditions.typing.mathematics import NAMES
 from matchrec.errors.conditions import (
-    aggregate_not_grown,
     lambda_of_several_rows,
-    not_a_constant,
     not_known_during_the_match,
     operations_nested_too_deep,
 )
@@ -68,11 +65,7 @@ Write = Callable[[Reference], str]
 
 KNOWN = BASIC | REWRITINGS.keys() | NAMES | FUNCTIONS.keys()
 
-ADDED = frozenset({"sum", "avg"})
-
-TRUTH_VALUED = frozenset(
-    {"=", "<>", "<", "<=", ">", ">=", "<=>", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "RLIKE"}
-)
+TRUTH_VALUED = COMPARISONS | LOGIC | {"BETWEEN", "IN", "LIKE", "RLIKE"}
 
 
 def split(plan: MatchPlan) -> tuple[SplitCondition, ...]:
@@ -146,7 +139,8 @@ class ConditionSplitter:
             return Value(self.fixed_column(scalar), None, None, scalar.span)
         found = references(scalar)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
-            return self.running_aggregate(found[0], scalar.span)
+            names = self.variables_of_rows(found[0])
+            return split_aggregate(found[0], names, self.step_of_row, scalar.span)
         if is_bare(scalar) and isinstance(found[0], MatchNumber):
             return NumberOfMatch(scalar.span)
         position = one_position(found)
@@ -190,44 +184,6 @@ class ConditionSplitter:
         texts.append(render(scalar, lambda _: "CAST(NULL AS STRING)"))
         return VariableAt(position, tuple(row_column(text) for text in texts), scalar.span)
 
-    def running_aggregate(
-        self, aggregate: Aggregate, span: Span
-    ) -> RunningAggregate | ListAggregate:
-        """An aggregate reference as one that the engine grows, or else as one over a list."""
-        form = basic(aggregate)
-        if form is None:
-            return self.list_aggregate(aggregate, span)
-        listed = self.list_aggregate(aggregate, span) if form.function in ADDED else None
-        return RunningAggregate(
-            form.function, form.variable, form.column, form.so_far, span, listed
-        )
-
-    def list_aggregate(self, aggregate: Aggregate, span: Span) -> ListAggregate:
-        """An aggregate reference as one over a list of rows."""
-        self.check(aggregate, span)
-        return ListAggregate(
-            aggregate.function,
-            aggregate.variable,
-            tuple(
-                replace(self, variable=name).listed_columns(aggregate, span)
-                for name in self.variables_of_rows(aggregate)
-            ),
-            tuple(words for _, words in aggregate.ordering),
-            aggregate.distinct,
-            aggregate.ignore_nulls,
-            aggregate.so_far,
-            span,
-        )
-
-    def check(self, aggregate: Aggregate, span: Span) -> None:
-        """Raises where Python does not compute the aggregate, or needs to know an argument."""
-        function = AGGREGATES.get(aggregate.function)
-        if function is None:
-            raise aggregate_not_grown(aggregate.function, INSTEAD.get(aggregate.function), span)
-        for place, argument in enumerate(aggregate.arguments):
-            if place == function.constant and references(argument):
-                raise not_a_constant(aggregate.function, place + 1, argument.span)
-
     def variables_of_rows(self, aggregate: Aggregate) -> tuple[str, ...]:
         """By primary variable, itself; one of the aggregate's for those that it is not over."""
         members = self.plan.members(aggregate.variable)
@@ -236,27 +192,9 @@ class ConditionSplitter:
             name if self.plan.ids[name] in members else names[min(members)] for name in names
         )
 
-    def listed_columns(self, aggregate: Aggregate, span: Span) -> tuple[RowColumn | Step, ...]:
-        """What a row of a list has that is mapped to the variable: see `ListAggregate`."""
-
-        def write(reference: Reference) -> str:
-            match reference:
-                case ColumnReference(argument=argument):
-                    return as_operand(argument)
-                case Classifier():
-                    return string_literal(self.variable)
-                case _:
-                    raise aggregate_not_grown(aggregate.function, None, span)
-
-        def listed(term: Scalar) -> RowColumn | Step:
-            if any(isinstance(one, MatchNumber) for one in references(term)):
-                return self.step(term)
-            return row_column(render(term, write))
-
-        condition = aggregate.condition
-        values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
-        counts = row_column("TRUE") if condition is None else listed(condition)
-        return counts, *map(listed, values)
+    def step_of_row(self, variable: str, term: Scalar) -> Step:
+        """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
+        return replace(self, variable=variable).step(term)
 
 
 def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:

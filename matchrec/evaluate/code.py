@@ -12,34 +12,31 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from typing_extensions import assert_never
 
+from matchrec.conditions.operations import ArithmeticOperator, Comparison, MathFunction, Reduction
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
-    ArithmeticOperator,
     Call,
     Choose,
     Collect,
     Collected,
     Compare,
-    Comparison,
     Computed,
     Constant,
     IsNull,
-    Kind,
     Mathematics,
-    MathFunction,
     Not,
     Or,
     Read,
     ReadClassifier,
     ReadMatchNumber,
     Reduce,
-    Reduction,
     RunExpression,
     Widen,
 )
+from matchrec.conditions.types import Kind
 from matchrec.evaluate import instructions as op
-from matchrec.evaluate.registers import (
+from matchrec.evaluate.meanings import (
     Count,
     FirstVariable,
     LastVariable,
@@ -48,9 +45,8 @@ from matchrec.evaluate.registers import (
     ListedValue,
     Members,
     Reduced,
-    Registers,
-    row_register,
 )
+from matchrec.evaluate.registers import Registers, row_register
 from matchrec.plan.expression import End, Navigation
 
 Instruction = tuple[int, int, int, int]
@@ -58,6 +54,8 @@ Instruction = tuple[int, int, int, int]
 _COMPARISONS = tuple(Comparison)
 _OPERATORS = tuple(ArithmeticOperator)
 _MATH_FUNCTIONS = tuple(MathFunction)
+_COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
+_COMPUTE = {Kind.INTEGER: op.ARITHMETIC_INTEGER, Kind.FLOATING: op.ARITHMETIC_FLOAT}
 
 
 def kind_of(expression: RunExpression) -> Kind:
@@ -111,14 +109,10 @@ class Coder:
             case Reduce():
                 self._reduce(expression)
             case Compare(comparison, left, right):
-                self._two(left, right)
-                floating = kind_of(left) is Kind.FLOATING
-                operation = op.COMPARE_FLOAT if floating else op.COMPARE_INTEGER
+                operation = _COMPARE[self._two(left, right)]
                 self._emit(operation, _COMPARISONS.index(comparison))
-            case Arithmetic(operator, left, right, kind, bits, ansi):
-                self._two(left, right)
-                floating = kind is Kind.FLOATING
-                operation = op.ARITHMETIC_FLOAT if floating else op.ARITHMETIC_INTEGER
+            case Arithmetic(operator, left, right, _, bits, ansi):
+                operation = _COMPUTE[self._two(left, right)]
                 self._emit(operation, _OPERATORS.index(operator), bits, int(ansi))
             case Widen(value):
                 self._one(value, op.WIDEN)
@@ -146,10 +140,13 @@ class Coder:
         self.add(part)
         self._emit(operation)
 
-    def _two(self, left: RunExpression, right: RunExpression) -> None:
-        assert kind_of(left) is kind_of(right), (left, right)
+    def _two(self, left: RunExpression, right: RunExpression) -> Kind:
+        """Both values; the kind of both."""
+        kind = kind_of(left)
+        assert kind is kind_of(right), (left, right)
         self.add(left)
         self.add(right)
+        return kind
 
     def _constant(self, expression: Constant) -> None:
         if expression.value is None:
@@ -219,7 +216,7 @@ class Coder:
 
     def _listed(self, one: Collected | Computed) -> ListedColumn | ListedValue:
         if isinstance(one, Collected):
-            return ListedColumn(self._column(one.column, one.kind), one.type)
+            return ListedColumn(self._column(one.column, one.type.kind), one.type)
         if one.call not in self.computed:
             row = replace(self, code=[], reads=set())
             for argument in one.call.arguments:

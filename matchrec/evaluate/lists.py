@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from matchrec.conditions.functions.function import FunctionError, Value
 from matchrec.conditions.types import is_held_by_python
-from matchrec.evaluate.registers import ListedColumn, ListedValue, RowForm
+from matchrec.evaluate.meanings import ListedColumn, ListedValue, RowForm
 from matchrec.evaluate.values import (
     Decode,
     Source,
