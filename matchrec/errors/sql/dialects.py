@@ -82,3 +82,21 @@ def not_written(product: str, span: Span) -> MatchRecognizeUnsupportedError:
 def not_in(product: str, what: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A part of the clause that the other product does not have."""
     return MatchRecognizeUnsupportedError(f"{product} has no {what}", span)
+
+
+def name_of_any_row(span: Span) -> MatchRecognizeUnsupportedError:
+    """`.` in PATTERN beside Classifier(), of Azure Stream Analytics."""
+    return MatchRecognizeUnsupportedError(
+        "`.` in PATTERN has no name that Classifier() could give",
+        span,
+        hint="write a name that DEFINE does not mention",
+    )
+
+
+def divided_input(span: Span) -> MatchRecognizeUnsupportedError:
+    """`FROM input PARTITION BY key` before a clause, of Azure Stream Analytics."""
+    return MatchRecognizeUnsupportedError(
+        "PARTITION BY of an input is not supported",
+        span,
+        hint="leave it out here, and write PARTITION BY in the clause",
+    )

@@ -83,11 +83,6 @@ def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
     return _Parser(text, pattern_tokens(text, span or Span(0, len(text)))).pattern()
 
 
-def parse_with_empty_alternatives(text: str, span: Span) -> RowPattern:
-    """The tree where `A |` is `A | ()`, as in regular expressions, whose span is empty."""
-    return _LenientParser(text, pattern_tokens(text, span)).pattern()
-
-
 class _Parser(Cursor):
     """One method per rule of the grammar."""
 
@@ -126,16 +121,13 @@ class _Parser(Cursor):
         parts = [self.parts()]
         while self.key == "|":
             if self.position == start:
-                self.refuse_empty_alternative(self.token)
+                raise errors.empty_alternative(self.token.span)
             bar = self.position
             self.advance()
             parts.append(self.parts())
             if self.position == bar + 1:
-                self.refuse_empty_alternative(self.tokens[bar])
+                raise errors.empty_alternative(self.tokens[bar].span)
         return alternation(parts, self.span_from(start))
-
-    def refuse_empty_alternative(self, bar: Token) -> None:
-        raise errors.empty_alternative(bar.span)
 
     def parts(self) -> RowPattern:
         start = self.position
@@ -278,10 +270,3 @@ class _Parser(Cursor):
             case found:
                 span = self.token.span
                 raise errors.wrong_bracket(opening.span, span, _PAIRS[closing], found)
-
-
-class _LenientParser(_Parser):
-    """The same grammar, whose alternatives may be of no parts."""
-
-    def refuse_empty_alternative(self, bar: Token) -> None:
-        pass

@@ -31,7 +31,6 @@ from matchrec.plan.expression import (
     ColumnReference,
     Reference,
     Scalar,
-    Term,
     references,
     render,
     terms,
@@ -248,7 +247,7 @@ def over_all_rows(aggregate: Aggregate) -> str:
     return f"{aggregate.function}({distinct}{arguments}){within}{where}{nulls}"
 
 
-def columns_of(term: Term) -> Iterator[ColumnReference]:
+def columns_of(term: Scalar) -> Iterator[ColumnReference]:
     return (one for one in references(term) if isinstance(one, ColumnReference))
 
 

@@ -20,14 +20,22 @@ MATCH_RECOGNIZE (
 
 
 @pytest.mark.parametrize(
-    ("query", "message"),
+    ("written", "instead", "message"),
     [
-        (BOOTHS.replace("TIMESTAMP BY time OVER tollBoothId", ""), "orders events by the time at"),
-        (BOOTHS.replace("(minute, 1)", "(minute)"), "malformed LIMIT DURATION"),
-        (BOOTHS.replace("OVER tollBoothId", "OVER make"), "add make to PARTITION BY"),
+        ("TIMESTAMP BY time OVER tollBoothId", "", "orders events by the time at which they"),
+        ("(minute, 1)", "(minute)", "malformed LIMIT DURATION"),
+        ("(minute, 1)", "(fortnight, 1)", "malformed LIMIT DURATION"),
+        ("(minute, 1)", "(minute, -1)", "malformed LIMIT DURATION"),
+        ("OVER tollBoothId", "PARTITION BY make", "PARTITION BY of an input"),
+        ("OVER tollBoothId", "OVER make", "add make to PARTITION BY"),
+        ("OVER tollBoothId", "OVER tollBoothId, make", "add make to PARTITION BY"),
+        ("Last(Toyota.LicensePlate) AS toyota\n    PATTERN (Toyota+",
+         "Classifier() AS cars\n    PATTERN (.+", r"`\.` in PATTERN has no name"),
     ],
-)
-def test_what_is_refused(spark: SparkSession, query: str, message: str) -> None:
+)  # fmt: skip
+def test_what_is_refused(spark: SparkSession, written: str, instead: str, message: str) -> None:
+    assert written in BOOTHS
+    query = BOOTHS.replace(written, instead)
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, query, dialect="azure")
     with pytest.raises(matchrec.MatchRecognizeError, match="not written for it"):

@@ -23,3 +23,12 @@ def test_what_is_refused(spark: SparkSession, expression: str, message: str) -> 
         ORDER BY x MEASURES {expression} AS m PATTERN (a) DEFINE a AS TRUE)"""
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, query, dialect="bigquery")
+
+
+def test_an_error_after_a_pipe_points_at_the_query(spark: SparkSession) -> None:
+    query = "FROM (SELECT 1 AS x)\n|> MATCH_RECOGNIZE (ORDER BY x MEASURES MAX(y) AS m\n"
+    query += "PATTERN (a ( | a)) DEFINE a AS x > 0)"
+    with pytest.raises(
+        matchrec.MatchRecognizeError, match=r"unknown column `y`[^\n]*\n *line 2, column 45"
+    ):
+        matchrec.sql(spark, query, dialect="bigquery")

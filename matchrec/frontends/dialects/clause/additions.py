@@ -16,16 +16,11 @@ from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.product import Addition
 from matchrec.frontends.dialects.rules.times import unit_of
 from matchrec.frontends.lexing.tokens import Token, pair_brackets
-from matchrec.frontends.row_pattern.grammar import (
-    parse_row_pattern,
-    parse_with_empty_alternatives,
-)
-from matchrec.frontends.sql.clause.grammar import ParsePattern
 from matchrec.frontends.sql.clause.sections import ClauseTokens
-from matchrec.plan.pattern import Empty, RowPattern, walk
 from matchrec.source import Span
 
 _LONGEST = "USE_LONGEST_MATCH"
+_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 _TRUTH = {"TRUE": True, "FALSE": False}
 
 
@@ -105,22 +100,10 @@ def _duration(clause: ClauseTokens, index: int) -> Added:
     if len(parts) != 2 or any(start == end for start, end in parts):
         raise errors.malformed_duration(clause.span(index, closing + 1))
     unit, amount = (clause.text_at(clause.span(*part)) for part in parts)
+    if not amount.isdigit() or not int(amount) or unit_of(unit) not in _UNITS:
+        raise errors.malformed_duration(clause.span(index, closing + 1))
     words = f"WITHIN INTERVAL '{amount}' {unit_of(unit)}"
     return Added(clause.span(index, closing + 1), words, Feature.WITHIN)
-
-
-def pattern_parser(additions: frozenset[Addition]) -> ParsePattern:
-    """What reads the row pattern of a product with these additions."""
-    lenient = Addition.EMPTY_ALTERNATIVE in additions
-    return parse_with_empty_alternatives if lenient else parse_row_pattern
-
-
-def empty_alternative_edits(pattern: RowPattern) -> Iterator[Edit]:
-    """`()` for each alternative of no variables."""
-    for node in walk(pattern):
-        span = node.span if isinstance(node, Empty) else None
-        if span is not None and span.start == span.end:
-            yield Edit(span, "()")
 
 
 def option_edits(clause: ClauseTokens, pattern: Span) -> Iterator[Edit]:
