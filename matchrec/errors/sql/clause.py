@@ -120,14 +120,13 @@ def closed_before(keyword: str, spans: tuple[Span, Span]) -> MatchRecognizeParse
 
 def outside_parentheses(part: str, span: Span) -> MatchRecognizeParseError:
     """MATCH_RECOGNIZE (...) WITHIN INTERVAL 1 HOUR."""
-    place = {"PATTERN": "before DEFINE"} | dict.fromkeys(
-        ("WITHIN", "SUBSET", "DEFINE"), "after PATTERN (...)"
-    )
+    after = part in ("WITHIN", "SUBSET", "DEFINE")
+    place = ", after PATTERN (...)" if after else "" if part == "PATTERN" else ", before PATTERN"
     return MatchRecognizeParseError(
         f"{part} stands after the closing parenthesis of MATCH_RECOGNIZE",
         span,
         notes=(_ORDER,),
-        hint=f"move it into the parentheses, {place.get(part, 'before PATTERN')}",
+        hint=f"move it into the parentheses{place}",
     )
 
 

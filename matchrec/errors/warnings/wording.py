@@ -52,11 +52,11 @@ def reluctant_end(
 ) -> ReluctantEndWarning:
     """PATTERN (A B*?). instead: the greedy loop, and what takes `least` repetitions."""
     greedy, fixed = instead
-    times = {0: "takes a row", 1: "is repeated more than once"}
-    never = times.get(least, f"is repeated more than {least:,} times")
+    times = {0: "never takes a row", 1: "is never repeated more than once"}
+    never = times.get(least, f"is never repeated more than {least:,} times")
     leave = f"write {fixed}" if fixed else "leave it out"
     return ReluctantEndWarning(
-        f"`{written}` at the end of PATTERN never {never}",
+        f"`{written}` at the end of PATTERN {never}",
         span,
         notes=("a reluctant quantifier takes as few rows as it may, and nothing must follow it",),
         hint=f"write {greedy} for as many rows as there are, or {leave}",
@@ -68,7 +68,7 @@ def empty_matches(written: str, span: Span | None) -> EmptyMatchesWarning:
     return EmptyMatchesWarning(
         f"every match of `{written}` in PATTERN is empty",
         span,
-        notes=("a match without rows is found at every row",),
+        notes=("a row is taken only where the pattern needs or prefers one",),
         hint="write a part that takes a row, such as A or A+",
     )
 
@@ -82,13 +82,13 @@ def same_value(span: Span | None) -> SameValueWarning:
     )
 
 
-def compared_with_null(operator: str, span: Span | None) -> NeverTrueWarning:
-    """DEFINE A AS price = NULL."""
-    instead = "IS NULL" if operator == "=" else "IS NOT NULL"
+def compared_with_null(operator: str, other: str, span: Span | None) -> NeverTrueWarning:
+    """DEFINE A AS price = NULL; `other` is what is compared."""
+    instead = {"=": "IS NULL", "<>": "IS NOT NULL"}.get(operator)
     return NeverTrueWarning(
         f"a comparison with NULL in {part('DEFINE')} is never true",
         span,
-        hint=f"write x {instead}" if operator in ("=", "<>") else "write x IS NULL or IS NOT NULL",
+        hint=f"write {other} {instead}" if instead else f"write {other} IS NULL or IS NOT NULL",
     )
 
 

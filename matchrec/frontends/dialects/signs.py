@@ -9,7 +9,7 @@ SIGNS = {
     "oracle": r"""
         \bCONNECT\s+BY\b | \bFROM\s+dual\b | \w\# | \bNUMTO(DS|YM)INTERVAL\b | \bTRUNC\s*\(
         | \bTO_(DS|YM)INTERVAL\b | \bSYSDATE\b | interval\ day\ to\ second\ and\ \w+
-        | INTERVAL\ DAY\ TO\ SECOND .* mismatch | mismatch .* \b(DATE|INTERVAL|TIMESTAMP)\b
+        | INTERVAL\ DAY\ TO\ SECOND .* mismatch | mismatch .* \b(DATE|INTERVAL|TIMESTAMP)
         """,
     "snowflake": r"""
         \bMATCH_SEQUENCE_NUMBER\b | \bLAG\s*\( | \bLEAD\s*\( | \bOVER\s*\(\s*ROWS\b | \bIFF\s*\(

@@ -34,6 +34,7 @@ from matchrec.plan.pattern import (
     children,
     may_be_empty,
 )
+from matchrec.plan.show import show_scalar
 
 COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"})
 _NUMBER = re.compile(r"\d{1,15}")
@@ -56,8 +57,11 @@ def comparison(
     left, right = (values(operand, definition, plan) for operand in one.operands)
     if left == right and references(one.operands[0]):
         yield same_value(one.span)
-    if one.operator != "<=>" and any(is_null(operand) for operand in one.operands):
-        yield compared_with_null({"==": "=", "!=": "<>"}.get(one.operator, one.operator), one.span)
+    others = [operand for operand in one.operands if not is_null(operand)]
+    if one.operator != "<=>" and len(others) == 1:
+        operator = {"==": "=", "!=": "<>"}.get(one.operator, one.operator)
+        written = "x" if plan.staging else without_quotes(show_scalar(others[0]))
+        yield compared_with_null(operator, written, one.span)
 
 
 def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:
@@ -83,7 +87,12 @@ def is_of_current_row(reference: ColumnReference, definition: Definition, plan: 
 
 
 def is_null(operand: Scalar) -> bool:
-    return operand.pieces == ("NULL",) or [str(one).upper() for one in operand.pieces] == ["NULL"]
+    return [str(one).strip().upper() for one in operand.pieces] == ["NULL"]
+
+
+def without_quotes(text: str) -> str:
+    """SQL in which plain names of columns stand without backticks, as one writes them."""
+    return re.sub(r"`([A-Za-z_]\w*)`", r"\1", text)
 
 
 def required(scalar: Scalar) -> Iterator[Scalar]:
@@ -122,7 +131,8 @@ def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             continue
         for one in references(definition.condition):
             if isinstance(one, ColumnReference) and reads_row_before(one, definition, plan):
-                yield skipped_row(one.argument, plan.selection.value, one.span)
+                argument = without_quotes(one.argument)
+                yield skipped_row(argument, plan.selection.value, one.span)
 
 
 def reads_row_before(one: ColumnReference, definition: Definition, plan: MatchPlan) -> bool:

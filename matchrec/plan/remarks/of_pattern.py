@@ -45,7 +45,7 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     for loop in last_loops(plan.pattern):
         if not loop.greedy and is_preferred:
             yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)
-        elif defined and plan.within is None and takes_any_row(loop, defined):
+        elif loop.greedy and defined and plan.within is None and takes_any_row(loop, defined):
             yield any_rows(show(loop.part), show(loop), loop.span)
 
 

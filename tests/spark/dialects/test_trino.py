@@ -338,6 +338,8 @@ PASTED = [
 
 
 @pytest.mark.parametrize("pasted", PASTED, ids=lambda one: one.source)
+@pytest.mark.filterwarnings("ignore::matchrec.EmptyMatchesWarning")
+@pytest.mark.filterwarnings("ignore::matchrec.ReluctantEndWarning")
 def test_a_query_gives_the_printed_rows(spark: SparkSession, pasted: Pasted) -> None:
     assert sorted(answer(spark, pasted.query, "trino")) == sorted(pasted.rows)
 
