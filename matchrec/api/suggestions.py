@@ -33,7 +33,7 @@ def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
             others = (one for one in products_shown(f"{text}\n{shown}") if one != dialect)
             found = next((one for one in others if is_planned(plan, one)), None)
             if found is not None:
-                name(error, found)
+                add_dialect(error, found)
         raise
 
 
@@ -48,7 +48,7 @@ def is_planned(plan: Plan, dialect: str) -> bool:
     return True
 
 
-def name(error: MatchRecognizeError | AnalysisException, dialect: str) -> None:
+def add_dialect(error: MatchRecognizeError | AnalysisException, dialect: str) -> None:
     """Adds the dialect to what is said to do."""
     if isinstance(error, MatchRecognizeError):
         error.hint = or_dialect(error.hint, dialect)
