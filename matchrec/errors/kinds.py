@@ -227,8 +227,12 @@ def likeliest(name: str, options: Iterable[str]) -> str | None:
 
 
 def as_note(sentence: str) -> str:
-    """What a parser says, as one of an error's notes."""
-    return sentence[:1].lower() + sentence[1:]
+    """What a parser says, as one of an error's notes; a name in capitals stays.
+
+    >>> as_note("Unexpected token"), as_note("TO_DATE needs a format")
+    ('unexpected token', 'TO_DATE needs a format')
+    """
+    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 
 def begins(one: str, other: str) -> bool:

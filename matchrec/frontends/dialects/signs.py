@@ -8,7 +8,8 @@ SIGNS = {
     "azure": r"\bTIMESTAMP\s+BY\b | \bLIMIT\s+DURATION\b",
     "oracle": r"""
         \bCONNECT\s+BY\b | \bFROM\s+dual\b | \w\# | \bNUMTO(DS|YM)INTERVAL\b | \bTRUNC\s*\(
-        | \bTO_(DS|YM)INTERVAL\b | \bSYSDATE\b | interval\ day\ to\ second\ and\ \w+
+        | \bTO_(DS|YM)INTERVAL\b | \bTO_(CHAR|DATE|NUMBER)\s*\( | \bSYSDATE\b
+        | interval\ day\ to\ second\ and\ \w+
         | INTERVAL\ DAY\ TO\ SECOND .* mismatch | mismatch .* \b(DATE|INTERVAL|TIMESTAMP)
         """,
     "snowflake": r"""
