@@ -38,11 +38,9 @@ class Evaluation:
         self.options = options
 
     def dataframe(self) -> DataFrame:
-        """The result of the whole query. Warns of what is nearly never meant."""
-        executed = self.all()
-        found = self.outer()
-        warn(*(remark for one in executed for remark in self.remarks(one)))
-        return found
+        """The result of the whole query. Warns of what is nearly never meant, before it can run."""
+        warn(*(remark for one in self.all() for remark in self.remarks(one)))
+        return self.outer()
 
     def remarks(self, executed: Executed) -> Remarks:
         """The remarks on one clause."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,12 @@ from matchrec.spark.execute import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+_QUERY = re.compile(
+    r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/|\()*(SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE
+)
+_WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,21 @@ class QueryCall:
 
     @contextmanager
     def naming_dialect(self, dialect: str) -> Iterator[None]:
-        """Errors raised inside name the dialect in which the query can be run, if there is one."""
+        """Errors raised inside name the dialect in which the query can be run, if there is one.
+
+        A statement that writes is not tried: Spark runs it as soon as it is planned.
+        """
+        if not only_reads(self.text):
+            yield
+            return
         with naming_dialect(self.text, dialect, self.dataframe):
             yield
+
+
+def only_reads(text: str) -> bool:
+    """Whether a statement can be nothing but a query.
+
+    >>> only_reads("-- all\\nSELECT 1"), only_reads("WITH c AS (SELECT 1) INSERT INTO t FROM c")
+    (True, False)
+    """
+    return _QUERY.match(text) is not None and _WRITES.search(text) is None

@@ -43,7 +43,7 @@ def is_planned(plan: Plan, dialect: str) -> bool:
         warnings.simplefilter("ignore")
         try:
             plan(dialect)
-        except (MatchRecognizeError, PySparkException):
+        except (PySparkException, LookupError, ValueError):  # ours, or sqlglot's on what is no SQL
             return False
     return True
 

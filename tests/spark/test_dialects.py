@@ -227,3 +227,13 @@ def test_a_clause_that_is_not_closed(spark: SparkSession, dialect: str) -> None:
     query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A)"
     with pytest.raises(matchrec.MatchRecognizeParseError, match="MATCH_RECOGNIZE is not closed"):
         matchrec.sql(spark, query, dialect=dialect)
+
+
+def test_a_statement_that_writes_is_not_tried_in_another_dialect(spark: SparkSession) -> None:
+    query = """WITH d AS (SELECT 1 AS x, current_timestamp() AS at)
+      INSERT OVERWRITE DIRECTORY '/none' USING parquet
+      SELECT * FROM d MATCH_RECOGNIZE (ORDER BY at ALL ROWS PER MATCH
+        PATTERN (a b) DEFINE b AS at - PREV(at) < 1/24)"""
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query)
+    assert "dialect" not in str(caught.value)
