@@ -33,9 +33,7 @@ from matchrec.plan.pattern import (
 
 
 def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """What the last part of the row pattern takes. A pattern of stages has rules of its own."""
-    if plan.staging is not None:
-        return
+    """What the last part of the row pattern takes."""
     is_preferred = plan.output is MatchOutput.PREFERRED
     prefers = prefers_empty(plan.pattern) and is_preferred
     if prefers or not variable_names(plan.pattern):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from matchrec.errors.language import SQL, current
 from matchrec.errors.warnings.kinds import MatchRecognizeWarning
 from matchrec.errors.warnings.wording import no_conditions, no_order
 from matchrec.plan.match_plan import MatchPlan
@@ -17,9 +18,11 @@ Rule = Callable[[MatchPlan], Iterator[MatchRecognizeWarning]]
 def remarks(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
     """What in a plan is nearly never meant, each once, in the order of the rules.
 
-    plan: resolved, so that a column has one name.
+    plan: resolved, so that a column has one name. The rules are those of its language: events of
+    SASE+ and stages of a Pattern may be of any kind, and what may be skipped is said of each.
     """
-    found = (remark for rule in RULES for remark in rule(plan))
+    rules = RULES_OF_SQL if current() is SQL else RULES
+    found = (remark for rule in rules for remark in rule(plan))
     return tuple({(type(one), one.message, one.spans): one for one in found}.values())
 
 
@@ -36,4 +39,5 @@ def conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         yield no_conditions(names[0], plan.pattern.span)
 
 
-RULES: tuple[Rule, ...] = (order, conditions, ends, comparisons, physical_navigation)
+RULES: tuple[Rule, ...] = (comparisons, physical_navigation)
+RULES_OF_SQL: tuple[Rule, ...] = (order, conditions, ends, *RULES)
