@@ -35,22 +35,44 @@ if TYPE_CHECKING:
         MatchRecognizeRunError,
         MatchRecognizeUnsupportedError,
     )
+    from matchrec.errors.warnings.kinds import (
+        AnyRowsWarning,
+        EmptyMatchesWarning,
+        MatchRecognizeWarning,
+        NeverTrueWarning,
+        NoConditionsWarning,
+        NoOrderWarning,
+        ProductWarning,
+        ReluctantEndWarning,
+        SameValueWarning,
+        SkippedRowWarning,
+    )
     from matchrec.explanation import Explanation
     from matchrec.frontends.pattern import AfterMatch, Pattern
     from matchrec.spark.counters import Counters
 
 __all__ = [
     "AfterMatch",
+    "AnyRowsWarning",
     "Conversion",
     "Counters",
+    "EmptyMatchesWarning",
     "Explanation",
     "MatchRecognizeError",
     "MatchRecognizeParseError",
     "MatchRecognizePlanError",
     "MatchRecognizeRunError",
     "MatchRecognizeUnsupportedError",
+    "MatchRecognizeWarning",
+    "NeverTrueWarning",
+    "NoConditionsWarning",
+    "NoOrderWarning",
     "Optimisations",
     "Pattern",
+    "ProductWarning",
+    "ReluctantEndWarning",
+    "SameValueWarning",
+    "SkippedRowWarning",
     "convert",
     "detect",
     "explain",
@@ -71,6 +93,7 @@ _HOMES = {
     "matchrec.api.patterns": ("detect", "explain_pattern"),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
+    "matchrec.errors.warnings.kinds": tuple(one for one in __all__ if one.endswith("Warning")),
     "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),

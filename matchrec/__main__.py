@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException, PythonException
 from matchrec.cli.arguments import argument_parser
 from matchrec.cli.commands import convert, explain, run
 from matchrec.cli.demo import demo
-from matchrec.cli.failures import sentence_of_spark
+from matchrec.cli.failures import plain_warnings, sentence_of_spark
 from matchrec.cli.warm import warm
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.spark.session import quiet_analysis
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_command(arguments: Namespace) -> None:
     """Runs the command that the arguments name."""
     try:
-        with quiet_analysis():
+        with quiet_analysis(), plain_warnings():
             COMMANDS[arguments.command](arguments)
     except Py4JJavaError as error:
         ours = MatchRecognizeRunError.from_exception(error)

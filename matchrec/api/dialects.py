@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from matchrec.api.binding import Arguments, runner_for
 from matchrec.api.evaluation import Evaluation
 from matchrec.api.inputs import dialect_of
+from matchrec.api.remarks import warn
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.warnings.wording import other_in_product
 from matchrec.frontends.dialects.product import SPARK, Product
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
@@ -97,5 +98,5 @@ def origin_of(translation: Translation) -> Origin:
 def warn_of(translation: Translation, product: Product) -> None:
     """Warns of what means something else in Spark."""
     source = Source(translation.edited.original)
-    for note in (one for one in translation.notes if not one.is_met):
-        warnings.warn(f"{product.title}: {note.shown(source)}", UserWarning, stacklevel=4)
+    notes = (one.shown(source) for one in translation.notes if not one.is_met)
+    warn(*(other_in_product(product.title, note) for note in notes))

@@ -165,3 +165,64 @@ def test_convert_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["convert", str(file), "--write", "snowflake"]) == 0
     printed = capsys.readouterr().out
     assert printed == "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > LAG(x))\n"
+
+
+OF_OTHERS = [
+    ("oracle", "spark", "DEFINE b AS at - PREV(at) < 1/24"),
+    ("oracle", "trino", "DEFINE b AS at - PREV(at) < 1/24"),
+    ("trino", "spark", "DEFINE b AS at < date_add('day', 2, FIRST(at))"),
+]
+
+
+@pytest.mark.parametrize(("product", "dialect", "define"), OF_OTHERS)
+def test_an_error_names_the_dialect_that_reads_the_query(
+    spark: SparkSession, product: str, dialect: str, define: str
+) -> None:
+    frame = spark.sql("SELECT TIMESTAMP'2024-01-31 12:00:00' AS at")
+    clause = f"ORDER BY at ALL ROWS PER MATCH PATTERN (a b) {define}"
+    query = f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})"
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query, dialect=dialect, t=frame)
+    assert str(caught.value).endswith(f'pass dialect="{product}"')
+    matchrec.sql(spark, query, dialect=product, t=frame)
+
+
+def test_the_dialect_of_a_clause_and_of_an_error_of_spark(spark: SparkSession) -> None:
+    frame = spark.sql("SELECT 1 AS x, 2 AS y")
+    with pytest.raises(matchrec.MatchRecognizeError, match='pass dialect="snowflake"'):
+        matchrec.match_recognize(
+            frame, "ORDER BY x ALL ROWS PER MATCH PATTERN (a b) DEFINE b AS y > IFF(y > 1, 2, x)"
+        )
+    query = """SELECT * FROM (SELECT 1 AS x FROM dual)
+      MATCH_RECOGNIZE (ORDER BY x MEASURES x AS y PATTERN (A) DEFINE A AS x > 0)"""
+    with pytest.raises(AnalysisException) as caught:
+        matchrec.sql(spark, query)
+    cure = 'leave FROM dual out: SELECT without FROM gives one row, or pass dialect="oracle"'
+    assert str(caught.value).endswith(f"^^^^\n  {cure}")
+    assert matchrec.sql(spark, query, dialect="oracle").columns == ["y"]
+    assert matchrec.sql(spark, query.replace(" FROM dual", "")).columns == ["y"]
+
+
+def test_a_query_that_no_dialect_reads_names_none(spark: SparkSession) -> None:
+    query = """SELECT * FROM (SELECT 1 AS x) MATCH_RECOGNIZE (ORDER BY x PATTERN (A B)
+      DEFINE B AS x > TRUNC(y))"""
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query)
+    assert "dialect" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dialect", ["oracle", "trino", "flink"])
+def test_a_clause_that_is_not_closed(spark: SparkSession, dialect: str) -> None:
+    query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A)"
+    with pytest.raises(matchrec.MatchRecognizeParseError, match="MATCH_RECOGNIZE is not closed"):
+        matchrec.sql(spark, query, dialect=dialect)
+
+
+def test_a_statement_that_writes_is_not_tried_in_another_dialect(spark: SparkSession) -> None:
+    query = """WITH d AS (SELECT 1 AS x, current_timestamp() AS at)
+      INSERT OVERWRITE DIRECTORY '/none' USING parquet
+      SELECT * FROM d MATCH_RECOGNIZE (ORDER BY at ALL ROWS PER MATCH
+        PATTERN (a b) DEFINE b AS at - PREV(at) < 1/24)"""
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query)
+    assert "dialect" not in str(caught.value)

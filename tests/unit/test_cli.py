@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -14,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.__main__ import main
 from matchrec.cli.arguments import DIALECTS
-from matchrec.cli.failures import sentence_of_spark
+from matchrec.cli.failures import plain_warnings, sentence_of_spark
 from matchrec.frontends.dialects.products import PRODUCTS
 from tests.quick.embedded import commands_in
 
@@ -236,3 +237,10 @@ def test_sentence_of_spark_has_no_plan_and_no_stack() -> None:
 
 def test_the_command_line_knows_all_dialects() -> None:
     assert set(PRODUCTS) == set(DIALECTS)
+
+
+def test_a_warning_is_printed_without_a_line_of_python() -> None:
+    before = warnings.formatwarning
+    with plain_warnings():
+        assert warnings.formatwarning("no order", UserWarning, "f.py", 1) == "matchrec: no order\n"
+    assert warnings.formatwarning is before

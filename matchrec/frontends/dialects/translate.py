@@ -30,6 +30,7 @@ from matchrec.frontends.dialects.windows_of_time import check_windows
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
+from matchrec.frontends.sql.query.brackets import refuse_unbalanced
 from matchrec.frontends.sql.query.cuts import Cut, find_clauses
 from matchrec.frontends.sql.query.relation import find_relation
 from matchrec.source import Origin, Source, Span
@@ -71,6 +72,7 @@ def translate_query(
         tokens = product_tokens(text, read)
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
+        refuse_unbalanced(tokens)
         check_windows(tokens, read)
         pipes = pipe_edits(tokens) if Addition.PIPES in read.additions else ()
         forms = written_out(tokens, clauses_of(tokens), read.additions)

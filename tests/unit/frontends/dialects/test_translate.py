@@ -336,7 +336,12 @@ REFUSED = [
     ("trino", "flink", "PATTERN (A | B)", "Flink SQL has no alternatives `|`"),
     ("spark", "databricks", "PATTERN (A+? B)", "Databricks has no reluctant quantifiers"),
     ("spark", "bigquery", "ALL ROWS PER MATCH PATTERN (A)", "BigQuery has no ALL ROWS PER MATCH"),
-    ("oracle", "spark", "MEASURES TO_CHAR(x, '999.9') AS s PATTERN (A)", "cannot say this in SQL"),
+    (
+        "oracle",
+        "spark",
+        "MEASURES TO_CHAR(x, '999.9') AS s PATTERN (A)",
+        "cannot say this in Spark SQL",
+    ),
     ("snowflake", "spark", "PATTERN (A) DEFINE A AS x::", "cannot read this as SQL of Snowflake"),
 ]
 
