@@ -13,6 +13,7 @@
     matchrec.explain_pattern(df, pattern, ...) the same of a pattern
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
     matchrec.Counters()                        what a query's matching costs, once it has run
+    matchrec.progress(spark, counters)         how far it is, while it runs
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
 """
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from matchrec.explanation import Explanation
     from matchrec.frontends.pattern import AfterMatch, Pattern
     from matchrec.spark.counters import Counters
+    from matchrec.spark.progress import progress
 
 __all__ = [
     "AfterMatch",
@@ -58,6 +60,7 @@ __all__ = [
     "explain_sase",
     "install",
     "match_recognize",
+    "progress",
     "sase",
     "sql",
     "uninstall",
@@ -75,6 +78,7 @@ _HOMES = {
     "matchrec.explanation": ("Explanation",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
     "matchrec.spark.counters": ("Counters",),
+    "matchrec.spark.progress": ("progress",),
 }
 
 

@@ -70,8 +70,11 @@ THIRD_PARTIES = {
     "numpy": {"jit", "nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},
     "pandas": {"spark", "cli"},
+    "py4j": {"spark", "cli", "__main__"},
     "pyspark": {"spark", "api", "cli", "__main__"},
     "matplotlib": {"cli"},
+    "click": {"cli", "__main__"},
+    "rich": {"spark", "cli"},
     "graphviz": {"explanation"},
 }
 
