@@ -19,7 +19,6 @@ The names are loaded on first use: a Spark worker, which needs none of them, sta
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -85,6 +84,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """A public name, from the module that has it: nothing is loaded before it is used."""
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("matchrec")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

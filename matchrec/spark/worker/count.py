@@ -40,7 +40,8 @@ T = TypeVar("T")
 
 @dataclass
 class Tally:
-    """The counters of one task. schema: of the worker's output, which ends with its counters.
+    """The counters of one task. schema: of the worker's output, which ends with its counters, as
+    Spark expects it, or as the output has it.
 
     so_far: Spark's accumulators of `SO_FAR`, which the driver may look at; or none.
     """
@@ -77,9 +78,15 @@ class Tally:
             yield matches
 
     def with_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Add the empty column of counters to a batch of output."""
+        """Add the empty column of counters to a batch of output.
+
+        The last row has the types of the other ones: a stream of Arrow has one schema, in which the
+        names inside of lists count.
+        """
         columns = [*batch.columns, pa.array([[]] * batch.num_rows, KIND)]
-        return pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
+        found = pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
+        self.schema = found.schema
+        return found
 
     def row(self) -> pa.RecordBatch:
         """The row of the counters, once all is counted."""
