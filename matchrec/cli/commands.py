@@ -100,7 +100,7 @@ def explain(  # noqa: PLR0913 -- one for each option
     svg: Path | None,
     **options: Any,
 ) -> None:
-    """Show how a query would run: its program, its engine, what Spark computes.
+    """Show how a query would run.
 
     QUERY is as that of `matchrec run`.
     """
@@ -157,9 +157,9 @@ def draw(explanation: Explanation, file: Path) -> None:
 @EVENTS
 @tells_failures
 def convert(query: str, read: str | None, write: str, **options: Any) -> None:
-    """Print a query in another language, with what differs there as comments.
+    """Print a query in another language.
 
-    QUERY is as that of `matchrec run`. The other options say what SASE+ and a Pattern leave open.
+    What differs there comes as comments. QUERY is as that of `matchrec run`. The other options say what SASE+ and a Pattern leave open.
     """
     import matchrec
 
