@@ -159,7 +159,8 @@ def draw(explanation: Explanation, file: Path) -> None:
 def convert(query: str, read: str | None, write: str, **options: Any) -> None:
     """Print a query in another language.
 
-    What differs there comes as comments. QUERY is as that of `matchrec run`. The other options say what SASE+ and a Pattern leave open.
+    What differs there comes as comments. QUERY is as that of `matchrec run`; the other options say
+    what SASE+ and a Pattern leave open.
     """
     import matchrec
 
