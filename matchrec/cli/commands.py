@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import matchrec
 from matchrec.cli.arguments import ASKED, DIALECTS, EVENTS, FILE, QUERY, Parsed, tells_failures
 from matchrec.cli.failures import Exit, fail
 from matchrec.cli.files import Table, writable_table, write
@@ -20,8 +21,6 @@ from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from matchrec.explanation import Explanation
 
 
 @click.command()
@@ -57,8 +56,6 @@ def run(  # noqa: PLR0913 -- one for each option
     QUERY is a file, or - for standard input: SQL, or SASE+ if its name ends with .sase. A Pattern
     is FILE.py:NAME, or MODULE:NAME with --language pattern.
     """
-    import matchrec
-
     asked = query_of(query, tables, options)
     counters = matchrec.Counters()
     with session_over(tables, conf) as spark:
@@ -116,10 +113,10 @@ def explain(  # noqa: PLR0913 -- one for each option
         draw(explanation, svg)
 
 
-def with_counters(explanation: Explanation, asked: Query, spark: SparkSession) -> Explanation:
+def with_counters(
+    explanation: matchrec.Explanation, asked: Query, spark: SparkSession
+) -> matchrec.Explanation:
     """The same with what a run has counted, if the query has a clause."""
-    import matchrec
-
     if not explanation.clauses:
         return explanation
     counters = matchrec.Counters()
@@ -129,7 +126,7 @@ def with_counters(explanation: Explanation, asked: Query, spark: SparkSession) -
     return explanation.with_counters(counters)
 
 
-def draw(explanation: Explanation, file: Path) -> None:
+def draw(explanation: matchrec.Explanation, file: Path) -> None:
     """Writes a drawing of each clause's program; of several, the second to `name.2.svg`."""
     try:
         drawings = explanation.svg()
@@ -162,8 +159,6 @@ def convert(query: str, read: str | None, write: str, **options: Any) -> None:
     What differs there comes as comments. QUERY is as that of `matchrec run`; the other options say
     what SASE+ and a Pattern leave open.
     """
-    import matchrec
-
     named = language_of(query)
     language = read or ("spark" if named == "sql" else named)
     what = written(query, language)

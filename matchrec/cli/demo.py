@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import matchrec
 from matchrec.cli.arguments import FILE, tells_failures
 from matchrec.cli.notices import busy
 from matchrec.cli.rows import SHOWN_ROWS, table_text
@@ -34,7 +35,6 @@ DATA = files("matchrec.cli") / "demo_data"
 @tells_failures
 def demo(picture: Path) -> None:
     """Find V-shapes in share prices and draw them."""
-    import matchrec
     from matchrec.cli.draw import check_matplotlib, draw
     from matchrec.cli.files import Table
 

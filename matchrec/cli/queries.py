@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+import matchrec
 from matchrec.cli.files import Table, read_query
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from matchrec.explanation import Explanation
-    from matchrec.frontends.pattern import AfterMatch, Pattern
-    from matchrec.spark.counters import Counters
 
 T = TypeVar("T")
 
@@ -55,16 +52,12 @@ class Query:
     events: str
     options: dict[str, Any]
 
-    def dataframe(self, spark: SparkSession, counters: Counters) -> DataFrame:
+    def dataframe(self, spark: SparkSession, counters: matchrec.Counters) -> DataFrame:
         """The result."""
-        import matchrec
-
         return self._call((matchrec.sql, matchrec.sase, matchrec.detect), spark, counters=counters)
 
-    def explanation(self, spark: SparkSession) -> Explanation:
+    def explanation(self, spark: SparkSession) -> matchrec.Explanation:
         """How it would run."""
-        import matchrec
-
         functions = matchrec.explain, matchrec.explain_sase, matchrec.explain_pattern
         return self._call(functions, spark)
 
@@ -152,17 +145,18 @@ def value_of(text: str) -> Any:
     return text
 
 
-def skip_of(text: str) -> AfterMatch:
+def skip_of(text: str) -> matchrec.AfterMatch:
     """The skip strategy of `to-next` or `to-last:STAGE`."""
-    from matchrec.frontends.pattern import AfterMatch
-
     to, colon, stage = text.partition(":")
     plain = {
-        "no-skip": AfterMatch.NO_SKIP,
-        "to-next": AfterMatch.SKIP_TO_NEXT,
-        "past-last-event": AfterMatch.SKIP_PAST_LAST_EVENT,
+        "no-skip": matchrec.AfterMatch.NO_SKIP,
+        "to-next": matchrec.AfterMatch.SKIP_TO_NEXT,
+        "past-last-event": matchrec.AfterMatch.SKIP_PAST_LAST_EVENT,
     }
-    staged = {"to-first": AfterMatch.skip_to_first, "to-last": AfterMatch.skip_to_last}
+    staged = {
+        "to-first": matchrec.AfterMatch.skip_to_first,
+        "to-last": matchrec.AfterMatch.skip_to_last,
+    }
     if colon and stage and to in staged:
         return staged[to](stage)
     if colon or to not in plain:
@@ -192,10 +186,8 @@ def check_pattern(where: str) -> str:
     return where
 
 
-def load_pattern(where: str) -> Pattern:
+def load_pattern(where: str) -> matchrec.Pattern:
     """The Pattern of a name in a file or a module, which runs; it may import what is beside it."""
-    from matchrec.frontends.pattern import Pattern
-
     place, name = place_of(where)
     is_file = place.endswith(".py")
     sys.path.insert(0, str(Path(place).absolute().parent if is_file else Path.cwd()))
@@ -205,7 +197,7 @@ def load_pattern(where: str) -> Pattern:
         raise errors.no_such_module(place, str(error)) from error
     finally:
         sys.path.pop(0)
-    if not isinstance(names.get(name), Pattern):
-        known = [one for one, value in names.items() if isinstance(value, Pattern)]
+    if not isinstance(names.get(name), matchrec.Pattern):
+        known = [one for one, value in names.items() if isinstance(value, matchrec.Pattern)]
         raise errors.no_such_pattern(place, name, known)
     return names[name]  # type: ignore[no-any-return]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import matchrec
 from matchrec.cli.arguments import tells_failures
 from matchrec.cli.session import local_session
 
@@ -57,8 +58,6 @@ GRAPH = """
 @tells_failures
 def warm() -> None:
     """Compile everything now, as when an image is built."""
-    import matchrec
-
     began = time.monotonic()
     with local_session() as spark, matchrec.progress(spark):
         for query in queries(spark):
@@ -70,8 +69,6 @@ def warm() -> None:
 
 def queries(spark: SparkSession) -> Iterator[DataFrame]:
     """Queries of every kind."""
-    import matchrec
-
     rows = spark.sql(ROWS).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
     for engine, parts in KINDS:
