@@ -13,12 +13,12 @@
     matchrec.explain_pattern(df, pattern, ...) the same of a pattern
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
     matchrec.Counters()                        what a query's matching costs, once it has run
+    matchrec.progress(spark, counters)         how far it is, while it runs
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from matchrec.explanation import Explanation
     from matchrec.frontends.pattern import AfterMatch, Pattern
     from matchrec.spark.counters import Counters
+    from matchrec.spark.progress import progress
 
 __all__ = [
     "AfterMatch",
@@ -80,6 +81,7 @@ __all__ = [
     "explain_sase",
     "install",
     "match_recognize",
+    "progress",
     "sase",
     "sql",
     "uninstall",
@@ -98,12 +100,15 @@ _HOMES = {
     "matchrec.explanation": ("Explanation",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
     "matchrec.spark.counters": ("Counters",),
+    "matchrec.spark.progress": ("progress",),
 }
 
 
 def __getattr__(name: str) -> Any:
     """A public name, from the module that has it: nothing is loaded before it is used."""
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("matchrec")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

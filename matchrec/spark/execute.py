@@ -216,7 +216,9 @@ def match_rows(
     if options.counters is None:
         matched = map_partitions(crossing, executable, sends, options.transport)
     else:
-        counted = map_partitions(crossing, executable, with_counters(sends), options.transport)
+        so_far = options.counters.accumulators(prepared.sparkSession)
+        counts = with_counters(sends)
+        counted = map_partitions(crossing, executable, counts, options.transport, so_far)
         matched = options.counters.observe(counted, selects=executable.task.selects)
     return decode_columns(matched, schema)
 

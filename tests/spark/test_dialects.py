@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.__main__ import main
+from tests.quick.embedded import invoke
 from tests.spark.dialects.documented import make_tables
 
 
@@ -159,11 +159,10 @@ def test_an_unknown_dialect(spark: SparkSession) -> None:
         matchrec.sql(spark, "SELECT 1", dialect="snow")
 
 
-def test_convert_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "query.sql"
     file.write_text("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > PREV(x))")
-    assert main(["convert", str(file), "--write", "snowflake"]) == 0
-    printed = capsys.readouterr().out
+    printed = invoke("convert", str(file), "--write", "snowflake").stdout
     assert printed == "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > LAG(x))\n"
 
 
