@@ -18,6 +18,7 @@ from matchrec.conditions.row_column import Neighbours, show_column
 from matchrec.conditions.run_condition import Call, parts_of
 from matchrec.engine.cost import classify_time
 from matchrec.engine.slices.starting_rows import SliceOverlap
+from matchrec.explanation.drawing.lines import program_lines
 from matchrec.explanation.formulas import formulas
 from matchrec.explanation.nondeterminism import nondeterminism_lines
 from matchrec.explanation.selection import (
@@ -56,7 +57,7 @@ class ExplainedClause:
         """Titles and lines, in the order of the stages; one without lines does not appear."""
         plan, executable = self.plan, self.executable
         task = executable.task
-        program = task.pattern.program.text(formulas(plan, task))
+        program = program_lines(task.pattern.program, formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
         yield "partitions and order", partition_lines(plan, self.keys)
         yield "slices", slice_lines(plan, executable, self.slices)
@@ -65,7 +66,7 @@ class ExplainedClause:
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
         yield "computed by Spark before the match", before_lines(executable)
         yield "conditions", condition_lines(plan, executable)
-        yield "program (NFA^b; edges in preferment order)", iter((program,))
+        yield "program (NFA^b; edges in preferment order)", program
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "engine", engine_lines(executable)
