@@ -21,7 +21,8 @@ MAY_IMPORT = {
     "jit": set(),
     "plan": {"source", "errors"},
     "conditions": {"source", "errors", "plan"},
-    "frontends": {"source", "errors", "arguments", "plan"},
+    "pictures": {"plan"},
+    "frontends": {"source", "errors", "arguments", "plan", "pictures"},
     "writing": {"source", "errors", "plan", "frontends"},
     "nfa": {"source", "errors", "plan"},
     "pruning": {"plan", "conditions", "nfa"},
@@ -50,6 +51,7 @@ MAY_IMPORT = {
     },
     "explanation": {
         "arguments",
+        "pictures",
         "plan",
         "conditions",
         "nfa",
@@ -58,7 +60,17 @@ MAY_IMPORT = {
         "output",
         "compile",
     },
-    "spark": {"source", "errors", "arguments", "plan", "conditions", "engine", "output", "compile"},
+    "spark": {
+        "source",
+        "errors",
+        "arguments",
+        "plan",
+        "pictures",
+        "conditions",
+        "engine",
+        "output",
+        "compile",
+    },
     "cli": {"errors", "jit", "spark"},
 }
 
@@ -72,7 +84,7 @@ THIRD_PARTIES = {
     "pandas": {"spark", "cli"},
     "pyspark": {"spark", "api", "cli", "__main__"},
     "matplotlib": {"cli"},
-    "graphviz": {"explanation"},
+    "railroad": {"pictures"},
 }
 
 
