@@ -88,5 +88,19 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(next(homes, "matchrec.errors")), name)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext matchrec` in a notebook: see `matchrec.notebook`."""
+    from matchrec.notebook.extension import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """`%unload_ext matchrec`."""
+    from matchrec.notebook.extension import unload
+
+    unload(shell)
+
+
 def __dir__() -> list[str]:
     return sorted((*__all__, "__version__"))

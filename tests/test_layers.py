@@ -82,7 +82,8 @@ THIRD_PARTIES = {
     "numpy": {"jit", "nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},
     "pandas": {"spark", "cli"},
-    "pyspark": {"spark", "api", "cli", "__main__"},
+    "pyspark": {"spark", "api", "cli", "notebook", "__main__"},
+    "IPython": {"notebook"},
     "matplotlib": {"cli"},
     "railroad": {"pictures"},
 }
@@ -127,7 +128,7 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
 
 
 def test_every_layer_is_known() -> None:
-    known = {*MAY_IMPORT, "api", "__init__", "__main__"}
+    known = {*MAY_IMPORT, "api", "notebook", "__init__", "__main__"}
     assert {layer(module) for module in MODULES} <= known
 
 

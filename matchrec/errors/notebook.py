@@ -1,0 +1,12 @@
+"""Errors of notebooks and of pictures."""
+
+from __future__ import annotations
+
+from matchrec.errors.kinds import MatchRecognizePlanError
+
+
+def wrong_limit(given: int) -> MatchRecognizePlanError:
+    """The table of a cell has at least one row."""
+    return MatchRecognizePlanError(
+        f"`--limit {given}` of %%matchrec is no number of rows from 1", hint="write --limit 20"
+    )
