@@ -13,6 +13,9 @@
     matchrec.explain_pattern(df, pattern, ...) the same of a pattern
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
     matchrec.Counters()                        what a query's matching costs, once it has run
+    matchrec.plot(matches, data, x=..., y=...) matches drawn over the rows they were found in
+
+In a notebook, `%load_ext matchrec` makes `%%matchrec` known.
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
 """
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from matchrec.api.patterns import detect, explain_pattern
     from matchrec.api.sase import explain_sase, sase, unwind
     from matchrec.api.sql import explain, match_recognize, sql
+    from matchrec.charts.plot import plot
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
@@ -58,6 +62,7 @@ __all__ = [
     "explain_sase",
     "install",
     "match_recognize",
+    "plot",
     "sase",
     "sql",
     "uninstall",
@@ -71,6 +76,7 @@ _HOMES = {
     "matchrec.api.patterns": ("detect", "explain_pattern"),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
+    "matchrec.charts.plot": ("plot",),
     "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),

@@ -71,7 +71,8 @@ MAY_IMPORT = {
         "output",
         "compile",
     },
-    "cli": {"errors", "jit", "spark"},
+    "charts": {"errors", "arguments", "plan"},
+    "cli": {"errors", "jit", "spark", "charts"},
 }
 
 THIRD_PARTIES = {
@@ -84,7 +85,7 @@ THIRD_PARTIES = {
     "pandas": {"spark", "cli"},
     "pyspark": {"spark", "api", "cli", "notebook", "__main__"},
     "IPython": {"notebook"},
-    "matplotlib": {"cli"},
+    "matplotlib": {"charts", "cli"},
     "railroad": {"pictures"},
 }
 
