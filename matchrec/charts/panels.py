@@ -82,8 +82,9 @@ def draw_lines(
             band.set_gid(span.id)
         style(panel, title(name, len(found)), measured)
         show_dates(panel, line.times)
-    for panel in panels[len(series) :]:
-        panel.set_visible(False)
+    for place in range(len(series), len(panels)):
+        panels[place].set_visible(False)
+        panels[place - columns].tick_params(labelbottom=True)
 
 
 def draw_line(panel: Axes, line: Series, spans: Iterable[Span]) -> list[Any]:
