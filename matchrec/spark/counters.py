@@ -17,7 +17,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.arguments import Kind, checked, is_number
 from matchrec.engine.selection.kernels import layout
-from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import nothing_counted
 from matchrec.pictures.html import preformatted, table
 from matchrec.spark import wire
@@ -127,14 +127,14 @@ class Counters:
     def __repr__(self) -> str:
         try:
             values = self.values(SECONDS_OF_REPR)
-        except MatchRecognizeRunError:
+        except MatchRecognizeError:
             return "<Counters: no action has finished>"
         return f"<Counters: {values['events']:,} events, {values['matches']:,} matches>"
 
     def _repr_html_(self) -> str:
         try:
             rows = list(written(self.values(SECONDS_OF_REPR)))
-        except MatchRecognizeRunError as error:
+        except MatchRecognizeError as error:
             return preformatted(str(error))
         return table([], rows, [False, True])
 

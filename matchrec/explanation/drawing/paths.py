@@ -1,4 +1,4 @@
-"""The lines between states, as paths of SVG, each with the place of its label."""
+"""The lines between states, as paths of SVG, each with where its text stands."""
 
 from __future__ import annotations
 
