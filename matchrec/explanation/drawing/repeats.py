@@ -7,10 +7,14 @@ states is not looked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeVar
 
-from matchrec.nfa.program import Formulas, Program, StateId
+from matchrec.nfa.program import NO_FORMULAS, Formulas, Program, StateId
+
+T = TypeVar("T")
 
 LONGEST = 200  # states of a copy
 SAVED = 4  # states that a repeat must save
@@ -56,6 +60,25 @@ def find_repeats(program: Program, formulas: Formulas) -> tuple[Repeat, ...]:
     """The repeats of a program, from its first state to its last."""
     shapes = [shape(program, formulas, number) for number in range(len(program.states))]
     return tuple(repeats_in(program, shapes, range(len(shapes))))
+
+
+def said_once(states: Mapping[StateId, T], program: Program) -> Iterator[tuple[StateId, T]]:
+    """What there is to say of states; of copies once, if it is the same of all of them."""
+    copies: dict[StateId, list[StateId]] = {}
+    for state, original in enumerate(find_originals(program)):
+        copies.setdefault(original, []).append(state)
+    for original, found in copies.items():
+        same = all(one in states and states[one] == states.get(original) for one in found)
+        yield from ((one, states[one]) for one in found[: 1 if same else None] if one in states)
+
+
+def find_originals(program: Program) -> list[StateId]:
+    """Of each state the one that it is a copy of, or itself."""
+    repeats = find_repeats(program, NO_FORMULAS)
+    return [
+        reduce(lambda at, one: one.original(at), repeats, state)
+        for state in range(len(program.states))
+    ]
 
 
 def repeats_in(program: Program, shapes: Shapes, states: range) -> Iterator[Repeat]:

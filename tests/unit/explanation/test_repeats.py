@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.explanation.drawing.lines import program_lines
-from matchrec.explanation.drawing.repeats import find_repeats
+from matchrec.explanation.drawing.repeats import find_repeats, said_once
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa.compile import compile_program
 from matchrec.nfa.program import NO_FORMULAS, Program
@@ -83,3 +83,11 @@ def test_every_copy_is_the_first_one_moved_along(text: str) -> None:
                 )
                 for edge in program.states[original].edges
             )
+
+
+def test_of_copies_it_is_said_once_what_is_the_same_of_all() -> None:
+    program = program_of("A{9} B")
+    same = dict.fromkeys(range(10), "V1")
+    assert list(said_once(same, program)) == [(0, "V1"), (9, "V1")]
+    assert list(said_once({**same, 4: "V2"}, program)) == list({**same, 4: "V2"}.items())
+    assert list(said_once({3: "V1"}, program)) == [(3, "V1")]
