@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from matchrec.api.convert import Conversion, convert
     from matchrec.api.install import install, uninstall
     from matchrec.api.patterns import detect, explain_pattern
+    from matchrec.api.plot import plot
     from matchrec.api.sase import explain_sase, sase, unwind
     from matchrec.api.sql import explain, match_recognize, sql
-    from matchrec.charts.plot import plot
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
@@ -74,9 +74,9 @@ _HOMES = {
     "matchrec.api.convert": ("Conversion", "convert"),
     "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.patterns": ("detect", "explain_pattern"),
+    "matchrec.api.plot": ("plot",),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
-    "matchrec.charts.plot": ("plot",),
     "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),

@@ -83,7 +83,7 @@ THIRD_PARTIES = {
     "numpy": {"jit", "nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},
     "pandas": {"spark", "cli"},
-    "pyspark": {"spark", "api", "cli", "notebook", "__main__"},
+    "pyspark": {"spark", "api", "charts", "cli", "notebook", "__main__"},
     "IPython": {"notebook"},
     "matplotlib": {"charts", "cli"},
     "railroad": {"pictures"},

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from matchrec.errors import charts as errors
+from matchrec.errors import pictures as errors
 from matchrec.plan.text.sql_text import quoted
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.charts.columns import NUMERIC, Named, find_column, places_of, spelled, text_of
 from matchrec.charts.panels import Series, Span
-from matchrec.errors import charts as errors
+from matchrec.errors import pictures as errors
 from matchrec.plan.text.sql_text import string_literal
 
 if TYPE_CHECKING:

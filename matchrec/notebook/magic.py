@@ -11,12 +11,13 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from pyspark.errors import PySparkException, PythonException
 
+from matchrec.api.plot import plot
 from matchrec.api.sql import explain, sql
 from matchrec.arguments import is_dataframe
-from matchrec.charts.plot import Plot, plot
+from matchrec.charts.plot import Plot
 from matchrec.cli.failures import sentence_of_spark
 from matchrec.errors import MatchRecognizeRunError
-from matchrec.errors import notebook as errors
+from matchrec.errors import pictures as errors
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.notebook.session import frames_in, session_of, values_in
 from matchrec.notebook.table import first_rows

@@ -1,4 +1,4 @@
-"""Errors of `plot`: columns that are missing or do not tell where matches lie."""
+"""Errors of `plot`, of columns that do not tell where matches lie, and of `%%matchrec`."""
 
 from __future__ import annotations
 
@@ -59,4 +59,20 @@ def no_page(given: int, pages: int) -> MatchRecognizePlanError:
     """There are fewer pages."""
     return MatchRecognizePlanError(
         f"page {given} of `plot`, and there are {pages}", hint=f"write page={pages}"
+    )
+
+
+def wrong_limit(given: int) -> MatchRecognizePlanError:
+    """The table of a cell has at least one row."""
+    return MatchRecognizePlanError(
+        f"`--limit {given}` of %%matchrec is no number of rows from 1", hint="write --limit 20"
+    )
+
+
+def wrong_plot(given: list[str]) -> MatchRecognizePlanError:
+    """What `--plot` needs to know."""
+    return MatchRecognizePlanError(
+        f"`--plot {' '.join(given)}` of %%matchrec has {len(given)} names",
+        notes=("wanted: the rows, the column along the line, that up it, and that of the series",),
+        hint="write --plot stocks date close ticker",
     )
