@@ -29,8 +29,7 @@ class Named:
     x: str
     y: str
     by: str | None = None
-    start: str | None = None
-    end: str | None = None
+    between: tuple[str, str] | None = None
     match: str | None = None
 
 
@@ -49,10 +48,9 @@ def places_of(matches: DataFrame, named: Named, kind: str) -> str:
     """
     types = dict(matches.dtypes)
     series = series_of(matches, named)
-    if named.start is not None or named.end is not None:
-        if named.start is None or named.end is None:
-            raise errors.one_end_only()
-        return between(series, kind, *ends_named(matches, named))
+    if named.between is not None:
+        first, last = (find_column(matches, "between", one) for one in named.between)
+        return between(series, kind, first, last)
     if named.match is None:
         events = list(event_columns(matches, named.x))
         if events:
@@ -90,12 +88,6 @@ def spelled(name: str) -> str:
 def text_of(column: str) -> str:
     """A key as the name of a series."""
     return f"coalesce(CAST({column} AS STRING), 'NULL')"
-
-
-def ends_named(matches: DataFrame, named: Named) -> tuple[str, str]:
-    assert named.start is not None
-    assert named.end is not None
-    return find_column(matches, "start", named.start), find_column(matches, "end", named.end)
 
 
 def ends_told(types: Mapping[str, str], kind: str) -> tuple[str, str] | None:

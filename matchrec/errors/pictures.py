@@ -13,7 +13,7 @@ def no_column(argument: str, name: str, known: Iterable[str]) -> MatchRecognizeP
     return MatchRecognizePlanError(
         f"`{argument}` of `plot` is `{name}`, and no one column has that name",
         notes=(f"columns: {listed(known)}",),
-        hint=f'write {argument}="{near}"' if near else None,
+        hint=f'write "{near}"' if near else None,
     )
 
 
@@ -35,15 +35,7 @@ def no_places(x: str, alike: Iterable[str]) -> MatchRecognizePlanError:
             f"or, of ALL ROWS PER MATCH, `{x}` and match_number",
             f"columns of the type of `{x}`: {listed(alike)}",
         ),
-        hint='write start="...", end="...", or match="..." for ALL ROWS PER MATCH',
-    )
-
-
-def one_end_only() -> MatchRecognizePlanError:
-    """A match lies between two columns."""
-    return MatchRecognizePlanError(
-        "`start` and `end` of `plot` go together, and one is missing",
-        hint='write start="...", end="..."',
+        hint='write between=("...", "..."), or match="..." for ALL ROWS PER MATCH',
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -34,27 +35,30 @@ def prices(spark: SparkSession) -> DataFrame:
 EXPECTED = {("X", day(0), day(2)), ("X", day(3), day(5)), ("Y", day(3), day(4))}
 
 
-def charted(matches: DataFrame, data: DataFrame, **named: str) -> Charted:
+def charted(matches: DataFrame, data: DataFrame, **named: Any) -> Charted:
     return Charted(matches, data, Named(x="day", y="price", by="sym", **named))
-
-
-def ends(spans: tuple[Span, ...]) -> set[tuple[str | None, date, date]]:
-    return {(span.series, span.first, span.last) for span in spans}
 
 
 @pytest.mark.parametrize(
     ("measures", "rows", "named"),
     [
         ("FIRST(day) AS first_day, LAST(day) AS last_day", "ONE ROW PER MATCH", {}),
-        ("FIRST(day) AS low, LAST(day) AS high", "", {"start": "low", "end": "HIGH"}),
+        ("FIRST(day) AS low, LAST(day) AS high", "", {"between": ("low", "HIGH")}),
         ("MATCH_NUMBER() AS match_number", "ALL ROWS PER MATCH", {}),
         ("MATCH_NUMBER() AS n", "ALL ROWS PER MATCH", {"match": "n"}),
     ],
 )
 def test_matches_of_sql(prices: DataFrame, measures: str, rows: str, named: dict[str, str]) -> None:
     clause = RISES.format(measures=f"MEASURES {measures}", rows=rows)
-    page = charted(matchrec.match_recognize(prices, clause), prices, **named).page(1, 6)
-    assert ends(page.spans) == EXPECTED
+    found = charted(matchrec.match_recognize(prices, clause), prices, **named)
+    places = found.sql(found.places).collect()
+    assert {(one.series, one.first, one.last) for one in places} == EXPECTED
+
+
+def test_a_page_has_the_rows_of_its_series(prices: DataFrame) -> None:
+    matches = prices.selectExpr("sym", "day AS start_day", "day AS end_day").where("price > 8.5")
+    page = charted(matches, prices).page(1, 6)
+    assert page.spans == (Span("Y", day(0), day(0)), Span("X", day(5), day(5)))
     assert list(page.series) == ["X", "Y"]
     assert page.series["X"].times == [day(at) for at in range(6)]
     assert page.series["X"].values == PRICES["X"]
@@ -136,13 +140,13 @@ def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) ->
     ("columns", "named", "message"),
     [
         ("sym, day AS low", {}, "no columns of `matches` tell where a match begins and ends"),
-        ("sym, day AS low", {"start": "low"}, "`start` and `end` of `plot` go together"),
-        ("sym, day", {"start": "dai", "end": "day"}, "`start` of `plot` is `dai`"),
+        ("sym, day", {"between": ("dai", "day")}, "`between` of `plot` is `dai`"),
+        ("sym, day", {"between": "day"}, "wanted: the names of two columns"),
         ("day AS first_day, day AS last_day", {}, "no column that `by` of `plot` names"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(
-    prices: DataFrame, columns: str, named: dict[str, str], message: str
+    prices: DataFrame, columns: str, named: dict[str, Any], message: str
 ) -> None:
     matches = prices.selectExpr(*columns.split(", "))
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
@@ -154,11 +158,11 @@ def test_what_cannot_be_drawn_is_said(
     [
         ({"x": "dai", "y": "price"}, "`x` of `plot` is `dai`"),
         ({"x": "sym", "y": "price"}, "`x` of `plot` is `sym`, of type string"),
-        ({"x": "day", "y": "prices"}, 'write y="price"'),
+        ({"x": "day", "y": "prices"}, 'write "price"'),
     ],
 )
 def test_columns_of_the_rows_are_checked(
-    prices: DataFrame, named: dict[str, str], message: str
+    prices: DataFrame, named: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
         matchrec.plot(prices, prices, **named)
