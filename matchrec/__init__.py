@@ -14,6 +14,9 @@
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
     matchrec.Counters()                        what a query's matching costs, once it has run
     matchrec.progress(spark, counters)         how far it is, while it runs
+    matchrec.plot(matches, data, x=..., y=...) matches drawn over the rows they were found in
+
+In a notebook, `%load_ext matchrec` makes `%%matchrec` known.
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
 """
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from matchrec.api.convert import Conversion, convert
     from matchrec.api.install import install, uninstall
     from matchrec.api.patterns import detect, explain_pattern
+    from matchrec.api.plot import plot
     from matchrec.api.sase import explain_sase, sase, unwind
     from matchrec.api.sql import explain, match_recognize, sql
     from matchrec.engine.interface import Optimisations
@@ -81,6 +85,7 @@ __all__ = [
     "explain_sase",
     "install",
     "match_recognize",
+    "plot",
     "progress",
     "sase",
     "sql",
@@ -93,6 +98,7 @@ _HOMES = {
     "matchrec.api.convert": ("Conversion", "convert"),
     "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.patterns": ("detect", "explain_pattern"),
+    "matchrec.api.plot": ("plot",),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
     "matchrec.errors.warnings.kinds": tuple(one for one in __all__ if one.endswith("Warning")),
@@ -114,6 +120,20 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     homes = (home for home, names in _HOMES.items() if name in names)
     return getattr(import_module(next(homes, "matchrec.errors")), name)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext matchrec` in a notebook: see `matchrec.notebook`."""
+    from matchrec.notebook.extension import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """`%unload_ext matchrec`."""
+    from matchrec.notebook.extension import unload
+
+    unload(shell)
 
 
 def __dir__() -> list[str]:
