@@ -11,6 +11,8 @@
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
     matchrec.explain_sase(df, text, ...)       the same of a SASE+ query
     matchrec.explain_pattern(df, pattern, ...) the same of a pattern
+    matchrec.why(spark, query, partition=...)  why its clause did not match there, row by row
+    matchrec.why_clause(df, clause), why_sase(df, text, ...), why_pattern(df, pattern, ...)
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
     matchrec.Counters()                        what a query's matching costs, once it has run
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from matchrec.api.patterns import detect, explain_pattern
     from matchrec.api.sase import explain_sase, sase, unwind
     from matchrec.api.sql import explain, match_recognize, sql
+    from matchrec.api.why import why, why_clause, why_pattern, why_sase
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from matchrec.explanation import Explanation
     from matchrec.frontends.pattern import AfterMatch, Pattern
     from matchrec.spark.counters import Counters
+    from matchrec.tracing.why import Why
 
 __all__ = [
     "AfterMatch",
@@ -51,6 +55,7 @@ __all__ = [
     "MatchRecognizeUnsupportedError",
     "Optimisations",
     "Pattern",
+    "Why",
     "convert",
     "detect",
     "explain",
@@ -62,6 +67,10 @@ __all__ = [
     "sql",
     "uninstall",
     "unwind",
+    "why",
+    "why_clause",
+    "why_pattern",
+    "why_sase",
 ]
 
 
@@ -71,10 +80,12 @@ _HOMES = {
     "matchrec.api.patterns": ("detect", "explain_pattern"),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
+    "matchrec.api.why": ("why", "why_clause", "why_pattern", "why_sase"),
     "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
     "matchrec.spark.counters": ("Counters",),
+    "matchrec.tracing.why": ("Why",),
 }
 
 

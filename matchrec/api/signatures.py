@@ -95,3 +95,19 @@ TABLE = Kind(
 )
 PATTERN = Kind("a Pattern", instance_of(Pattern), 'write matchrec.Pattern.begin("a")...')
 SKIP = Kind("an AfterMatch", instance_of(AfterMatch), "write skip=matchrec.AfterMatch.SKIP_TO_NEXT")
+PARTITION = Kind(
+    "a dict of values by the names of the PARTITION BY columns, or None",
+    lambda given: given is None or (isinstance(given, dict) and all_of(instance_of(str), given)),
+    'write partition={"name": value}',
+)
+ROW = Kind("a value of an ORDER BY column, or a tuple of several", lambda _: True)
+LIMIT = Kind(
+    "a whole number of 1 or more, how many attempts are shown",
+    lambda given: is_whole(given) and given >= 1,
+    "write limit=5, or leave it out",
+)
+CLAUSE = Kind(
+    "the number of a clause, or the alias of its result, or None",
+    lambda given: given is None or is_whole(given) or isinstance(given, str),
+    "write clause=1",
+)

@@ -1,0 +1,174 @@
+"""The parts of conditions, whose values explain a test, as measures of the rows mapped so far.
+
+A test of a run is a match that ends with the row in question: what a condition reads there, a
+measure reads. So each conjunct, each side of a comparison and each reference is a measure, which
+Spark evaluates as it does all others, and gives as text.
+
+    price < PREV(price) * 0.9   →   whether it holds; `price`; `PREV(price) * 0.9`; `PREV(price)`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from matchrec.conditions.residual import COMPARISONS
+from matchrec.conditions.split import conjuncts, is_bare
+from matchrec.plan.clauses import Definition, Measure
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    MatchNumber,
+    Navigation,
+    Operation,
+    Piece,
+    Reference,
+    Scalar,
+    Semantics,
+    Term,
+    references,
+    terms,
+    with_semantics,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.show import show_reference, show_scalar
+from matchrec.plan.text.sql_text import string_literal
+from matchrec.source import Span
+
+MATCH_NUMBERS = 2**31
+"""A measure finds the index of its test and the match number in one number: see `number_of`."""
+
+Write = Callable[[Scalar], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencePart:
+    """A reference: how it is written, the measure of its value, and which row it reads, if one.
+
+    is_side: whether a side of the comparison is this and nothing else.
+    """
+
+    text: str
+    measure: int
+    navigation: Navigation | None
+    is_side: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct:
+    """A part of a condition that must be true.
+
+    truth: the measure that says whether it is; None where no measure reads what it does. sides: of
+    a comparison, each with its measure. references: each once.
+    looks_back: whether one of them leaves out the current row.
+    """
+
+    text: str
+    truth: int | None
+    operator: str
+    sides: tuple[int, ...]
+    references: tuple[ReferencePart, ...]
+    looks_back: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The conjuncts of each variable's condition, by name, and the measures of their values.
+
+    The first measure is the number of the test.
+    """
+
+    conjuncts: dict[str, tuple[Conjunct, ...]]
+    measures: tuple[Measure, ...]
+
+
+def parts_of(plan: MatchPlan, write: Write = show_scalar) -> Parts:
+    """The parts of all conditions of a plan. write: an expression as its author wrote it."""
+    number = Term((MatchNumber(), f" DIV {MATCH_NUMBERS}"), Span(0, 0))
+    splitter = Splitter(write, [Measure("__why0", number)])
+    found = {one.variable: splitter.conjuncts(one) for one in plan.definitions}
+    return Parts(found, tuple(splitter.measures))
+
+
+def number_of(test: int, match_number: int) -> int:
+    """The match number of the match that stands for a test."""
+    return test * MATCH_NUMBERS + match_number
+
+
+@dataclass
+class Splitter:
+    """Collects the measures of parts of conditions."""
+
+    write: Write
+    measures: list[Measure] = field(default_factory=list)
+
+    def conjuncts(self, definition: Definition) -> tuple[Conjunct, ...]:
+        """The conjuncts of a variable's condition."""
+        found = conjuncts(definition.condition)
+        return tuple(self.conjunct(one, definition.variable) for one in found)
+
+    def conjunct(self, scalar: Scalar, variable: str) -> Conjunct:
+        looks_back = any(isinstance(one, Aggregate) and one.so_far for one in references(scalar))
+        text = self.write(scalar)
+        if not all(map(is_measured, references(scalar))):
+            return Conjunct(text, None, "", (), (), looks_back)
+        sides: tuple[Scalar, ...] = ()
+        operator = ""
+        if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
+            sides, operator = scalar.operands, scalar.operator
+        shown = {one for side in sides if is_bare(side) for one in references(side)}
+        return Conjunct(
+            text,
+            self.measure(scalar.pieces, variable),
+            operator,
+            tuple(self.measure(side.pieces, variable) for side in sides),
+            tuple(
+                self.reference(one, variable, one in shown)
+                for one in dict.fromkeys(references(scalar))
+            ),
+            looks_back,
+        )
+
+    def reference(self, reference: Reference, variable: str, is_side: bool) -> ReferencePart:
+        """The value of a reference."""
+        navigation = None
+        if isinstance(reference, ColumnReference | Classifier):
+            navigation = reference.navigation
+        place = self.measure((reference,), variable)
+        return ReferencePart(show_reference(reference), place, navigation, is_side)
+
+    def measure(self, pieces: tuple[Piece, ...], variable: str) -> int:
+        """The place of the measure that gives a value as text where `variable` is asked for."""
+        value = tuple(changed for piece in pieces for changed in as_measured(piece))
+        quoted = ("concat(chr(39), CAST((", *value, ") AS STRING), chr(39))")
+        text = ("IF(typeof((", *value, ")) = 'string', ", *quoted, ", CAST((", *value, ") AS STRING))")
+        asked = Classifier(Navigation(semantics=Semantics.FINAL))
+        condition = ("CASE WHEN ", asked, f" = {string_literal(variable)} THEN ")
+        term = Term((*condition, *text, " END"), Span(0, 0))
+        self.measures.append(Measure(f"__why{len(self.measures)}", term))
+        return len(self.measures) - 1
+
+
+def is_measured(reference: Reference) -> bool:
+    """Whether a measure reads what a condition does."""
+    if not isinstance(reference, Aggregate):
+        return True
+    pieces = (piece for term in terms(reference) for piece in term.pieces)
+    return reference.frame is None and not any(isinstance(one, MatchNumber) for one in pieces)
+
+
+def as_measured(piece: Piece) -> Iterator[Piece]:
+    """A piece of a condition as a measure reads it: from the match's last row.
+
+    What leaves out the current row reads with running semantics: see `spark.tracing.values`.
+    """
+    match piece:
+        case str():
+            yield piece
+        case MatchNumber():
+            yield from ("(", piece, f" % {MATCH_NUMBERS})")
+        case Aggregate(so_far=True):
+            yield with_semantics(piece, Semantics.RUNNING)
+        case _:
+            yield with_semantics(piece, Semantics.FINAL)

@@ -1,0 +1,232 @@
+"""A trace in words: what text, table and picture have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from matchrec.engine.interface import Task
+from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import show
+from matchrec.tracing.agreement import EngineMatch
+from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Test
+from matchrec.tracing.explained import Key
+from matchrec.tracing.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A test in words. row: from 1. place: of the row in the order. depth: rows mapped before.
+
+    variable: its name, empty where none is asked for. is_key: whether it belongs to the way that
+    came furthest, or says why that way ended.
+    """
+
+    row: int
+    place: str
+    variable: str
+    outcome: str
+    conditions: tuple[str, ...]
+    depth: int
+    is_key: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStory:
+    """An attempt in words. title: what came of it. ends: how far it came, and what it needed."""
+
+    start: int
+    title: str
+    lines: tuple[Line, ...]
+    ends: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A trace in words. heading: of what. found: the matches, or what else is known of the rows."""
+
+    heading: tuple[str, ...]
+    found: tuple[str, ...]
+    attempts: tuple[AttemptStory, ...]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of the partition. keys: by which it is divided. orders: names of what they are
+    sorted by; places: their values. irrelevant: positions of those left out before the search.
+    """
+
+    keys: Mapping[str, str]
+    orders: Sequence[str]
+    places: Sequence[Sequence[str]]
+    irrelevant: frozenset[int]
+
+    def place(self, row: int) -> str:
+        """Where a row stands in the order; nothing without an order, or for no row."""
+        return ", ".join(self.places[row]) if row < len(self.places) else ""
+
+    def named(self, row: int) -> str:
+        """A row as a sentence names it."""
+        if row >= len(self.places) or not self.orders:
+            return f"row {row + 1}"
+        pairs = zip(self.orders, self.places[row], strict=True)
+        return f"row {row + 1} ({', '.join(f'{name} = {value}' for name, value in pairs)})"
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Words for a trace. conditions: sentences for its tests."""
+
+    plan: MatchPlan
+    task: Task
+    rows: Rows
+    trace: Trace
+    conditions: Mapping[Key, tuple[str, ...]]
+
+    def story(self) -> Story:
+        """All of it."""
+        attempts = enumerate(self.trace.attempts)
+        return Story(
+            tuple(self.heading()),
+            (*self.passed(), *(() if self.trace.passed else self.found())),
+            tuple(self.attempt(number, attempt) for number, attempt in attempts),
+        )
+
+    def heading(self) -> Iterator[str]:
+        keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
+        count = len(self.rows.places)
+        rows = "1 row" if count == 1 else f"{count:,} rows"
+        yield f"PATTERN ({show(self.plan.pattern)})"
+        yield f"partition {keys}: {rows}" if keys else f"the only partition: {rows}"
+
+    def found(self) -> Iterator[str]:
+        """The matches of the partition."""
+        matches, trace = self.trace.matches, self.trace
+        if not matches:
+            yield f"no match; searched from {trace.tried:,} of the rows"
+        for one in matches[:MOST_MATCHES]:
+            yield f"match {one.number}: {self.span(one.mapped, one.start)}"
+        if len(matches) > MOST_MATCHES:
+            yield f"and {len(matches) - MOST_MATCHES:,} more matches"
+        if trace.until is not None:
+            yield f"too many tests: attempts are known up to row {trace.until}"
+
+    def passed(self) -> Iterator[str]:
+        """Of rows that no search started from, why."""
+        for row, match in self.trace.passed.items():
+            name = self.rows.named(row)
+            if match is None:
+                yield f"{name}: no search started from it"
+                continue
+            variables = [v for at, v in match.mapped if at == row]
+            mapped = f", mapped to {self.task.variables[variables[0]]}" if variables else ""
+            yield f"{name}: no search started from it"
+            yield f"  it lies in match {match.number}, {self.span(match.mapped, match.start)}{mapped}"
+            skip = self.plan.after_match
+            words = f"{skip.to.value} {skip.variable or ''}".strip()
+            yield f"  AFTER MATCH SKIP {words} went on from row {match.next + 1}"
+
+    def span(self, mapped: Mapped, start: int) -> str:
+        """The rows of a match and its word."""
+        if not mapped:
+            return f"empty, at row {start + 1}"
+        first, last = mapped[0][0] + 1, mapped[-1][0] + 1
+        rows = f"row {first}" if first == last else f"rows {first} to {last}"
+        return f"{rows}: {self.word(mapped)}"
+
+    def word(self, mapped: Mapped) -> str:
+        """The variables of mapped rows: `A B{3}`."""
+        names = (self.task.variables[variable] for _, variable in mapped)
+        runs = ((name, len(list(same))) for name, same in groupby(names))
+        return " ".join(name if count == 1 else f"{name}{{{count}}}" for name, count in runs)
+
+    def attempt(self, number: int, attempt: Attempt) -> AttemptStory:
+        """One attempt."""
+        key = {*attempt.best, *attempt.stopped}
+        lines = (
+            self.line(test, (number, i), attempt, is_key=i in key)
+            for i, test in enumerate(attempt.tests)
+        )
+        return AttemptStory(
+            attempt.start + 1, self.title(attempt), tuple(lines), tuple(self.ends(attempt))
+        )
+
+    def line(self, test: Test, key: Key, attempt: Attempt, *, is_key: bool) -> Line:
+        """One test."""
+        outcome = test.outcome.value
+        if test.outcome is Outcome.TAKEN and key[1] not in attempt.best:
+            outcome = "given back"
+        asked = test.variable if test.variable >= 0 else test.asked
+        name = self.task.variables[asked] if asked >= 0 else ""
+        conditions = self.conditions.get(key, ())
+        place = self.rows.place(test.row)
+        return Line(test.row + 1, place, name, outcome, conditions, test.depth, is_key)
+
+    def title(self, attempt: Attempt) -> str:
+        """What came of an attempt."""
+        name = self.rows.named(attempt.start)
+        own = [one for one in self.trace.matches if one.start == attempt.start]
+        if own and self.task.output is not MatchOutput.ALL:
+            one = own[0]
+            return f"{name}: match {one.number}, {self.span(one.mapped, one.start)}"
+        if own:
+            return f"{name}: {len(own)} match{'es' * (len(own) > 1)}"
+        if attempt.matches:
+            return f"{name}: a match that leaves room for others and was left out"
+        return f"{name}: no match"
+
+    def ends(self, attempt: Attempt) -> Iterator[str]:
+        """How far an attempt came, and what it would have needed next."""
+        if attempt.start in self.rows.irrelevant:
+            yield "it is left out before the search: it satisfies the conditions of no variable"
+        if attempt.is_cut:
+            yield f"the search was cut after {len(attempt.tests):,} tests; what follows is of those"
+        if attempt.matches:
+            return
+        if not attempt.best:
+            yield "no row could be mapped"
+        else:
+            way = tuple((attempt.tests[i].row, attempt.tests[i].variable) for i in attempt.best)
+            yield f"came as far as {self.span(way, attempt.start)}"
+        yield from self.needed([attempt.tests[i] for i in attempt.stopped])
+
+    def needed(self, stopped: Sequence[Test]) -> Iterator[str]:
+        """What was asked in vain where the best way ended."""
+        tests = [one for one in stopped if one.variable >= 0 and one.outcome is not Outcome.KNOWN]
+        if any(one.outcome is Outcome.NO_ROW for one in tests):
+            tests = [one for one in tests if one.outcome is Outcome.NO_ROW]
+            names = alternatives(self.task.variables[one.variable] for one in tests)
+            yield f"then it needed {names}, but {self.end(tests[0].row)}"
+        elif tests:
+            rows = sorted({one.row for one in tests})
+            names = alternatives(self.task.variables[one.variable] for one in tests)
+            where = self.rows.named(rows[0])
+            if len(rows) > 1:
+                where = f"one of the rows {rows[0] + 1} to {rows[-1] + 1}"
+            yield f"then it needed {names} on {where}"
+        if any(one.outcome is Outcome.NOT_THERE and one.variable < 0 for one in stopped):
+            yield "then the pattern asked for the partition's start or end, which is not there"
+        if any(one.outcome is Outcome.REJECTED for one in stopped):
+            yield "the rows were no match as a whole: a row is there that must not be, or WHERE failed"
+
+    def end(self, row: int) -> str:
+        """Why there is no row at a position."""
+        if row >= len(self.rows.places):
+            return "the partition has no further row"
+        return f"{self.rows.named(row)} lies outside of the window"
+
+
+MOST_MATCHES = 10
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """The names, each once: `A, B or C`."""
+    *first, last = dict.fromkeys(names)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def matches_of_row(matches: Sequence[EngineMatch], row: int) -> list[EngineMatch]:
+    """The matches that start at a row."""
+    return [one for one in matches if one.start == row]
