@@ -35,7 +35,6 @@ from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.show import show_scalar
 from matchrec.source import Source
 from matchrec.spark.execute import Options
 from matchrec.spark.relation import Relation
@@ -100,9 +99,7 @@ def why(  # noqa: PLR0913 -- public signature
         values = evaluation.runner.args
         plan = lower(site.clause, values if isinstance(values, dict) else {})
         request = Request(plan, evaluation.relation(site), asked_of(partition, row), limit, engine)
-        return replace(
-            request, alias=site.relation_alias, write=written_in(parsed.source)
-        ).answer()
+        return replace(request, alias=site.relation_alias, write=written_in(parsed.source)).answer()
 
 
 @checked(
@@ -216,7 +213,7 @@ class Request:
     limit: int
     engine: str
     alias: str | None = None
-    write: Write = show_scalar
+    write: Write | None = None
 
     def answer(self) -> Why:
         """The rows of the partition, their search, its values, words. Runs jobs."""

@@ -19,7 +19,7 @@ class Outcome(Enum):
     NO_ROW = "no row left"  # the partition has ended, or the window
     NOT_THERE = "not there"  # an anchor: the row is not the partition's first, or not its last
     ENDED = "ends the run"  # a row that must not be there, or that ends a loop
-    BLOCKED = "may not be skipped"
+    BLOCKED = "stops the run"
     REJECTED = "no match as a whole"
     TIMED_OUT = "timed out"
     MATCHED = "match"

@@ -22,7 +22,7 @@ Key = tuple[int, int]  # an attempt and a test, by index
 def wanted_tests(attempts: Sequence[Attempt]) -> list[Key]:
     """The tests whose values are shown, those that matter most first, as far as there is room."""
     found: dict[Key, None] = {}
-    for own in (lambda one: one.stopped, lambda one: one.best[::-1], lambda one: every(one)):
+    for own in (lambda one: one.stopped, lambda one: one.best[::-1], every):
         for number, attempt in enumerate(attempts):
             asked = (i for i in own(attempt) if attempt.tests[i].outcome in CONDITION)
             found.update(dict.fromkeys((number, i) for i in asked))
@@ -109,9 +109,7 @@ class Explainer:
         ]
         return f"{conjunct.text}: {shown}" + (f" ({', '.join(notes)})" if notes else "")
 
-    def note(
-        self, part: ReferencePart, values: Sequence[str | None], mapped: Mapped
-    ) -> str | None:
+    def note(self, part: ReferencePart, values: Sequence[str | None], mapped: Mapped) -> str | None:
         """Of a reference its value, where no side shows it, and the row that it reads."""
         row = None if part.navigation is None else self.row_read(part.navigation, mapped)
         place = ""

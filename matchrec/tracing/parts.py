@@ -10,15 +10,17 @@ Spark evaluates as it does all others, and gives as text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from matchrec.conditions.residual import COMPARISONS
 from matchrec.conditions.split import conjuncts, is_bare
+from matchrec.explanation.stage_conditions import show_test
 from matchrec.plan.clauses import Definition, Measure
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    End,
     MatchNumber,
     Navigation,
     Operation,
@@ -32,13 +34,14 @@ from matchrec.plan.expression import (
     with_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.show import show_reference, show_scalar
+from matchrec.plan.show import show_scalar
 from matchrec.plan.text.sql_text import string_literal
 from matchrec.source import Span
 
 MATCH_NUMBERS = 2**31
 """A measure finds the index of its test and the match number in one number: see `number_of`."""
 
+NOWHERE = Span(0, 0)
 Write = Callable[[Scalar], str]
 
 
@@ -83,10 +86,10 @@ class Parts:
     measures: tuple[Measure, ...]
 
 
-def parts_of(plan: MatchPlan, write: Write = show_scalar) -> Parts:
+def parts_of(plan: MatchPlan, write: Write | None = None) -> Parts:
     """The parts of all conditions of a plan. write: an expression as its author wrote it."""
-    number = Term((MatchNumber(), f" DIV {MATCH_NUMBERS}"), Span(0, 0))
-    splitter = Splitter(write, [Measure("__why0", number)])
+    number = Term((MatchNumber(), f" DIV {MATCH_NUMBERS}"), NOWHERE)
+    splitter = Splitter(plan.staging is not None, write, [Measure("__why0", number)])
     found = {one.variable: splitter.conjuncts(one) for one in plan.definitions}
     return Parts(found, tuple(splitter.measures))
 
@@ -98,10 +101,14 @@ def number_of(test: int, match_number: int) -> int:
 
 @dataclass
 class Splitter:
-    """Collects the measures of parts of conditions."""
+    """Collects the measures of parts of conditions.
 
-    write: Write
-    measures: list[Measure] = field(default_factory=list)
+    of_stages: whether conditions are asked before the row is mapped. write: as of `parts_of`.
+    """
+
+    of_stages: bool
+    write: Write | None
+    measures: list[Measure]
 
     def conjuncts(self, definition: Definition) -> tuple[Conjunct, ...]:
         """The conjuncts of a variable's condition."""
@@ -109,8 +116,8 @@ class Splitter:
         return tuple(self.conjunct(one, definition.variable) for one in found)
 
     def conjunct(self, scalar: Scalar, variable: str) -> Conjunct:
-        looks_back = any(isinstance(one, Aggregate) and one.so_far for one in references(scalar))
-        text = self.write(scalar)
+        looks_back = any(map(self.looks_back, references(scalar)))
+        text = self.text(scalar, variable) if self.write is None else self.write(scalar)
         if not all(map(is_measured, references(scalar))):
             return Conjunct(text, None, "", (), (), looks_back)
         sides: tuple[Scalar, ...] = ()
@@ -118,36 +125,74 @@ class Splitter:
         if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
             sides, operator = scalar.operands, scalar.operator
         shown = {one for side in sides if is_bare(side) for one in references(side)}
+        parts = (
+            self.reference(one, variable, is_side=one in shown)
+            for one in dict.fromkeys(references(scalar))
+        )
         return Conjunct(
             text,
             self.measure(scalar.pieces, variable),
             operator,
             tuple(self.measure(side.pieces, variable) for side in sides),
-            tuple(
-                self.reference(one, variable, one in shown)
-                for one in dict.fromkeys(references(scalar))
-            ),
+            tuple(parts),
             looks_back,
         )
 
-    def reference(self, reference: Reference, variable: str, is_side: bool) -> ReferencePart:
+    def reference(self, reference: Reference, variable: str, *, is_side: bool) -> ReferencePart:
         """The value of a reference."""
         navigation = None
         if isinstance(reference, ColumnReference | Classifier):
-            navigation = reference.navigation
-        place = self.measure((reference,), variable)
-        return ReferencePart(show_reference(reference), place, navigation, is_side)
+            navigation = self.navigation(reference.navigation)
+        text = self.text(Term((reference,), NOWHERE), variable)
+        return ReferencePart(text, self.measure((reference,), variable), navigation, is_side)
+
+    def text(self, scalar: Scalar, variable: str) -> str:
+        """An expression in a variable's condition as one would write it."""
+        return show_test(scalar, variable) if self.of_stages else show_scalar(scalar)
 
     def measure(self, pieces: tuple[Piece, ...], variable: str) -> int:
         """The place of the measure that gives a value as text where `variable` is asked for."""
-        value = tuple(changed for piece in pieces for changed in as_measured(piece))
-        quoted = ("concat(chr(39), CAST((", *value, ") AS STRING), chr(39))")
-        text = ("IF(typeof((", *value, ")) = 'string', ", *quoted, ", CAST((", *value, ") AS STRING))")
+        value = tuple(changed for piece in pieces for changed in self.as_measured(piece))
+        texts = ("concat(chr(39), CAST((", *value, ") AS STRING), chr(39))")
+        others = ("CAST((", *value, ") AS STRING)")
         asked = Classifier(Navigation(semantics=Semantics.FINAL))
         condition = ("CASE WHEN ", asked, f" = {string_literal(variable)} THEN ")
-        term = Term((*condition, *text, " END"), Span(0, 0))
+        choice = ("IF(typeof((", *value, ")) = 'string', ", *texts, ", ", *others, ") END")
+        term = Term((*condition, *choice), NOWHERE)
         self.measures.append(Measure(f"__why{len(self.measures)}", term))
         return len(self.measures) - 1
+
+    def as_measured(self, piece: Piece) -> Iterator[Piece]:
+        """A piece of a condition as a measure reads it: from the match's last row.
+
+        What leaves out the current row reads with running semantics: see `spark.tracing.values`.
+        """
+        match piece:
+            case str():
+                yield piece
+            case MatchNumber():
+                yield from ("(", piece, f" % {MATCH_NUMBERS})")
+            case Aggregate():
+                semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
+                yield with_semantics(piece, semantics)
+            case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
+                moved = replace(piece, navigation=self.navigation(navigation))
+                yield with_semantics(moved, Semantics.FINAL)
+            case _:
+                yield piece
+
+    def looks_back(self, reference: Reference) -> bool:
+        """Whether it is over the rows before the one in question."""
+        return isinstance(reference, Aggregate) and (
+            reference.so_far or (self.of_stages and reference.variable is None)
+        )
+
+    def navigation(self, navigation: Navigation) -> Navigation:
+        """Where a reference reads when the row in question is the match's last one."""
+        counts_back = navigation.variable is None and navigation.end is End.LAST
+        if not (self.of_stages and counts_back):
+            return navigation
+        return replace(navigation, logical_offset=navigation.logical_offset + 1)
 
 
 def is_measured(reference: Reference) -> bool:
@@ -156,19 +201,3 @@ def is_measured(reference: Reference) -> bool:
         return True
     pieces = (piece for term in terms(reference) for piece in term.pieces)
     return reference.frame is None and not any(isinstance(one, MatchNumber) for one in pieces)
-
-
-def as_measured(piece: Piece) -> Iterator[Piece]:
-    """A piece of a condition as a measure reads it: from the match's last row.
-
-    What leaves out the current row reads with running semantics: see `spark.tracing.values`.
-    """
-    match piece:
-        case str():
-            yield piece
-        case MatchNumber():
-            yield from ("(", piece, f" % {MATCH_NUMBERS})")
-        case Aggregate(so_far=True):
-            yield with_semantics(piece, Semantics.RUNNING)
-        case _:
-            yield with_semantics(piece, Semantics.FINAL)

@@ -68,7 +68,7 @@ class Drawing:
             yield label(LEFT, LINE * (len(self.rows) + 3 + number), text, ' font-style="italic"')
 
     def mark(self, line: Line, y: int) -> Iterator[str]:
-        """A disc for a row that is mapped, a cross where it may not be, a dash where it is skipped."""
+        """A disc where a row is mapped, a cross where it may not be, dashes where it is skipped."""
         colour = COLOURS.get(line.outcome, OTHER)
         title = f"<title>{escape(' '.join((line.outcome, *line.conditions)))}</title>"
         if line.outcome == Outcome.SKIPPED.value:

@@ -121,11 +121,14 @@ class Walk:
                 self.accept(at)
             elif at.row >= self.end:
                 self.record(at, Outcome.NO_ROW, at.choice)
-            elif at.blocked != STOPPED or target < 0 or not self.rules.goes_on[target]:
-                if self.try_row(at, target):
-                    return True
+            elif self.may_try(at, target) and self.try_row(at, target):
+                return True
             at.choice += 1
         return False
+
+    def may_try(self, at: Position, target: int) -> bool:
+        """Whether a row that has stopped the run could still complete it."""
+        return at.blocked != STOPPED or target < 0 or not self.rules.goes_on[target]
 
     def try_row(self, at: Position, target: int) -> bool:
         """Ask one choice; whether it has mapped the row."""
@@ -208,8 +211,9 @@ class Walk:
     def is_anchored(self, guard: int, row: int) -> bool:
         """Whether the anchors of a choice hold before a row."""
         lower, upper = self.borders
-        starts, ends = not guard & GUARD_START or row == lower, not guard & GUARD_END or row == upper
-        return bool(starts and ends)
+        if guard & GUARD_START and row != lower:
+            return False
+        return not guard & GUARD_END or row == upper
 
     def record(self, at: Position, outcome: Outcome, choice: int = -1) -> None:
         """Write a test down, of a choice if one is asked for; too many of them end the attempt."""

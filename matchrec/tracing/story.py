@@ -10,7 +10,6 @@ from matchrec.engine.interface import Task
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
-from matchrec.tracing.agreement import EngineMatch
 from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Test
 from matchrec.tracing.explained import Key
 from matchrec.tracing.trace import Trace
@@ -64,8 +63,8 @@ class Rows:
     irrelevant: frozenset[int]
 
     def place(self, row: int) -> str:
-        """Where a row stands in the order; nothing without an order, or for no row."""
-        return ", ".join(self.places[row]) if row < len(self.places) else ""
+        """Where a row stands in the order; nothing without an order."""
+        return ", ".join(self.places[row]) if row < len(self.places) else "end"
 
     def named(self, row: int) -> str:
         """A row as a sentence names it."""
@@ -90,7 +89,7 @@ class Teller:
         attempts = enumerate(self.trace.attempts)
         return Story(
             tuple(self.heading()),
-            (*self.passed(), *(() if self.trace.passed else self.found())),
+            tuple(self.passed() if self.trace.is_of_rows else self.found()),
             tuple(self.attempt(number, attempt) for number, attempt in attempts),
         )
 
@@ -123,10 +122,12 @@ class Teller:
             variables = [v for at, v in match.mapped if at == row]
             mapped = f", mapped to {self.task.variables[variables[0]]}" if variables else ""
             yield f"{name}: no search started from it"
-            yield f"  it lies in match {match.number}, {self.span(match.mapped, match.start)}{mapped}"
+            span = self.span(match.mapped, match.start)
+            yield f"  it lies in match {match.number}, {span}{mapped}"
             skip = self.plan.after_match
             words = f"{skip.to.value} {skip.variable or ''}".strip()
-            yield f"  AFTER MATCH SKIP {words} went on from row {match.next + 1}"
+            yield f"  AFTER MATCH SKIP {words}: the search went on from row {match.next + 1}"
+            yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
 
     def span(self, mapped: Mapped, start: int) -> str:
         """The rows of a match and its word."""
@@ -158,11 +159,15 @@ class Teller:
         outcome = test.outcome.value
         if test.outcome is Outcome.TAKEN and key[1] not in attempt.best:
             outcome = "given back"
-        asked = test.variable if test.variable >= 0 else test.asked
-        name = self.task.variables[asked] if asked >= 0 else ""
         conditions = self.conditions.get(key, ())
         place = self.rows.place(test.row)
+        name = self.name(test)
         return Line(test.row + 1, place, name, outcome, conditions, test.depth, is_key)
+
+    def name(self, test: Test) -> str:
+        """The variable of a test, or what else it asks: of stages, the words of a call."""
+        asked = test.variable if test.variable >= 0 else test.asked
+        return self.task.variables[asked].removeprefix(":") if asked >= 0 else ""
 
     def title(self, attempt: Attempt) -> str:
         """What came of an attempt."""
@@ -206,10 +211,13 @@ class Teller:
             if len(rows) > 1:
                 where = f"one of the rows {rows[0] + 1} to {rows[-1] + 1}"
             yield f"then it needed {names} on {where}"
+        for one in stopped:
+            if one.outcome in (Outcome.ENDED, Outcome.BLOCKED):
+                yield f"{self.rows.named(one.row)} ended it: {self.name(one)} holds of it"
         if any(one.outcome is Outcome.NOT_THERE and one.variable < 0 for one in stopped):
             yield "then the pattern asked for the partition's start or end, which is not there"
         if any(one.outcome is Outcome.REJECTED for one in stopped):
-            yield "the rows were no match as a whole: a row is there that must not be, or WHERE failed"
+            yield "the rows were no match as a whole: a negation or the closing condition failed"
 
     def end(self, row: int) -> str:
         """Why there is no row at a position."""
@@ -225,8 +233,3 @@ def alternatives(names: Iterable[str]) -> str:
     """The names, each once: `A, B or C`."""
     *first, last = dict.fromkeys(names)
     return f"{', '.join(first)} or {last}" if first else last
-
-
-def matches_of_row(matches: Sequence[EngineMatch], row: int) -> list[EngineMatch]:
-    """The matches that start at a row."""
-    return [one for one in matches if one.start == row]

@@ -1,4 +1,4 @@
-"""The attempts of one partition that people want to see, each compared with the engine's matches."""
+"""The attempts of one partition that are shown, each compared with the engine's matches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Trace:
 
     matches: the engine's. attempts: those that are shown. passed: rows asked for that no search
     started from, with the match that it went past. tried: from how many rows it was searched;
-    until: the row at which this was given up as there were too many tests, or None.
+    until: the row at which this was given up as there were too many tests, or None. is_of_rows:
+    whether rows were asked for.
     """
 
     matches: tuple[EngineMatch, ...]
@@ -35,6 +36,7 @@ class Trace:
     passed: dict[int, EngineMatch | None]
     tried: int
     until: int | None = None
+    is_of_rows: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,9 @@ class Search:
         """The attempts from some rows."""
         starts = {one.row: one for one in rows}
         tracer = Tracer(self.task, self.partitions)
-        attempts = [
-            self.checked(tracer, starts[row], matches) for row in asked if row in starts
-        ]
+        attempts = [self.checked(tracer, starts[row], matches) for row in asked if row in starts]
         passed = {row: over(row, matches) for row in asked if row not in starts}
-        return Trace(matches, tuple(attempts), passed, len(rows))
+        return Trace(matches, tuple(attempts), passed, len(rows), is_of_rows=True)
 
     def of_the_best(
         self, limit: int, matches: tuple[EngineMatch, ...], rows: list[StartingRow]
@@ -94,8 +94,9 @@ class Search:
 
 
 def in_order(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
-    """The attempts, those that came furthest first."""
+    """The attempts, those that came furthest first; without a row only if there are no others."""
     found = sorted(best, key=lambda one: (-one[0], -one[1]))
+    found = [one for one in found if one[0] or not found[0][0]]
     return tuple(attempt for _, _, attempt in found)
 
 

@@ -53,7 +53,8 @@ class Why:
             for attempt in self.story.attempts
             for line in attempt.lines
         ]
-        return pd.DataFrame(rows, columns=list(COLUMNS))
+        found: pd.DataFrame = pd.DataFrame(rows, columns=list(COLUMNS))
+        return found
 
     def picture(self) -> str:
         """An SVG drawing of each attempt: rows down, variables across, and what failed beside."""

@@ -30,9 +30,7 @@ def traced(engine: Engine, task: Task, partitions: Partitions) -> list[Attempt]:
     return list(attempts(task, partitions, matches))
 
 
-def attempts(
-    task: Task, partitions: Partitions, matches: tuple[EngineMatch, ...]
-) -> list[Attempt]:
+def attempts(task: Task, partitions: Partitions, matches: tuple[EngineMatch, ...]) -> list[Attempt]:
     """The attempts from all starting rows, compared with the matches."""
     tracer, found = Tracer(task, partitions), []
     for number in range(len(partitions.starts) - 1):

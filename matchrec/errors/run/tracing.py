@@ -23,7 +23,7 @@ def no_literal(argument: str, value: object) -> MatchRecognizePlanError:
 
 
 def trace_of_stream() -> MatchRecognizeUnsupportedError:
-    """why over a streaming DataFrame."""
+    """Why over a streaming DataFrame."""
     return MatchRecognizeUnsupportedError(
         "`why` over a stream: its rows come little by little",
         hint="ask about the same rows as a table: spark.read in place of spark.readStream",
