@@ -42,7 +42,7 @@ from matchrec.spark.sessions.environment import check_session
 from matchrec.spark.tracing.partition import Asked, collect_partition
 from matchrec.spark.tracing.values import measure_values
 from matchrec.spark.worker.match import failure_in_words
-from matchrec.tracing.explained import Explainer, as_matches, wanted_tests
+from matchrec.tracing.explained import Explainer, as_matches, wanted_trials
 from matchrec.tracing.parts import Write, parts_of
 from matchrec.tracing.story import Rows, Teller
 from matchrec.tracing.trace import Search
@@ -228,8 +228,9 @@ class Request:
         except RunFailure as failure:
             place = Place(found.keys, failure.row + 1)
             raise failure_in_words(failure, place) from failure
-        keys = wanted_tests(trace.attempts)
+        keys = wanted_trials(trace.attempts)
         values = measure_values(found, as_matches(task, trace.attempts, keys)) if keys else {}
-        conditions = Explainer(task, parts, trace.attempts, keys, values).conditions()
+        count = found.partitions.rows
+        conditions = Explainer(task, parts, trace.attempts, keys, values, count).conditions()
         rows = Rows(found.keys, found.orders, found.places, found.irrelevant)
         return Why(Teller(self.plan, task, rows, trace, conditions).story())

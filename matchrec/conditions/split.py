@@ -131,8 +131,8 @@ class ConditionSplitter:
                 return Shifted(argument if distance else write(piece), distance)
             case Classifier():
                 return string_literal(self.variable)
-            case Aggregate(frame=Frame() as frame):
-                return Framed(tuple(call_pieces(piece)), frame)
+            case Aggregate(frame=Frame()):
+                return framed(piece)
             case str():
                 return piece
             case _:
@@ -226,6 +226,12 @@ class ConditionSplitter:
         condition = "TRUE" if aggregate.condition is None else render(aggregate.condition, write)
         values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
         return tuple(map(row_column, (condition, *(render(one, write) for one in values))))
+
+
+def framed(aggregate: Aggregate) -> Framed:
+    """An aggregate over a frame as what Spark computes for every row."""
+    assert aggregate.frame is not None
+    return Framed(tuple(call_pieces(aggregate)), aggregate.frame)
 
 
 def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:

@@ -11,24 +11,24 @@ from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.nfa.places import A_MATCH
 from matchrec.plan.expression import End, Navigation
-from matchrec.tracing.attempt import CONDITION, Attempt, Mapped, Outcome, Test
+from matchrec.tracing.attempt import CONDITION, Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.parts import Conjunct, Parts, ReferencePart, number_of
 
 MOST_MAPPED = 1_000_000  # rows of all matches that Spark is asked about
 Values = Mapping[int, Sequence[str | None]]
-Key = tuple[int, int]  # an attempt and a test, by index
+Key = tuple[int, int]  # an attempt and a trial, by index
 
 
-def wanted_tests(attempts: Sequence[Attempt]) -> list[Key]:
-    """The tests whose values are shown, those that matter most first, as far as there is room."""
+def wanted_trials(attempts: Sequence[Attempt]) -> list[Key]:
+    """The trials whose values are shown, those that matter most first, as far as there is room."""
     found: dict[Key, None] = {}
     for own in (lambda one: one.stopped, lambda one: one.best[::-1], every):
         for number, attempt in enumerate(attempts):
-            asked = (i for i in own(attempt) if attempt.tests[i].outcome in CONDITION)
+            asked = (i for i in own(attempt) if attempt.trials[i].outcome in CONDITION)
             found.update(dict.fromkeys((number, i) for i in asked))
     room, kept = MOST_MAPPED, []
     for number, i in found:
-        room -= attempts[number].tests[i].depth + 1
+        room -= attempts[number].trials[i].depth + 1
         if room < 0:
             break
         kept.append((number, i))
@@ -36,12 +36,12 @@ def wanted_tests(attempts: Sequence[Attempt]) -> list[Key]:
 
 
 def every(attempt: Attempt) -> Iterable[int]:
-    """All tests of an attempt."""
-    return range(len(attempt.tests))
+    """All trials of an attempt."""
+    return range(len(attempt.trials))
 
 
 def as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Key]) -> Matches:
-    """The tests as matches that end with the row in question, mapped to what it is asked for."""
+    """The trials as matches that end with the row in question, mapped to what it is asked for."""
     mapped = [rows_of(attempts[number], i) for number, i in keys]
     numbers = [number_of(n, attempts[key[0]].number + 1) for n, key in enumerate(keys)]
     rows = [row for one in mapped for row, _ in one]
@@ -58,35 +58,39 @@ def as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Key]) -> 
 
 
 def rows_of(attempt: Attempt, index: int) -> Mapped:
-    """The rows mapped before a test, and the row that it is about."""
-    test = attempt.tests[index]
-    return (*attempt.mapped_by(index), (test.row, test.asked))
+    """The rows mapped before a trial, and the row that it is about."""
+    trial = attempt.trials[index]
+    return (*attempt.mapped_by(index), (trial.row, trial.asked))
 
 
 @dataclass(frozen=True)
 class Explainer:
-    """Words for tests. values: of the measures, by the index of a test among `keys`."""
+    """Words for trials.
+
+    values: of the measures, by the index of a trial among `keys`. rows: how many there are.
+    """
 
     task: Task
     parts: Parts
     attempts: Sequence[Attempt]
     keys: Sequence[Key]
     values: Values
+    rows: int
 
     def conditions(self) -> dict[Key, tuple[str, ...]]:
-        """For each test a sentence for each conjunct of its condition."""
+        """For each trial a sentence for each conjunct of its condition."""
         return {
             key: tuple(self.sentences(key, self.values.get(number, ())))
             for number, key in enumerate(self.keys)
         }
 
     def sentences(self, key: Key, values: Sequence[str | None]) -> Iterator[str]:
-        test = self.attempts[key[0]].tests[key[1]]
-        own = self.parts.conjuncts.get(self.task.variables[test.asked], ())
+        trial = self.attempts[key[0]].trials[key[1]]
+        own = self.parts.conjuncts.get(self.task.variables[trial.asked], ())
         if not own:
             yield "no condition: true of every row"
             return
-        truths = known_truths(test, own, values)
+        truths = known_truths(trial, own, values)
         mapped = rows_of(self.attempts[key[0]], key[1])
         for conjunct, truth in zip(own, truths, strict=True):
             if truth is None:
@@ -130,7 +134,8 @@ class Explainer:
             return None
         first = navigation.end is End.FIRST
         row = rows[navigation.logical_offset if first else -1 - navigation.logical_offset]
-        return row + navigation.physical_offset
+        row += navigation.physical_offset
+        return row if 0 <= row < self.rows else None
 
 
 def value_text(value: str | None) -> str:
@@ -138,15 +143,15 @@ def value_text(value: str | None) -> str:
 
 
 def known_truths(
-    test: Test, own: Sequence[Conjunct], values: Sequence[str | None]
+    trial: Trial, own: Sequence[Conjunct], values: Sequence[str | None]
 ) -> tuple[str | None, ...]:
     """Whether each conjunct is true, false or unknown; None where that is not known.
 
-    What no measure reads follows from the test where all others are true. Where the values do not
+    What no measure reads follows from the trial where all others are true. Where the values do not
     give what the engine found, nothing is said.
     """
-    held = test.outcome is not Outcome.FAILED
-    if not values or any(one.looks_back and test.depth == 0 for one in own):
+    held = trial.outcome is not Outcome.FAILED
+    if not values or any(one.looks_back and trial.depth == 0 for one in own):
         return (None,) * len(own) if len(own) > 1 or not held else ("true",)
     found = [
         None if one.truth is None else (values[one.truth] or "unknown, as it is NULL")

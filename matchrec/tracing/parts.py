@@ -1,6 +1,6 @@
-"""The parts of conditions, whose values explain a test, as measures of the rows mapped so far.
+"""The parts of conditions, whose values explain a trial, as measures of the rows mapped so far.
 
-A test of a run is a match that ends with the row in question: what a condition reads there, a
+A trial of a run is a match that ends with the row in question: what a condition reads there, a
 measure reads. So each conjunct, each side of a comparison and each reference is a measure, which
 Spark evaluates as it does all others, and gives as text.
 
@@ -39,7 +39,7 @@ from matchrec.plan.text.sql_text import string_literal
 from matchrec.source import Span
 
 MATCH_NUMBERS = 2**31
-"""A measure finds the index of its test and the match number in one number: see `number_of`."""
+"""A measure finds the index of its trial and the match number in one number: see `number_of`."""
 
 NOWHERE = Span(0, 0)
 Write = Callable[[Scalar], str]
@@ -79,7 +79,7 @@ class Conjunct:
 class Parts:
     """The conjuncts of each variable's condition, by name, and the measures of their values.
 
-    The first measure is the number of the test.
+    The first measure is the number of the trial.
     """
 
     conjuncts: dict[str, tuple[Conjunct, ...]]
@@ -94,9 +94,9 @@ def parts_of(plan: MatchPlan, write: Write | None = None) -> Parts:
     return Parts(found, tuple(splitter.measures))
 
 
-def number_of(test: int, match_number: int) -> int:
-    """The match number of the match that stands for a test."""
-    return test * MATCH_NUMBERS + match_number
+def number_of(trial: int, match_number: int) -> int:
+    """The match number of the match that stands for a trial."""
+    return trial * MATCH_NUMBERS + match_number
 
 
 @dataclass
@@ -184,7 +184,8 @@ class Splitter:
     def looks_back(self, reference: Reference) -> bool:
         """Whether it is over the rows before the one in question."""
         return isinstance(reference, Aggregate) and (
-            reference.so_far or (self.of_stages and reference.variable is None)
+            reference.so_far
+            or (self.of_stages and reference.variable is None and reference.frame is None)
         )
 
     def navigation(self, navigation: Navigation) -> Navigation:
@@ -200,4 +201,4 @@ def is_measured(reference: Reference) -> bool:
     if not isinstance(reference, Aggregate):
         return True
     pieces = (piece for term in terms(reference) for piece in term.pieces)
-    return reference.frame is None and not any(isinstance(one, MatchNumber) for one in pieces)
+    return not any(isinstance(one, MatchNumber) for one in pieces)

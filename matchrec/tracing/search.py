@@ -4,7 +4,7 @@ It goes the ways of `engine.selection.kernels.backtracking`, of which a search t
 a special case, and asks its conditions of the engines. Where what comes looks only at the data, a
 state and row that led to no match are not tried again.
 
-Cost: as that of backtracking, in Python; an attempt ends after `most` tests.
+Cost: as that of backtracking, in Python; an attempt ends after `most` trials.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from matchrec.engine.selection.kernels.backtracking import BLOCKED, STOPPED
 from matchrec.nfa.closure import GUARD_END, GUARD_START, Effect
 from matchrec.nfa.places import A_MATCH
 from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
-from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Test
+from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.questions import Questions
 
-MOST_TESTS = 20_000
+MOST_TRIALS = 20_000
 LEAVING = (Effect.ENDS, Effect.TIMES_OUT, Effect.CUTS)
 
 
@@ -33,7 +33,7 @@ class Taken:
     row: int
     blocked: int
     found: int
-    test: int
+    trial: int
 
 
 @dataclass(slots=True)
@@ -47,9 +47,9 @@ class Position:
 
 
 class Tracer:
-    """Attempts of one task over some partitions. most: tests in one attempt."""
+    """Attempts of one task over some partitions. most: trials in one attempt."""
 
-    def __init__(self, task: Task, partitions: Partitions, most: int = MOST_TESTS) -> None:
+    def __init__(self, task: Task, partitions: Partitions, most: int = MOST_TRIALS) -> None:
         self.task = task
         self.most = most
         self.questions = Questions(task, partitions)
@@ -66,7 +66,7 @@ class Tracer:
         found = tuple(walk.matches)
         if self.task.output is MatchOutput.LONGEST:
             found = (max(found, key=len),) if found else ()
-        return Attempt(start, number, tuple(walk.tests), found, walk.is_cut)
+        return Attempt(start, number, tuple(walk.trials), found, walk.is_cut)
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Walk:
     start: int
     borders: tuple[int, int]
     most: int
-    tests: list[Test] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
     matches: list[Mapped] = field(default_factory=list)
     path: list[Taken] = field(default_factory=list)
     failed: set[tuple[int, int]] = field(default_factory=set)
@@ -152,8 +152,8 @@ class Walk:
         """Map the row and stand before the next one."""
         self.questions.take(at.choice, len(self.path), at.row)
         self.record(at, Outcome.TAKEN, at.choice)
-        test = len(self.tests) - 1
-        self.path.append(Taken(at.choice, at.row, at.blocked, self.found, test))
+        trial = len(self.trials) - 1
+        self.path.append(Taken(at.choice, at.row, at.blocked, self.found, trial))
         self.move(at, at.row + 1, target, 0 if self.rules.goes_on[target] else BLOCKED)
 
     def react(self, at: Position, target: int) -> None:
@@ -216,12 +216,12 @@ class Walk:
         return not guard & GUARD_END or row == upper
 
     def record(self, at: Position, outcome: Outcome, choice: int = -1) -> None:
-        """Write a test down, of a choice if one is asked for; too many of them end the attempt."""
+        """Write a trial down, of a choice if one is asked for; too many of them end the attempt."""
         variable = asked = -1
         if choice >= 0:
             variable = self.program[choice][layout.VARIABLE]
             asked = int(self.questions.tables.test[choice])
-        before = self.path[-1].test if self.path else -1
-        self.tests.append(Test(at.row, variable, asked, outcome, before, len(self.path)))
-        if len(self.tests) >= self.most:
+        before = self.path[-1].trial if self.path else -1
+        self.trials.append(Trial(at.row, variable, asked, outcome, before, len(self.path)))
+        if len(self.trials) >= self.most:
             self.is_over = self.is_cut = True

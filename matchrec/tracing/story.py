@@ -10,14 +10,14 @@ from matchrec.engine.interface import Task
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
-from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Test
+from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Trial
 from matchrec.tracing.explained import Key
 from matchrec.tracing.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A test in words. row: from 1. place: of the row in the order. depth: rows mapped before.
+    """A trial in words. row: from 1. place: of the row in the order. depth: rows mapped before.
 
     variable: its name, empty where none is asked for. is_key: whether it belongs to the way that
     came furthest, or says why that way ended.
@@ -44,9 +44,13 @@ class AttemptStory:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A trace in words. heading: of what. found: the matches, or what else is known of the rows."""
+    """A trace in words. heading: of what. found: the matches, or what else is known of the rows.
+
+    orders: what the rows are sorted by.
+    """
 
     heading: tuple[str, ...]
+    orders: str
     found: tuple[str, ...]
     attempts: tuple[AttemptStory, ...]
 
@@ -76,7 +80,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Teller:
-    """Words for a trace. conditions: sentences for its tests."""
+    """Words for a trace. conditions: sentences for its trials."""
 
     plan: MatchPlan
     task: Task
@@ -89,6 +93,7 @@ class Teller:
         attempts = enumerate(self.trace.attempts)
         return Story(
             tuple(self.heading()),
+            ", ".join(self.rows.orders),
             tuple(self.passed() if self.trace.is_of_rows else self.found()),
             tuple(self.attempt(number, attempt) for number, attempt in attempts),
         )
@@ -110,7 +115,7 @@ class Teller:
         if len(matches) > MOST_MATCHES:
             yield f"and {len(matches) - MOST_MATCHES:,} more matches"
         if trace.until is not None:
-            yield f"too many tests: attempts are known up to row {trace.until}"
+            yield f"too many trials: attempts are known up to row {trace.until}"
 
     def passed(self) -> Iterator[str]:
         """Of rows that no search started from, why."""
@@ -147,26 +152,26 @@ class Teller:
         """One attempt."""
         key = {*attempt.best, *attempt.stopped}
         lines = (
-            self.line(test, (number, i), attempt, is_key=i in key)
-            for i, test in enumerate(attempt.tests)
+            self.line(trial, (number, i), attempt, is_key=i in key)
+            for i, trial in enumerate(attempt.trials)
         )
         return AttemptStory(
             attempt.start + 1, self.title(attempt), tuple(lines), tuple(self.ends(attempt))
         )
 
-    def line(self, test: Test, key: Key, attempt: Attempt, *, is_key: bool) -> Line:
-        """One test."""
-        outcome = test.outcome.value
-        if test.outcome is Outcome.TAKEN and key[1] not in attempt.best:
+    def line(self, trial: Trial, key: Key, attempt: Attempt, *, is_key: bool) -> Line:
+        """One trial."""
+        outcome = trial.outcome.value
+        if trial.outcome is Outcome.TAKEN and key[1] not in attempt.best:
             outcome = "given back"
         conditions = self.conditions.get(key, ())
-        place = self.rows.place(test.row)
-        name = self.name(test)
-        return Line(test.row + 1, place, name, outcome, conditions, test.depth, is_key)
+        place = self.rows.place(trial.row)
+        name = self.name(trial)
+        return Line(trial.row + 1, place, name, outcome, conditions, trial.depth, is_key)
 
-    def name(self, test: Test) -> str:
-        """The variable of a test, or what else it asks: of stages, the words of a call."""
-        asked = test.variable if test.variable >= 0 else test.asked
+    def name(self, trial: Trial) -> str:
+        """The variable of a trial, or what else it asks: of stages, the words of a call."""
+        asked = trial.variable if trial.variable >= 0 else trial.asked
         return self.task.variables[asked].removeprefix(":") if asked >= 0 else ""
 
     def title(self, attempt: Attempt) -> str:
@@ -187,26 +192,27 @@ class Teller:
         if attempt.start in self.rows.irrelevant:
             yield "it is left out before the search: it satisfies the conditions of no variable"
         if attempt.is_cut:
-            yield f"the search was cut after {len(attempt.tests):,} tests; what follows is of those"
+            count = len(attempt.trials)
+            yield f"the search was cut after {count:,} trials; what follows is of those"
         if attempt.matches:
             return
         if not attempt.best:
             yield "no row could be mapped"
         else:
-            way = tuple((attempt.tests[i].row, attempt.tests[i].variable) for i in attempt.best)
+            way = tuple((attempt.trials[i].row, attempt.trials[i].variable) for i in attempt.best)
             yield f"came as far as {self.span(way, attempt.start)}"
-        yield from self.needed([attempt.tests[i] for i in attempt.stopped])
+        yield from self.needed([attempt.trials[i] for i in attempt.stopped])
 
-    def needed(self, stopped: Sequence[Test]) -> Iterator[str]:
+    def needed(self, stopped: Sequence[Trial]) -> Iterator[str]:
         """What was asked in vain where the best way ended."""
-        tests = [one for one in stopped if one.variable >= 0 and one.outcome is not Outcome.KNOWN]
-        if any(one.outcome is Outcome.NO_ROW for one in tests):
-            tests = [one for one in tests if one.outcome is Outcome.NO_ROW]
-            names = alternatives(self.task.variables[one.variable] for one in tests)
-            yield f"then it needed {names}, but {self.end(tests[0].row)}"
-        elif tests:
-            rows = sorted({one.row for one in tests})
-            names = alternatives(self.task.variables[one.variable] for one in tests)
+        trials = [one for one in stopped if one.variable >= 0 and one.outcome is not Outcome.KNOWN]
+        if any(one.outcome is Outcome.NO_ROW for one in trials):
+            trials = [one for one in trials if one.outcome is Outcome.NO_ROW]
+            names = alternatives(self.task.variables[one.variable] for one in trials)
+            yield f"then it needed {names}, but {self.end(trials[0].row)}"
+        elif trials:
+            rows = sorted({one.row for one in trials})
+            names = alternatives(self.task.variables[one.variable] for one in trials)
             where = self.rows.named(rows[0])
             if len(rows) > 1:
                 where = f"one of the rows {rows[0] + 1} to {rows[-1] + 1}"

@@ -13,17 +13,17 @@ FIRST = 8  # of more lines these many from the beginning, the rest from the end
 def text_of(story: Story) -> str:
     """All of it."""
     blocks = ["\n".join((*story.heading, *story.found))]
-    blocks += ["\n".join(attempt_lines(one)) for one in story.attempts]
+    blocks += ["\n".join(attempt_lines(one, story.orders)) for one in story.attempts]
     return "\n\n".join(blocks)
 
 
-def attempt_lines(attempt: AttemptStory) -> Iterator[str]:
-    """One attempt: a title, a table of its tests, how it ended."""
+def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
+    """One attempt: a title, a table of its trials, how it ended."""
     yield attempt.title
-    yield from (f"  {line}" for line in table(shown_lines(attempt)))
+    yield from (f"  {line}" for line in table(shown_lines(attempt), orders))
     hidden = len(attempt.lines) - len(shown_lines(attempt))
     if hidden:
-        yield f"  ... {hidden:,} more tests, which frame() has"
+        yield f"  ... {hidden:,} more trials, which frame() has"
     yield from (f"  {line}" for line in attempt.ends)
 
 
@@ -35,9 +35,9 @@ def shown_lines(attempt: AttemptStory) -> Sequence[Line]:
     return key if len(key) <= MOST_LINES else [*key[:FIRST], *key[FIRST - MOST_LINES :]]
 
 
-def table(lines: Sequence[Line]) -> Iterator[str]:
+def table(lines: Sequence[Line], orders: str) -> Iterator[str]:
     """The lines as columns; a row's number and place stand on the first line about it only."""
-    cells = list(table_cells(lines))
+    cells = [("row", orders, "", "", ""), *table_cells(lines)]
     widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in cells), strict=True)]
     for row in cells:
         padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))

@@ -18,7 +18,7 @@ from matchrec.tracing.agreement import (
 from matchrec.tracing.attempt import Attempt
 from matchrec.tracing.search import Tracer
 
-MOST_IN_ALL = 1_000_000  # tests of all attempts of a partition
+MOST_IN_ALL = 1_000_000  # trials of all attempts of a partition
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Trace:
 
     matches: the engine's. attempts: those that are shown. passed: rows asked for that no search
     started from, with the match that it went past. tried: from how many rows it was searched;
-    until: the row at which this was given up as there were too many tests, or None. is_of_rows:
+    until: the row at which this was given up as there were too many trials, or None. is_of_rows:
     whether rows were asked for.
     """
 
@@ -72,13 +72,13 @@ class Search:
         self, limit: int, matches: tuple[EngineMatch, ...], rows: list[StartingRow]
     ) -> Trace:
         """The attempts that found nothing and came furthest, the earlier of equals."""
-        tracer, tests = Tracer(self.task, self.partitions), 0
+        tracer, trials = Tracer(self.task, self.partitions), 0
         best: list[tuple[int, int, Attempt]] = []
         for tried, start in enumerate(rows):
-            if tests >= MOST_IN_ALL:
+            if trials >= MOST_IN_ALL:
                 return Trace(matches, in_order(best), {}, tried, start.row)
             attempt = self.checked(tracer, start, matches)
-            tests += len(attempt.tests)
+            trials += len(attempt.trials)
             if not attempt.matches:
                 push = heappush if len(best) < limit else heappushpop
                 push(best, (attempt.reach, -attempt.start, attempt))

@@ -31,7 +31,7 @@ class Why:
         return self.text
 
     def frame(self) -> pd.DataFrame:
-        """A pandas DataFrame with a row for each test of each attempt, in the order of the search.
+        """A pandas DataFrame with a row for each trial of each attempt, in the order of the search.
 
         start: the row from which the attempt began; row: the row that was tried; both count from 1.
         place: its values of the ORDER BY columns. rows_before: how many rows were mapped before.

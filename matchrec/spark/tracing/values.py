@@ -1,4 +1,4 @@
-"""The values of measures over matches that a trace made up, one for each test to be explained."""
+"""The values of measures over matches that a trace made up, one for each trial to be explained."""
 
 from __future__ import annotations
 
