@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql.functions import col
 
 import matchrec
 from matchrec.spark.tracing.literals import literal
@@ -114,7 +114,7 @@ def test_what_is_asked_about_what_is_not_there(
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.why(spark, V_SHAPE, **asked)
-    assert message in str(caught.value).replace("`day` = 2024-01-01", "`day` = 2024-01-01")
+    assert message in str(caught.value)
 
 
 def test_one_of_several_clauses(spark: SparkSession) -> None:
@@ -138,7 +138,7 @@ def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
         PARTITION BY ticker ORDER BY day PATTERN (A B C) SUBSET U = (A, B)
         DEFINE A AS price > avg(price) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW),
             B AS count(U.*) = MATCH_NUMBER() + 1 AND CLASSIFIER() = 'B' AND ticker LIKE 'A%',
-            C AS stddev(U.price) < 0 OR day - FIRST(U.day, 5) > INTERVAL 1 DAY
+            C AS stddev(U.price) < 0 OR day > FIRST(U.day, 5)
     """
     asked = {"ticker": "AAPL"}
     df = spark.table("why_ticks")
@@ -152,9 +152,8 @@ def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
             "ticker LIKE 'A%': true (ticker = 'AAPL')",
         ),
         (
-            "stddev(U.price) < 0 OR day - FIRST(U.day, 5) > INTERVAL 1 DAY: unknown, as it is NULL"
-            " (stddev(U.price) = 2.1213203435596424, day = 2024-01-06, FIRST(U.day, 5) = NULL of"
-            " no row)",
+            "stddev(U.price) < 0 OR day > FIRST(U.day, 5): unknown, as it is NULL (stddev(U.price)"
+            + " = 2.1213203435596424, day = 2024-01-06, FIRST(U.day, 5) = NULL of no row)",
         ),
     ]
 
@@ -207,7 +206,7 @@ def test_a_pattern_of_stages(spark: SparkSession) -> None:
         matchrec.Pattern.begin("high")
         .where("price > 38")
         .not_followed_by("low")
-        .where(F.col("price") < 31)
+        .where(col("price") < 31)
         .followed_by("higher")
         .where("price > high.price")
     )
