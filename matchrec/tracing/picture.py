@@ -18,6 +18,7 @@ COLOURS = {
     Outcome.FAILED.value: "#c8102e",
     Outcome.SKIPPED.value: "#9aa5b5",
 }
+TAKEN = (Outcome.TAKEN.value, "given back")
 OTHER, TEXT = "#d98e04", "#2b2f36"
 TOP = f'font-family="monospace" font-size="11" fill="{TEXT}"'
 
@@ -40,7 +41,8 @@ class Drawing:
     def __init__(self, attempt: AttemptStory) -> None:
         self.attempt = attempt
         lines = shown_lines(attempt)
-        self.rows = [(row, list(own)) for row, own in groupby(lines, key=lambda one: one.row)]
+        self.rows = [list(own) for _, own in groupby(lines, key=lambda one: one.row)]
+        self.words = [failing(own) for own in self.rows]
         self.names = list(dict.fromkeys(one.variable for one in lines if one.variable))
         places = (len(f"{one.row}  {one.place}") for one in lines)
         self.first = LEFT + CHARACTER * (max(places, default=0) + 2)
@@ -49,23 +51,27 @@ class Drawing:
             name: self.first + sum(widths[:i]) + widths[i] / 2 for i, name in enumerate(self.names)
         }
         self.beside = self.first + sum(widths) + 8
-        texts = [*(self.words(own) for _, own in self.rows), attempt.title, *attempt.ends]
-        self.width = self.beside + CHARACTER * max(map(len, texts)) + LEFT
-        self.height = LINE * (len(self.rows) + len(attempt.ends) + 3)
+        beside = (self.beside + CHARACTER * len(one) for own in self.words for one in own)
+        below = (LEFT + CHARACTER * len(one) for one in (attempt.title, *attempt.ends))
+        self.width = max((*beside, *below)) + LEFT
+        count = sum(max(1, len(own)) for own in self.words)
+        self.height = LINE * (count + len(attempt.ends) + 3)
 
     def elements(self) -> Iterator[str]:
-        """The title, the names of variables, a line of marks for each row, the last words."""
+        """The title, the names of variables, marks for each row, the last words."""
         yield label(LEFT, LINE, self.attempt.title, ' font-weight="bold"')
         for name, x in self.columns.items():
             yield label(x, 2 * LINE, name, ' text-anchor="middle"')
-        for number, (row, lines) in enumerate(self.rows):
-            y = LINE * (number + 3)
-            yield label(LEFT, y, f"{row}  {lines[0].place}")
+        y = 3 * LINE
+        for lines, words in zip(self.rows, self.words, strict=True):
+            yield label(LEFT, y, f"{lines[0].row}  {lines[0].place}")
             for line in lines:
                 yield from self.mark(line, y - 4)
-            yield label(self.beside, y, self.words(lines))
+            for number, text in enumerate(words):
+                yield label(self.beside, y + number * LINE, text)
+            y += LINE * max(1, len(words))
         for number, text in enumerate(self.attempt.ends):
-            yield label(LEFT, LINE * (len(self.rows) + 3 + number), text, ' font-style="italic"')
+            yield label(LEFT, y + number * LINE, text, ' font-style="italic"')
 
     def mark(self, line: Line, y: int) -> Iterator[str]:
         """A disc where a row is mapped, a cross where it may not be, dashes where it is skipped."""
@@ -83,17 +89,17 @@ class Drawing:
             cross = f"M{x - 5:.0f} {y - 5}l10 10m0 -10l-10 10"
             yield f'<path d="{cross}" stroke="{colour}" stroke-width="2.5">{title}</path>'
 
-    def words(self, lines: list[Line]) -> str:
-        """What stands beside a row: why it could not be mapped."""
-        taken = (Outcome.TAKEN.value, "given back")
-        failing = (
-            one
-            for line in lines
-            if line.outcome not in taken
-            for one in (line.conditions or (line.outcome,))
-            if not one.endswith(": true") and " is true" not in one
-        )
-        return "; ".join(dict.fromkeys(failing))
+
+def failing(lines: list[Line]) -> list[str]:
+    """What stands beside a row: why it could not be mapped, variable by variable."""
+    found = (
+        f"{line.variable}: {one}" if line.variable else one
+        for line in lines
+        if line.outcome not in TAKEN
+        for one in (line.conditions or (line.outcome,))
+        if not (one.endswith(": true") or " is true" in one)
+    )
+    return list(dict.fromkeys(found))
 
 
 def label(x: float, y: float, text: str, style: str = "") -> str:

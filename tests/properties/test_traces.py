@@ -7,7 +7,6 @@ from dataclasses import replace
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.choose import ENGINES
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from tests.cases.pattern_notation import Question
@@ -24,12 +23,12 @@ from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows
 from tests.tasks.patterns import searchable
 from tests.tasks.selection import task
-from tests.tasks.traces import traced
+from tests.tasks.traces import check_traces
 
 OUTPUTS = (MatchOutput.PREFERRED, MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
 
 random_examples = settings(
-    max_examples=examples(400),
+    max_examples=examples(350),
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
@@ -37,10 +36,7 @@ random_examples = settings(
 
 
 def assert_traced(query: Query, rows: Rows) -> None:
-    task = query.task()
-    for engine in ENGINES.values():
-        if engine.supports(task) is None:
-            traced(engine, task, rows.partitions(query.variables))
+    check_traces(query.task(), rows.partitions(query.variables))
 
 
 @random_examples
@@ -81,9 +77,7 @@ def test_event_selection(data: st.DataObject) -> None:
             most_rows=6,
         )
     )
-    for engine in ENGINES.values():
-        if engine.supports(task(query)) is None:
-            traced(engine, task(query), rows.partitions(query.variables))
+    check_traces(task(query), rows.partitions(query.variables))
 
 
 @random_examples
@@ -93,5 +87,4 @@ def test_stages(question: Question) -> None:
         task, partitions = searchable(question)
     except MatchRecognizeError:
         assume(False)
-    for engine in ENGINES.values():
-        traced(engine, task, partitions)
+    check_traces(task, partitions)

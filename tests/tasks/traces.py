@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
-from matchrec.engine.interface import Engine, Task
+from matchrec.engine.choose import ENGINES, choose
+from matchrec.engine.interface import Task
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.tracing.agreement import (
@@ -15,19 +17,22 @@ from matchrec.tracing.agreement import (
 )
 from matchrec.tracing.attempt import Attempt
 from matchrec.tracing.search import Tracer
+from tests.quick.scale import FULL
 
 
-def traced(engine: Engine, task: Task, partitions: Partitions) -> list[Attempt]:
-    """The attempts from all starting rows, each compared with the engine's matches.
+def check_traces(task: Task, partitions: Partitions) -> None:
+    """Trace from all starting rows and compare with an engine's matches, in a full run with all's.
 
-    A search that fails has no attempts: the same error is raised.
+    A search that fails has no attempts.
     """
     task = replace(task, windowed=partitions.window_end is not None)
-    try:
-        matches = engine_matches(engine.choose(task), task, partitions)
-    except RunFailure:
-        return []
-    return list(attempts(task, partitions, matches))
+    algorithms = [choose(task)[0]]
+    if FULL:
+        able = (engine for engine in ENGINES.values() if engine.supports(task) is None)
+        algorithms = [engine.choose(task) for engine in able]
+    for algorithm in algorithms:
+        with suppress(RunFailure):
+            attempts(task, partitions, engine_matches(algorithm, task, partitions))
 
 
 def attempts(task: Task, partitions: Partitions, matches: tuple[EngineMatch, ...]) -> list[Attempt]:

@@ -16,7 +16,7 @@ from tests.cases.test_matches import after_match
 from tests.tasks.contiguous import Query, Rows, parse_row_pattern, query, words
 from tests.tasks.selection import query as selection_query
 from tests.tasks.selection import task
-from tests.tasks.traces import traced
+from tests.tasks.traces import check_traces
 
 BACKTRACKING = ENGINES["backtracking"]
 SIGNS = {Outcome.TAKEN: "", Outcome.FAILED: "!", Outcome.NO_ROW: "$", Outcome.KNOWN: "="}
@@ -114,8 +114,7 @@ def test_traces_of_match_records(file: CaseFile) -> None:
         subsets = {name: frozenset(members) for name, members in record.subsets.items()}
         asked = Query(parse_row_pattern(record.pattern), after_match(record.skip), subsets)
         rows = Rows((tuple(frozenset(row) for row in record.rows),))
-        for engine in ENGINES.values():
-            traced(engine, asked.task(), rows.partitions(asked.variables))
+        check_traces(asked.task(), rows.partitions(asked.variables))
 
 
 def test_a_longest_match_is_the_longest_of_all_tries() -> None:
