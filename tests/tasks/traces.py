@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from matchrec.engine.choose import ENGINES, choose
+from matchrec.engine.choose import ENGINES
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import Partitions
@@ -26,11 +26,9 @@ def check_traces(task: Task, partitions: Partitions) -> None:
     A search that fails has no attempts.
     """
     task = replace(task, windowed=partitions.window_end is not None)
-    algorithms = [choose(task)[0]]
-    if FULL:
-        able = (engine for engine in ENGINES.values() if engine.supports(task) is None)
-        algorithms = [engine.choose(task) for engine in able]
-    for algorithm in algorithms:
+    able = (engine for engine in ENGINES.values() if engine.supports(task) is None)
+    algorithms = [engine.choose(task) for engine in able]
+    for algorithm in algorithms if FULL else algorithms[:1]:
         with suppress(RunFailure):
             attempts(task, partitions, engine_matches(algorithm, task, partitions))
 
