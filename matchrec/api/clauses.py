@@ -9,12 +9,12 @@ from matchrec.frontends.sql import Query
 from matchrec.frontends.sql.query.nodes import Site
 from matchrec.plan.expression import Scalar
 from matchrec.plan.show import show_scalar
+from matchrec.plan.text.reserved import is_reserved
 from matchrec.plan.text.sql_text import unquoted
 from matchrec.source import Source
 from matchrec.tracing.parts import Write
 
 ALIAS = re.compile(r"\s*(?:AS\s+)?(\w+|`[^`]+`)", re.IGNORECASE)
-NO_ALIAS = {"WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "UNION", "LEFT", "INNER", "ON"}
 
 
 def chosen_clause(query: Query, asked: int | str | None) -> Site:
@@ -39,7 +39,7 @@ def chosen_clause(query: Query, asked: int | str | None) -> Site:
 def alias_of(site: Site, source: Source) -> str:
     """The alias of a clause's result, or that of its input, or nothing."""
     found = ALIAS.match(source.text, site.whole.end)
-    if found and found[1].upper() not in NO_ALIAS:
+    if found and not is_reserved(found[1]):
         return unquoted(found[1])
     return site.relation_alias or ""
 

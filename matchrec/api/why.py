@@ -226,7 +226,7 @@ class Request:
         try:
             trace = search.trace(found.asked, self.limit)
         except RunFailure as failure:
-            place = Place(found.keys, failure.row + 1)
+            place = Place(self.asked.partition or {}, failure.row + 1)
             raise failure_in_words(failure, place) from failure
         keys = wanted_trials(trace.attempts)
         values = measure_values(found, as_matches(task, trace.attempts, keys)) if keys else {}

@@ -227,6 +227,17 @@ def test_a_pattern_of_stages(spark: SparkSession) -> None:
     assert attempt.ends[-1] == "row 6 (day = 2024-01-06) ended it: low where holds of it"
 
 
+def test_a_search_that_its_rows_end(spark: SparkSession) -> None:
+    clause = """
+        PARTITION BY ticker ORDER BY day AFTER MATCH SKIP TO FIRST A PATTERN (A B)
+        DEFINE A AS price = 35
+    """
+    asked = {"ticker": "AAPL"}
+    with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
+        matchrec.why_clause(spark.table("why_ticks"), clause, partition=asked)
+    assert (caught.value.partition, caught.value.row_number) == (asked, 3)
+
+
 def test_rows_that_are_left_out_before_the_search(spark: SparkSession) -> None:
     clause = "ORDER BY day PATTERN (A) DEFINE A AS price > 100"
     df = spark.table("why_ticks").where("ticker = 'GOOG'")
