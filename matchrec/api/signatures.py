@@ -113,11 +113,13 @@ ROW = Kind(
 )
 LIMIT = Kind(
     "a whole number of 1 or more, how many attempts are shown",
-    lambda given: is_whole(given) and given >= 1,
+    lambda given: is_whole(given) and 1 <= given < 2**31,
     "write limit=5, or leave it out",
 )
 CLAUSE = Kind(
     "the number of a clause, or the alias of its result, or None",
-    lambda given: given is None or is_whole(given) or isinstance(given, str),
+    lambda given: (
+        given is None or isinstance(given, str) or (is_whole(given) and abs(given) < 2**31)
+    ),
     "write clause=1",
 )
