@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
+from matchrec.spark.tracing.collect import collect_table
 from matchrec.spark.tracing.literals import literal
-from matchrec.spark.tracing.partition import collect_table
 
 V_SHAPE = """
     SELECT * FROM why_ticks MATCH_RECOGNIZE (

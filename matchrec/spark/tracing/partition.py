@@ -1,16 +1,13 @@
 """One partition of a clause's input on the driver, as an engine sees it.
 
 All of its rows come, those too that a query leaves behind before the search: what the engine would
-not see is marked. Spark computes columns and bits as for any query; a function in a worker packs
-them, as Arrow's bytes, so that every type arrives as it is.
+not see is marked. Spark computes columns and bits as for any query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -25,21 +22,16 @@ from matchrec.engine.partitions import Partitions
 from matchrec.errors.run import tracing as errors
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.spark import wire
 from matchrec.spark.before.columns import Preparation
-from matchrec.spark.crossing import encode_columns
 from matchrec.spark.execute import in_terms_of_the_query, input_columns, is_streaming, session_of
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
-from matchrec.spark.sessions.interpreter import able_workers
+from matchrec.spark.tracing.collect import collect_table
+from matchrec.spark.tracing.further import Further
 from matchrec.spark.tracing.literals import literal
 from matchrec.spark.types import value_type
-from matchrec.spark.worker.encode import as_integers, column, partitions_of
+from matchrec.spark.worker.encode import partitions_of
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-MOST_ROWS = 100_000
 MOST_KEYS = 5  # partitions that a message names
 
 
@@ -212,75 +204,3 @@ class PartitionRequest:
             near = found.places[max(0, found.earlier - 2) : found.earlier + 2]
             raise errors.no_such_row(self.asked.row, self.orders, near)
         return found.asked
-
-
-@dataclass(frozen=True)
-class Further:
-    """The columns behind those that cross: places of rows, two tests, tests of relevance."""
-
-    table: pa.Table
-    crossing: int
-    orders: int
-    tests: int
-
-    def values(self, index: int) -> pa.Array:
-        """One of them."""
-        return column(self.table, wire.column(self.crossing + index))
-
-    def flags(self, index: int) -> list[bool]:
-        """One that is a truth value."""
-        return [bool(one) for one in as_integers(self.values(index)).tolist()]
-
-    @property
-    def places(self) -> tuple[tuple[str, ...], ...]:
-        """Where each row stands in the order, as text."""
-        texts = [self.values(index).to_pylist() for index in range(self.orders)]
-        rows = zip(*texts, strict=True) if texts else ((),) * self.table.num_rows
-        return tuple(tuple("NULL" if one is None else one for one in row) for row in rows)
-
-    @property
-    def asked(self) -> tuple[int, ...]:
-        """The rows that are asked for."""
-        return tuple(i for i, one in enumerate(self.flags(self.orders)) if one)
-
-    @property
-    def earlier(self) -> int:
-        """How many rows come before the one that is asked for."""
-        return sum(self.flags(self.orders + 1))
-
-    @property
-    def irrelevant(self) -> frozenset[int]:
-        """The rows that are left out before the search."""
-        if not self.tests:
-            return frozenset()
-        first = self.orders + 2
-        columns = [self.flags(index) for index in range(first, first + self.tests)]
-        return frozenset(i for i, row in enumerate(zip(*columns, strict=True)) if not any(row))
-
-
-def collect_table(prepared: DataFrame, most: int = MOST_ROWS) -> pa.Table:
-    """The rows of one partition, in their order. Raises where there are too many."""
-    with able_workers(prepared.sparkSession):
-        packed = encode_columns(prepared).mapInArrow(partial(pack, most=most), "packed binary")
-    tables = [pa.ipc.open_stream(row.packed).read_all() for row in packed.collect()]
-    if not tables:
-        return pa.table({wire.FIRST_BITS: pa.array([], pa.int64())})
-    table = pa.concat_tables(tables).combine_chunks()
-    if table.num_rows > most:
-        raise errors.partition_too_large(most)
-    return table
-
-
-def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    """The batches as one value, up to the first in which there are more than `most` rows."""
-    sink, rows = pa.BufferOutputStream(), 0
-    writer = None
-    for batch in batches:
-        if batch.num_rows and rows <= most:
-            writer = writer or pa.ipc.new_stream(sink, batch.schema)
-            writer.write_batch(batch)
-            rows += batch.num_rows
-    if writer is not None:
-        writer.close()
-        packed = pa.array([sink.getvalue().to_pybytes()], pa.binary())
-        yield pa.RecordBatch.from_arrays([packed], ["packed"])
