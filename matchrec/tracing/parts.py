@@ -157,7 +157,7 @@ class Splitter:
         others = ("CAST((", *value, ") AS STRING)")
         asked = Classifier(Navigation(semantics=Semantics.FINAL))
         condition = ("CASE WHEN ", asked, f" = {string_literal(variable)} THEN ")
-        choice = ("IF(typeof((", *value, ")) = 'string', ", *texts, ", ", *others, ") END")
+        choice = ("IF(typeof((", *value, ")) LIKE 'string%', ", *texts, ", ", *others, ") END")
         term = Term((*condition, *choice), NOWHERE)
         self.measures.append(Measure(f"__why{len(self.measures)}", term))
         return len(self.measures) - 1
