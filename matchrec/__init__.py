@@ -11,6 +11,8 @@
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
     matchrec.explain_sase(df, text, ...)       the same of a SASE+ query
     matchrec.explain_pattern(df, pattern, ...) the same of a pattern
+    matchrec.why(spark, query, partition=...)  why its clause did not match there, row by row
+    matchrec.why_clause(df, clause), why_sase(df, text, ...), why_pattern(df, pattern, ...)
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
     matchrec.Counters()                        what a query's matching costs, once it has run
     matchrec.progress(spark, counters)         how far it is, while it runs
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from matchrec.api.plot import plot
     from matchrec.api.sase import explain_sase, sase, unwind
     from matchrec.api.sql import explain, match_recognize, sql
+    from matchrec.api.why import why, why_clause, why_pattern, why_sase
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from matchrec.frontends.pattern import AfterMatch, Pattern
     from matchrec.spark.counters import Counters
     from matchrec.spark.progress import progress
+    from matchrec.tracing.why import Why
 
 __all__ = [
     "AfterMatch",
@@ -78,6 +82,7 @@ __all__ = [
     "ReluctantEndWarning",
     "SameValueWarning",
     "SkippedRowWarning",
+    "Why",
     "convert",
     "detect",
     "explain",
@@ -91,6 +96,10 @@ __all__ = [
     "sql",
     "uninstall",
     "unwind",
+    "why",
+    "why_clause",
+    "why_pattern",
+    "why_sase",
 ]
 
 
@@ -102,11 +111,13 @@ _HOMES = {
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
     "matchrec.errors.warnings.kinds": tuple(one for one in __all__ if one.endswith("Warning")),
+    "matchrec.api.why": ("why", "why_clause", "why_pattern", "why_sase"),
     "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.progress": ("progress",),
+    "matchrec.tracing.why": ("Why",),
 }
 
 
