@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import (
     AnyWork,
@@ -24,7 +25,7 @@ from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 @spliced
 def search_partitions(
-    search_start: Any, rules: Rules, rows: Rows, work: AnyWork, output: Found
+    search_start: Any, rules: Rules, rows: Rows, work: AnyWork | CoverageWork, output: Found
 ) -> int:
     """Search from `progress` on until all is done or something is full; return the status.
 
@@ -76,7 +77,10 @@ def begin_next_partition(searched: IntArray, progress: IntArray) -> None:
 
 @inlined
 def write_path(
-    length: int, rules: Rules, work: PathWork | WindowWork | ReachWork, output: Found
+    length: int,
+    rules: Rules,
+    work: PathWork | WindowWork | ReachWork | CoverageWork,
+    output: Found,
 ) -> int:
     """Write out the match that `path` leads through from the starting row on, as `finish_match`.
 
