@@ -12,6 +12,7 @@
     matchrec.explain_sase(df, text, ...)       the same of a SASE+ query
     matchrec.explain_pattern(df, pattern, ...) the same of a pattern
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
+    matchrec.coverage(spark, query)            how far starting rows come, and what ends them
     matchrec.Counters()                        what a query's matching costs, once it has run
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matchrec.api.convert import Conversion, convert
+    from matchrec.api.coverage import coverage
     from matchrec.api.install import install, uninstall
     from matchrec.api.patterns import detect, explain_pattern
     from matchrec.api.sase import explain_sase, sase, unwind
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
         MatchRecognizeUnsupportedError,
     )
     from matchrec.explanation import Explanation
+    from matchrec.explanation.coverage import Coverage
     from matchrec.frontends.pattern import AfterMatch, Pattern
     from matchrec.spark.counters import Counters
 
@@ -43,6 +46,7 @@ __all__ = [
     "AfterMatch",
     "Conversion",
     "Counters",
+    "Coverage",
     "Explanation",
     "MatchRecognizeError",
     "MatchRecognizeParseError",
@@ -52,6 +56,7 @@ __all__ = [
     "Optimisations",
     "Pattern",
     "convert",
+    "coverage",
     "detect",
     "explain",
     "explain_pattern",
@@ -67,12 +72,14 @@ __all__ = [
 
 _HOMES = {
     "matchrec.api.convert": ("Conversion", "convert"),
+    "matchrec.api.coverage": ("coverage",),
     "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.patterns": ("detect", "explain_pattern"),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
     "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
+    "matchrec.explanation.coverage": ("Coverage",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
     "matchrec.spark.counters": ("Counters",),
 }

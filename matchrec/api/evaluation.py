@@ -60,10 +60,16 @@ class Evaluation:
         with shown_in(self.query.source):
             return [self.site(site) for site in self.query.sites]
 
-    def site(self, site: Site) -> Executed:
+    def plan(self, site: Site) -> MatchPlan:
+        """What a clause asks for. Warns of what is seldom meant."""
         values = self.runner.args
         plan = lower(site.clause, values if isinstance(values, dict) else {})
         warn_about(plan)
+        return plan
+
+    def site(self, site: Site) -> Executed:
+        """The result of a clause, from now on a view for others."""
+        plan = self.plan(site)
         executed = execute(plan, self.relation(site), site.relation_alias, self.options, site.use)
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})
         return executed

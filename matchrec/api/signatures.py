@@ -78,6 +78,11 @@ SLICES = Kind(
     lambda given: is_whole(given) and 1 <= given <= MOST_SLICES,
     "write two to four times the number of cores, or leave it out",
 )
+CLAUSE = Kind(
+    "the number of a clause of the query, 1 or more, or None",
+    lambda given: given is None or (is_whole(given) and given >= 1),
+    "write clause=1, or leave it out for all clauses",
+)
 COUNTERS = Kind(
     "new Counters, or None",
     lambda given: given is None or isinstance(given, Counters),
