@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from matchrec.compile.coverage import CoverageDraft, CoverageTask
 from matchrec.engine.contiguous.coverage import Counts
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Figures:
     """What is counted of rows and matches. The last three are the most of one, not a sum.
 
@@ -32,20 +31,20 @@ class Figures:
 SUMS = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class NearestStart:
     """The starting row that came nearest to a match and began none.
 
-    remaining: how many rows a match still needed. partition: its keys by name; order: its values in
-    the ORDER BY, by their text.
+    remaining: how many rows a match still needed. partition, order: its keys and its values in the
+    ORDER BY, each as text by its name; None for NULL.
     """
 
     remaining: int
-    partition: dict[str, Any] = field(default_factory=dict)
-    order: dict[str, Any] = field(default_factory=dict)
+    partition: dict[str, str | None] = field(default_factory=dict)
+    order: dict[str, str | None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Counted:
     """What was counted of a clause, and of what."""
 

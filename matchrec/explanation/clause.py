@@ -88,6 +88,9 @@ CLAUSES = Kind(
 COUNTERS = Kind("Counters", can("values", "observe"), "write matchrec.Counters()").or_none()
 
 
+COVERAGE = "how far its starting rows come, and what ends them: matchrec.coverage(spark, query)"
+
+
 @dataclass(frozen=True)
 class Explanation:
     """What a query compiles to; prints as text, shows as a picture in a notebook.
@@ -110,7 +113,10 @@ class Explanation:
         text = self._clauses()
         if self.counters is None:
             return text
-        return f"{text}\ncounters of the last run\n{indent(str(self.counters), '  ')}"
+        counted = f"{text}\ncounters of the last run\n{indent(str(self.counters), '  ')}"
+        if any(clause.plan.selects for clause in self.clauses):
+            return counted
+        return f"{counted}\n{COVERAGE}"
 
     def _clauses(self) -> str:
         if not self.clauses:

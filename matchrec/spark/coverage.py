@@ -71,7 +71,10 @@ def count_starting_rows(
 def counting_of(
     asked: CoverageDraft, preparation: Preparation, max_steps: int | None
 ) -> tuple[CoverageTask, DataFrame]:
-    """What the workers count, and a row of counts for each of Spark's tasks."""
+    """What the workers count, and a row of counts for each of Spark's tasks.
+
+    What names a row is text in it: PySpark has no value for some of Spark's.
+    """
     drafted = asked.drafted
     columns = drafted.columns()
     prepared = preparation.dataframe(columns, drafted)
@@ -85,7 +88,9 @@ def counting_of(
     crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)
     run = runner_in_worker(CoverageWorker(task, arrow_schema(sends)))
     name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
-    return task, decode_columns(map_in_arrow(crossing, run, sends, name), schema)
+    rows = decode_columns(map_in_arrow(crossing, run, sends, name), schema)
+    texts = (f"CAST({name} AS STRING) AS {name}" for name in schema.names[2:])
+    return task, rows.selectExpr(*schema.names[:2], *texts)
 
 
 def schema_of(task: CoverageTask, prepared: DataFrame) -> spark_types.StructType:
@@ -109,7 +114,7 @@ def nearest_of(found: list[Any], keys: list[str], orders: list[str]) -> NearestS
     known = [row for row in found if row[1] is not None]
     if not known:
         return None
-    best = min(known, key=lambda row: (row[1], *map(str, row[2:])))
+    best = min(known, key=lambda row: (row[1], *(text or "" for text in row[2:])))
     partition = dict(zip(keys, best[2:], strict=False))
     order = dict(zip(orders, best[2 + len(keys) :], strict=True))
     return NearestStart(best[1], partition, order)

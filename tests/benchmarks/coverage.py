@@ -57,12 +57,11 @@ def cells(name: str, query: Times, covered: Times) -> list[str]:
 def lines(options: Options) -> Iterator[str]:
     """The table."""
     chosen = [one for one in workloads() if options.only in one.name]
-    rows = []
+    rows: list[list[str]] = []
     with session() as spark, tempfile.TemporaryDirectory() as folder:
         for name in dict.fromkeys(one.table for one in chosen):
             written_table(spark, name, options.scale, Path(folder))
-        for one in chosen:
-            rows.append(cells(one.name, *measured(spark, one, options.rounds)))
+        rows += (cells(one.name, *measured(spark, one, options.rounds)) for one in chosen)
     yield from table(HEAD, rows)
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 from textwrap import indent
-from typing import TYPE_CHECKING
+from typing import Any
 
 from matchrec.arguments import SESSION, Kind, all_of, instance_of
 from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.picture import draw
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 CLAUSES = Kind(
     "what has been covered",
@@ -29,11 +26,11 @@ SCHEMA = (
 class Coverage:
     """How far the starting rows of a query came; prints as text, shows as a picture in a notebook.
 
-    clauses: by their number in the query, from 1.
+    clauses: by their number in the query, from 1. session: of Spark, which makes DataFrames.
     """
 
     clauses: dict[int, ClauseCoverage]
-    session: SparkSession = field(repr=False, compare=False)
+    session: Any = field(repr=False, compare=False)
 
     def __post_init__(self) -> None:
         CLAUSES.check("Coverage", "clauses", self.clauses)
@@ -47,8 +44,8 @@ class Coverage:
             for number, clause in self.clauses.items()
         )
 
-    def frame(self) -> DataFrame:
-        """A row for each occurrence of a variable in PATTERN; number 0 is before any row.
+    def frame(self) -> Any:
+        """A DataFrame of Spark: a row for each occurrence of a variable in PATTERN; number 0 is before any row.
 
         ended_because: what ended most of the starting rows that ended there, and how many it ended.
         """

@@ -48,7 +48,10 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class FalsePart:
-    """A part of a variable's condition, and for how many of the runs it was not true."""
+    """A part of a condition that has several, and for how many of the runs it was not true.
+
+    What depends on the run is one part, which counts where all others were true.
+    """
 
     variable: str
     text: str

@@ -69,10 +69,12 @@ def ending(counted: Counted, state: int, reason: Reason) -> Ending:
 def parts(counted: Counted, number: int) -> tuple[FalsePart, ...]:
     """The parts of conditions that were not true after an occurrence, the most frequent first."""
     counts = counted.counts.parts_false[number].tolist()
+    known = list(all_parts(counted))
+    several = Counter(variable for variable, _ in known)
     found = [
         FalsePart(variable, text, count)
-        for (variable, text), count in zip(all_parts(counted), counts, strict=True)
-        if count
+        for (variable, text), count in zip(known, counts, strict=True)
+        if count and several[variable] > 1
     ]
     return tuple(sorted(found, key=lambda part: -part.count))
 

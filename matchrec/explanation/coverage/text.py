@@ -110,9 +110,7 @@ def decisive_occurrence(clause: ClauseCoverage) -> OccurrenceCoverage:
 
 
 def part_lines(one: OccurrenceCoverage) -> Iterator[str]:
-    """Which parts of the conditions were not true, where a condition has several."""
-    if len(one.false_parts) < 2:
-        return
+    """Which parts of conditions that have several were not true."""
     for part in one.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
 
@@ -127,9 +125,14 @@ def nearest_lines(nearest: NearestStart) -> Iterator[str]:
 
 def named(nearest: NearestStart) -> str:
     """A row by its order and its partition."""
-    order = ", ".join(f"{name} = {value!s}" for name, value in nearest.order.items())
-    keys = ", ".join(f"{name} = {value!s}" for name, value in nearest.partition.items())
-    return " of ".join(filter(None, (order, keys)))
+    return " of ".join(filter(None, map(equalities, (nearest.order, nearest.partition))))
+
+
+def equalities(values: dict[str, str | None]) -> str:
+    """Columns and their values."""
+    return ", ".join(
+        f"{name} = {'NULL' if value is None else value}" for name, value in values.items()
+    )
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:

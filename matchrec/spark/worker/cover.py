@@ -7,7 +7,7 @@ the columns that name its starting row; NULL where there was none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 
 import numpy as np
 import pyarrow as pa
@@ -49,49 +49,43 @@ class CoverageWorker:
         keys = tuple(map(wire.column, executable.crossing.once))
         figures, counts, nearest = Figures(), Counts.of(self.task.coverable), Nearest()
         for piece in pieces(batches, executable.lookaround, keys, self.rows_a_call):
-            self.count_rows(piece, figures)
-            self.count_matches(piece, counts, figures)
+            figures = self.count_matches(piece, counts, count_rows(piece, figures))
             self.note_nearest(piece, counts, nearest)
             del piece  # a table less in memory while the next one grows
         yield self.row(figures, counts, nearest)
 
-    def count_rows(self, piece: Piece, figures: Figures) -> None:
-        """Count the rows that no piece has had before, their partitions and their ties."""
-        sizes = np.diff(piece.starts)
-        sizes[0] += piece.passed
-        figures.rows += piece.fresh
-        figures.partitions += piece.fresh_partitions
-        figures.largest = max(figures.largest, int(sizes.max()))
-        figures.held = max(figures.held, piece.table.num_rows)
-
-    def count_matches(self, piece: Piece, counts: Counts, figures: Figures) -> None:
-        """Search a piece. Raises MatchRecognizeRunError."""
-        executable = self.task.executable
+    def count_matches(self, piece: Piece, counts: Counts, figures: Figures) -> Figures:
+        """Search a piece, and add what is found in it. Raises MatchRecognizeRunError."""
+        executable, covered = self.task.executable, int(np.count_nonzero(piece.covered))
         partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
-        self.count_ties(piece, partitions, figures)
-        covered = np.count_nonzero(piece.covered)
-        matched = {0} if piece.frontier.number else set()
-        before = len(matched)
+        known = {0} if piece.frontier.number else set()
+        matched, number, longest = set(known), 0, figures.longest
         try:
             for matches in find_matches(self.task.coverable, counts, partitions):
-                figures.matches += matches.count
-                figures.longest = max(figures.longest, int(np.diff(matches.offsets).max()))
+                number += matches.count
+                longest = max(longest, int(np.diff(matches.offsets).max()))
                 matched.update(np.unique(matches.partition).tolist())
                 piece.covered[:] |= matched_rows(matches, partitions.rows)
         except RunFailure as failure:
             place = place_of(executable, failure.row, piece, partitions)
             raise run_error(failure, place) from failure
-        figures.matched_partitions += len(matched) - before
-        figures.covered += int(np.count_nonzero(piece.covered) - covered)
+        return replace(
+            figures,
+            matched_partitions=figures.matched_partitions + len(matched - known),
+            matches=figures.matches + number,
+            covered=figures.covered + int(np.count_nonzero(piece.covered)) - covered,
+            ties=figures.ties + self.ties(piece, partitions),
+            longest=longest,
+        )
 
-    def count_ties(self, piece: Piece, partitions: Partitions, figures: Figures) -> None:
-        """Count the rows that equal the one before in their order."""
+    def ties(self, piece: Piece, partitions: Partitions) -> int:
+        """How many rows that no piece has had before equal the one before in their order."""
         if self.task.tie is None:
-            return
+            return 0
         word, bit = divmod(self.task.tie, 64)
         flags = (partitions.satisfied[:, word] >> np.uint64(bit)) & np.uint64(1)
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
-        figures.ties += int(flags[len(flags) - piece.fresh :].sum())
+        return int(flags[len(flags) - piece.fresh :].sum())
 
     def note_nearest(self, piece: Piece, counts: Counts, nearest: Nearest) -> None:
         """Keep what names the starting row of the nearest run, if this piece has brought one."""
@@ -107,7 +101,7 @@ class CoverageWorker:
 
     def row(self, figures: Figures, counts: Counts, nearest: Nearest) -> pa.RecordBatch:
         """The row of what was counted."""
-        numbers = [*as_list(figures), *flat(counts).tolist()]
+        numbers = [*astuple(figures), *flat(counts).tolist()]
         names = nearest.named_by or [pa.nulls(1) for _ in self.task.naming]
         columns = [pa.array([numbers]), pa.array([nearest.remaining]), *names]
         arrays = [
@@ -116,9 +110,17 @@ class CoverageWorker:
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
 
-def as_list(figures: Figures) -> list[int]:
-    """The figures in their order."""
-    return [getattr(figures, name) for name in Figures.__slots__]
+def count_rows(piece: Piece, figures: Figures) -> Figures:
+    """Add the rows that no piece has had before, and their partitions."""
+    sizes = np.diff(piece.starts)
+    sizes[0] += piece.passed
+    return replace(
+        figures,
+        rows=figures.rows + piece.fresh,
+        partitions=figures.partitions + piece.fresh_partitions,
+        largest=max(figures.largest, int(sizes.max())),
+        held=max(figures.held, piece.table.num_rows),
+    )
 
 
 def flat(counts: Counts) -> IntArray:
@@ -129,9 +131,9 @@ def flat(counts: Counts) -> IntArray:
 def add_up(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Counts]:
     """What several tasks have counted together."""
     counts = Counts.of(task.coverable)
-    none = np.zeros(len(Figures.__slots__) + len(flat(counts)), np.int64)
+    size = len(fields(Figures))
+    none = np.zeros(size + len(flat(counts)), np.int64)
     numbers = np.array([none, *rows], np.int64)
-    size = len(as_list(Figures()))
     figures = [*numbers[:, :SUMS].sum(axis=0), *numbers[:, SUMS:size].max(axis=0)]
     total, begin = numbers[:, size:].sum(axis=0), 0
     found = []
