@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -48,7 +50,9 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert clause.nearest.remaining == 1
     assert clause.nearest.partition == {"k": KEY}
     assert clause.nearest.order == {"day": "2024-01-02"}
-    assert found._repr_html_().startswith("<svg")
+    assert "<svg" in found._repr_html_()
+    bars = ElementTree.fromstring(found.picture()).iter("{http://www.w3.org/2000/svg}rect")
+    assert [bar.get("width") for bar in bars] == ["320", "160", "120", "40", "40"]
 
 
 def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkSession) -> None:

@@ -45,8 +45,9 @@ class Coverage:
         )
 
     def frame(self) -> Any:
-        """A DataFrame of Spark: a row for each occurrence of a variable in PATTERN; number 0 is before any row.
+        """A DataFrame of Spark with a row for each occurrence of a variable in PATTERN.
 
+        Occurrence 0 is before any row.
         ended_because: what ended most of the starting rows that ended there, and how many it ended.
         """
         rows = [

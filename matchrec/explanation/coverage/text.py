@@ -33,14 +33,15 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
         f"{found.rows:,} in {counted(found.partitions, 'partition')}, {alone:,} of them without a"
         f" match; the largest has {found.largest:,}"
     )
-    yield (
-        f"{counted(found.matches, 'match', 'matches')} over {counted(found.covered, 'row')};"
-        f" the longest has {found.longest:,}"
-    )
+    if found.matches:
+        yield (
+            f"{counted(found.matches, 'match', 'matches')} over {counted(found.covered, 'row')};"
+            f" the longest has {found.longest:,}"
+        )
     if found.ties:
         yield (
-            f"{found.ties:,} equal the row before them in ORDER BY: their order, and so the result,"
-            " may differ each time; add a column that tells them apart"
+            f"{counted(found.ties, 'tie')} in ORDER BY, so the result may differ each time: add a"
+            " column that tells these rows apart"
         )
     if found.held >= LARGE:
         yield (
