@@ -15,7 +15,7 @@ from matchrec.frontends.dialects.translate import translate_query
 from matchrec.frontends.pattern import Pattern
 from matchrec.source import Source
 from matchrec.writing.convert import Conversion, to_pattern, to_sase, to_sql
-from matchrec.writing.pattern import as_code
+from matchrec.writing.languages.pattern import as_code
 from matchrec.writing.reading import Reading, Streams, read_pattern, read_sase, read_sql
 
 __all__ = ["Conversion", "convert"]
@@ -71,13 +71,8 @@ def convert(  # noqa: PLR0913 -- public signature
     if write in PRODUCTS and not order:
         raise call_errors.no_order()
     reading = _reading(query, read, streams, LANGUAGES.get(write, ""))
-    if read == write == "sase":
-        return Conversion(str(query), (), reading.source)
-    if write == "sase":
-        return to_sase(reading, type_column)
-    if write == "pattern":
-        return to_pattern(reading)
-    return to_sql(reading, table, PRODUCTS[write])
+    as_it_is = Conversion(str(query), (), reading.source)
+    return as_it_is if read == write == "sase" else _written(reading, write, streams)
 
 
 def _reading(query: str | Pattern, read: str, streams: Streams, language: str) -> Reading:
@@ -87,3 +82,14 @@ def _reading(query: str | Pattern, read: str, streams: Streams, language: str) -
     if read == "sase":
         return read_sase(query, streams)
     return read_sql(query, PRODUCTS[read], language)
+
+
+def _written(reading: Reading, write: str, streams: Streams) -> Conversion:
+    """The query as it is written in the language of `write`."""
+    match write:
+        case "sase":
+            return to_sase(reading, streams.type_column)
+        case "pattern":
+            return to_pattern(reading)
+        case _:
+            return to_sql(reading, streams.table, PRODUCTS[write])

@@ -15,9 +15,9 @@ from matchrec.conditions.residual import (
     VariableAt,
 )
 from matchrec.conditions.row_column import RowColumn, cast, row_column
-from matchrec.conditions.run_columns import RunColumns
 from matchrec.conditions.types import NUMBERS, Family, ValueType
-from matchrec.conditions.typing import TRUE_COLUMN
+from matchrec.conditions.typing.run_columns import RunColumns
+from matchrec.conditions.typing.typer import TRUE_COLUMN
 from matchrec.conditions.within import near_columns, window_columns
 from matchrec.errors.conditions import not_measured_by
 from matchrec.output.read_measures import is_collected

@@ -16,7 +16,7 @@ from matchrec.compile.task import build_task
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import split
 from matchrec.conditions.types import ValueType
-from matchrec.conditions.typing import Typer
+from matchrec.conditions.typing.typer import Typer
 from matchrec.engine.choose import choose
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.nfa.compiled_pattern import compile_pattern

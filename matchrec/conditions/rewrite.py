@@ -8,7 +8,9 @@ Source: the semantics of each function as Spark SQL documents it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import reduce
+from typing import Any
 
 from matchrec.conditions.residual import Combined, Step, Value
 from matchrec.conditions.row_column import row_column
@@ -16,33 +18,48 @@ from matchrec.source import Span
 
 Parts = tuple[Step, ...]
 Rewriting = Callable[[Parts, Span], Combined]
+Form = Any  # a nested tuple, see `REWRITINGS`
 
 
 def rewrite(step: Combined) -> Combined:
     """The same value by basic operations; an operation that is basic is itself."""
     rewriting = REWRITINGS.get(step.operator)
-    return step if rewriting is None else rewriting(step.operands, step.span)
+    if rewriting is None:
+        return step
+    found = (
+        rewriting(step.operands, step.span)
+        if callable(rewriting)
+        else Writer(step.operands, step.span).step(rewriting)
+    )
+    assert isinstance(found, Combined)
+    return found
 
 
-def negate(operator: str, parts: Parts, span: Span) -> Combined:
-    """NOT of an operation."""
-    return Combined("NOT", (Combined(operator, parts, span),), span)
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes forms of an operation on some parts; equal ones are one step."""
 
+    parts: Parts
+    span: Span
+    written: dict[Form, Step] = field(default_factory=dict)
 
-def absolute(parts: Parts, span: Span) -> Combined:
-    """ABS(x): IF(x < -x, -x, x), which is x where x is NULL or NaN."""
-    (value,) = parts
-    minus = Combined("NEG", parts, span)
-    return Combined("IF", (Combined("<", (value, minus), span), minus, value), span)
+    def step(self, form: Form) -> Step:
+        """The step of a form, see `REWRITINGS`."""
+        if form not in self.written:
+            self.written[form] = self.new_step(form)
+        return self.written[form]
 
-
-def positive_remainder(parts: Parts, span: Span) -> Combined:
-    """PMOD(a, n): a % n, or (a % n + n) % n where that is negative."""
-    _, divisor = parts
-    rest = Combined("%", parts, span)
-    again = Combined("%", (Combined("+", (rest, divisor), span), divisor), span)
-    zero = Value(row_column("0"), None, None, span)
-    return Combined("IF", (Combined("<", (rest, zero), span), again, rest), span)
+    def new_step(self, form: Form) -> Step:
+        match form:
+            case int():
+                return self.parts[form]
+            case "0":
+                return Value(row_column(form), None, None, self.span)
+            case str():
+                return Combined(form, self.parts, self.span)
+            case (operator, *forms):
+                return Combined(operator, tuple(map(self.step, forms)), self.span)
+        raise AssertionError(form)
 
 
 def first_not_null(parts: Parts, span: Span) -> Combined:
@@ -58,62 +75,25 @@ def first_not_null(parts: Parts, span: Span) -> Combined:
 
 def extreme(comparison: str) -> Rewriting:
     """GREATEST and LEAST: NULLs are left out."""
-
-    def of_two(left: Step, right: Step, span: Span) -> Combined:
-        better = Combined(comparison, (right, left), span)
-        no_left = Combined("IS NULL", (left,), span)
-        no_right = Combined("IS NULL", (right,), span)
-        take_right = Combined("OR", (no_left, better), span)
-        inner = Combined("IF", (take_right, right, left), span)
-        return Combined("IF", (no_right, left, inner), span)
+    take_right = ("OR", ("IS NULL", 0), (comparison, 1, 0))
+    of_two = ("IF", ("IS NULL", 1), 0, ("IF", take_right, 1, 0))
 
     def of_all(parts: Parts, span: Span) -> Combined:
         """By halves: each is asked for several times."""
         middle = len(parts) // 2
-        left, right = (
-            part[0] if len(part) == 1 else of_all(part, span)
-            for part in (parts[:middle], parts[middle:])
-        )
-        return of_two(left, right, span)
+        halves = (parts[:middle], parts[middle:])
+        both = tuple(half[0] if len(half) == 1 else of_all(half, span) for half in halves)
+        found = Writer(both, span).step(of_two)
+        assert isinstance(found, Combined)
+        return found
 
     return of_all
-
-
-def between(parts: Parts, span: Span) -> Combined:
-    """X BETWEEN a AND b."""
-    value, low, high = parts
-    sides = Combined(">=", (value, low), span), Combined("<=", (value, high), span)
-    return Combined("AND", sides, span)
 
 
 def membership(parts: Parts, span: Span) -> Combined:
     """X IN (a, b, ...)."""
     value, *others = parts
     return Combined("OR", tuple(Combined("=", (value, one), span) for one in others), span)
-
-
-def is_truth(operator: str) -> Rewriting:
-    """X IS TRUE is false, not NULL, where x is NULL; so is x IS FALSE."""
-
-    def rewriting(parts: Parts, span: Span) -> Combined:
-        known = Combined("IS NOT NULL", parts, span)
-        return Combined("AND", (known, Combined(operator, parts, span)), span)
-
-    return rewriting
-
-
-def null_if(parts: Parts, span: Span) -> Combined:
-    """NULLIF(a, b): NULL where they are equal."""
-    value, other = parts
-    equal = Combined("=", (value, other), span)
-    differs = Combined("OR", (Combined("IS NULL", (equal,), span), negate("=", parts, span)), span)
-    return Combined("IF", (differs, value), span)
-
-
-def two_branches(parts: Parts, span: Span) -> Combined:
-    """NVL2(x, a, b)."""
-    value, present, absent = parts
-    return Combined("IF", (Combined("IS NOT NULL", (value,), span), present, absent), span)
 
 
 def case(parts: Parts, span: Span) -> Combined:
@@ -133,50 +113,41 @@ def case_of(parts: Parts, span: Span) -> Combined:
     return case(tuple(branches), span)
 
 
-def negation_of(operator: str) -> Rewriting:
-    """NOT of another operation."""
-    return lambda parts, span: negate(operator, parts, span)
-
-
-def as_operator(operator: str) -> Rewriting:
-    """Another name of an operation."""
-    return lambda parts, span: Combined(operator, parts, span)
-
-
-REWRITINGS: Mapping[str, Rewriting] = {
-    "ABS": absolute,
-    "NEGATIVE": as_operator("NEG"),
-    "MOD": as_operator("%"),
-    "PMOD": positive_remainder,
-    "ISNOTNULL": negation_of("IS NULL"),
-    "ISNULL": as_operator("IS NULL"),
+REWRITINGS: Mapping[str, Rewriting | Form] = {
+    "ABS": ("IF", ("<", 0, ("NEG", 0)), ("NEG", 0), 0),  # itself where it is NULL or NaN
+    "NEGATIVE": "NEG",
+    "MOD": "%",
+    "PMOD": ("IF", ("<", "%", "0"), ("%", ("+", "%", 1), 1), "%"),
+    "ISNOTNULL": ("NOT", "IS NULL"),
+    "ISNULL": "IS NULL",
     "COALESCE": first_not_null,
     "NVL": first_not_null,
     "IFNULL": first_not_null,
-    "NULLIF": null_if,
-    "NANVL": lambda parts, span: Combined(
-        "IF", (Combined("ISNAN", parts[:1], span), parts[1], parts[0]), span
-    ),
-    "NVL2": two_branches,
+    "NULLIF": ("IF", ("OR", ("IS NULL", "="), ("NOT", "=")), 0),
+    "NANVL": ("IF", ("ISNAN", 0), 1, 0),
+    "NVL2": ("IF", ("IS NOT NULL", 0), 1, 2),
     "CASE": case,
     "CASE OF": case_of,
     "GREATEST": extreme(">"),
     "LEAST": extreme("<"),
-    "BETWEEN": between,
-    "NOT BETWEEN": negation_of("BETWEEN"),
+    "BETWEEN": ("AND", (">=", 0, 1), ("<=", 0, 2)),
+    "NOT BETWEEN": ("NOT", "BETWEEN"),
     "IN": membership,
-    "NOT IN": negation_of("IN"),
-    "NOT LIKE": negation_of("LIKE"),
-    "NOT ILIKE": negation_of("ILIKE"),
-    "NOT RLIKE": negation_of("RLIKE"),
-    "IS NOT NULL": negation_of("IS NULL"),
-    "IS UNKNOWN": as_operator("IS NULL"),
-    "IS NOT UNKNOWN": negation_of("IS NULL"),
-    "IS NOT DISTINCT FROM": as_operator("<=>"),
-    "IS DISTINCT FROM": negation_of("<=>"),
-    "IS TRUE": is_truth("AND"),
-    "IS NOT TRUE": negation_of("IS TRUE"),
-    "IS FALSE": is_truth("NOT"),
-    "IS NOT FALSE": negation_of("IS FALSE"),
-    "DATE_DIFF": as_operator("DATEDIFF"),
+    "NOT IN": ("NOT", "IN"),
+    "NOT LIKE": ("NOT", "LIKE"),
+    "NOT ILIKE": ("NOT", "ILIKE"),
+    "NOT RLIKE": ("NOT", "RLIKE"),
+    "IS NOT NULL": ("NOT", "IS NULL"),
+    "IS UNKNOWN": "IS NULL",
+    "IS NOT UNKNOWN": ("NOT", "IS NULL"),
+    "IS NOT DISTINCT FROM": "<=>",
+    "IS DISTINCT FROM": ("NOT", "<=>"),
+    "IS TRUE": ("AND", "IS NOT NULL", 0),  # false, not NULL, where it is NULL
+    "IS NOT TRUE": ("NOT", "IS TRUE"),
+    "IS FALSE": ("AND", "IS NOT NULL", "NOT"),
+    "IS NOT FALSE": ("NOT", "IS FALSE"),
+    "DATE_DIFF": "DATEDIFF",
 }
+"""A function that rewrites, or a form: an operation of other forms; a number is the part at that
+place, a name that operation of all parts, and "0" the number zero.
+"""

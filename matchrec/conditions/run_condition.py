@@ -13,20 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 
 from typing_extensions import assert_never
 
 from matchrec.conditions.functions.formula import Formula
-from matchrec.conditions.types import ValueType
+from matchrec.conditions.operations import (
+    ArithmeticOperator,
+    Comparison,
+    MathFunction,
+    Reduction,
+)
+from matchrec.conditions.types import Kind, ValueType
 from matchrec.plan.expression import Navigation
-
-
-class Kind(Enum):
-    """How a value is held while matching."""
-
-    INTEGER = "int64"
-    FLOATING = "float64"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +63,6 @@ class ReadMatchNumber:
     """
 
 
-class Reduction(Enum):
-    """The aggregates that grow with a run."""
-
-    COUNT = "count"
-    SUM = "sum"
-    AVG = "avg"
-    MIN = "min"
-    MAX = "max"
-
-
 @dataclass(frozen=True, slots=True)
 class Reduce:
     """An aggregate over the run's rows mapped to `variable`, the current row included.
@@ -96,7 +84,7 @@ class Collect:
     """The values of columns on the run's rows mapped to `variable`, as a list that Python keeps.
 
     columns: by primary variable, by id: the first says whether a row counts, the others are what
-    it adds. Each with its kind and its type. so_far: see `Reduce`.
+    it adds. so_far: see `Reduce`.
     """
 
     variable: str | None
@@ -106,50 +94,10 @@ class Collect:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A column of a list: see `Collect`."""
+    """A column of a list, by its index among those of its type's kind: see `Collect`."""
 
     column: int
-    kind: Kind
     type: ValueType
-
-
-class MathFunction(Enum):
-    """Functions of floats, by the names by which Spark calls them."""
-
-    SQRT = "SQRT"
-    CBRT = "CBRT"
-    EXP = "EXP"
-    EXPM1 = "EXPM1"
-    LN = "LN"
-    LOG = "LOG"
-    LOG2 = "LOG2"
-    LOG10 = "LOG10"
-    LOG1P = "LOG1P"
-    POWER = "POWER"
-    SIGN = "SIGN"
-    RINT = "RINT"
-    FLOOR = "FLOOR"
-    CEILING = "CEIL"
-    ROUND = "ROUND"
-    HYPOT = "HYPOT"
-    DEGREES = "DEGREES"
-    RADIANS = "RADIANS"
-    SIN = "SIN"
-    COS = "COS"
-    TAN = "TAN"
-    COT = "COT"
-    SEC = "SEC"
-    CSC = "CSC"
-    ASIN = "ASIN"
-    ACOS = "ACOS"
-    ATAN = "ATAN"
-    ATAN2 = "ATAN2"
-    SINH = "SINH"
-    COSH = "COSH"
-    TANH = "TANH"
-    ASINH = "ASINH"
-    ACOSH = "ACOSH"
-    ATANH = "ATANH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,27 +121,15 @@ class Mathematics:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A value that Python computes of others.
-
-    arguments, types: of the formula. ranked_by: by argument, the integer column among whose values
-    its own is a rank, None where it is no rank.
-    """
+    """A value that Python computes of others. arguments, types: of the formula."""
 
     formula: Formula
     arguments: tuple[RunExpression | Collect, ...]
     types: tuple[ValueType, ...]
-    ranked_by: tuple[int | None, ...]
-    kind: Kind
 
-
-class Comparison(Enum):
-    EQUAL = "="
-    NOT_EQUAL = "<>"
-    LESS = "<"
-    LESS_OR_EQUAL = "<="
-    GREATER = ">"
-    GREATER_OR_EQUAL = ">="
-    NULL_SAFE_EQUAL = "<=>"
+    @property
+    def kind(self) -> Kind:
+        return self.formula.type.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,14 +139,6 @@ class Compare:
     comparison: Comparison
     left: RunExpression
     right: RunExpression
-
-
-class ArithmeticOperator(Enum):
-    ADD = "+"
-    SUBTRACT = "-"
-    MULTIPLY = "*"
-    DIVIDE = "/"
-    REMAINDER = "%"
 
 
 @dataclass(frozen=True, slots=True)

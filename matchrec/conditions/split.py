@@ -15,17 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
-from matchrec.conditions.aggregates import basic
 from matchrec.conditions.functions.catalogue import FUNCTIONS
-from matchrec.conditions.mathematics import NAMES
 from matchrec.conditions.residual import (
     BASIC,
     NULL_IN_NULL_OUT,
     Combined,
-    ListAggregate,
     NumberOfMatch,
-    RunningAggregate,
     SplitCondition,
     Step,
     Value,
@@ -33,9 +28,9 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
+from matchrec.conditions.split_aggregates import split_aggregate
+from matchrec.conditions.typing.mathematics import NAMES
 from matchrec.errors.conditions import (
-    aggregate_not_grown,
-    not_a_constant,
     not_known_during_the_match,
     operations_nested_too_deep,
 )
@@ -65,8 +60,6 @@ from matchrec.source import Span
 Write = Callable[[Reference], str]
 
 KNOWN = BASIC | REWRITINGS.keys() | NAMES | FUNCTIONS.keys()
-
-ADDED = frozenset({"sum", "avg"})
 
 TRUTH_VALUED = frozenset(
     {"=", "<>", "<", "<=", ">", ">=", "<=>", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "RLIKE"}
@@ -142,7 +135,7 @@ class ConditionSplitter:
             return Value(self.fixed_column(scalar), None, None, scalar.span)
         found = references(scalar)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
-            return self.running_aggregate(found[0], scalar.span)
+            return split_aggregate(found[0], self.plan.variables, scalar.span)
         if is_bare(scalar) and isinstance(found[0], MatchNumber):
             return NumberOfMatch(scalar.span)
         position = one_position(found)
@@ -171,59 +164,6 @@ class ConditionSplitter:
         texts = [render(scalar, lambda _, name=name: name) for name in names]  # type: ignore[misc]
         texts.append(render(scalar, lambda _: "CAST(NULL AS STRING)"))
         return VariableAt(position, tuple(row_column(text) for text in texts), scalar.span)
-
-    def running_aggregate(
-        self, aggregate: Aggregate, span: Span
-    ) -> RunningAggregate | ListAggregate:
-        """An aggregate reference as one that the engine grows, or else as one over a list."""
-        form = basic(aggregate)
-        if form is None:
-            return self.list_aggregate(aggregate, span)
-        listed = self.list_aggregate(aggregate, span) if form.function in ADDED else None
-        return RunningAggregate(
-            form.function, form.variable, form.column, form.so_far, span, listed
-        )
-
-    def list_aggregate(self, aggregate: Aggregate, span: Span) -> ListAggregate:
-        """An aggregate reference as one over a list of rows."""
-        self.check(aggregate, span)
-        return ListAggregate(
-            aggregate.function,
-            aggregate.variable,
-            tuple(self.listed_columns(aggregate, name, span) for name in self.plan.variables),
-            tuple(words for _, words in aggregate.ordering),
-            aggregate.distinct,
-            aggregate.ignore_nulls,
-            aggregate.so_far,
-            span,
-        )
-
-    def check(self, aggregate: Aggregate, span: Span) -> None:
-        """Raises where Python does not compute the aggregate, or needs to know an argument."""
-        function = AGGREGATES.get(aggregate.function)
-        if function is None:
-            raise aggregate_not_grown(aggregate.function, INSTEAD.get(aggregate.function), span)
-        for place, argument in enumerate(aggregate.arguments):
-            if place == function.constant and references(argument):
-                raise not_a_constant(aggregate.function, place + 1, argument.span)
-
-    def listed_columns(
-        self, aggregate: Aggregate, variable: str, span: Span
-    ) -> tuple[RowColumn, ...]:
-        """What a row of a list has that is mapped to a variable: see `ListAggregate`."""
-
-        def write(reference: Reference) -> str:
-            match reference:
-                case ColumnReference(argument=argument):
-                    return as_operand(argument)
-                case Classifier():
-                    return string_literal(variable)
-                case _:
-                    raise aggregate_not_grown(aggregate.function, None, span)
-
-        condition = "TRUE" if aggregate.condition is None else render(aggregate.condition, write)
-        values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
-        return tuple(map(row_column, (condition, *(render(one, write) for one in values))))
 
 
 def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:

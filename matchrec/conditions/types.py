@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+
+
+class Kind(Enum):
+    """How a value is held while matching."""
+
+    INTEGER = "int64"
+    FLOATING = "float64"
 
 
 class Family(Enum):
@@ -40,6 +48,10 @@ class ValueType:
     scale: int = 0
     element: ValueType | None = None
 
+    @property
+    def kind(self) -> Kind:
+        return Kind.FLOATING if self.family is Family.FLOATING else Kind.INTEGER
+
 
 BOOLEAN = ValueType(Family.BOOLEAN, "boolean")
 BIGINT = ValueType(Family.INTEGER, "bigint")
@@ -53,7 +65,9 @@ DATE = ValueType(Family.DATE, "date")
 STRING = ValueType(Family.STRING, "string")
 
 NUMBERS = frozenset({Family.INTEGER, Family.FLOATING, Family.DECIMAL})
-
+TIMES = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_NTZ})
+SPANS: Mapping[Family, ValueType] = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
+"""The families of intervals, each with the type of its sums, quotients and the like."""
 
 RANKED = frozenset({Family.STRING, Family.BINARY})
 MOST_DIGITS = 18  # of a decimal that is held as an int64
@@ -80,7 +94,8 @@ def array(element: ValueType) -> ValueType:
 
 
 def decimal(precision: int, scale: int) -> ValueType:
-    """The decimal type of so many digits, `scale` of them after the point."""
+    """The decimal type of so many digits, at most 38, `scale` of them after the point."""
+    precision = min(precision, 38)
     return ValueType(Family.DECIMAL, f"decimal({precision},{scale})", 64, precision, scale)
 
 
@@ -98,5 +113,12 @@ def as_decimal(type_: ValueType) -> ValueType:
 def sum_type(type_: ValueType) -> ValueType:
     """The type of Spark's sum over a number."""
     if type_.family is Family.DECIMAL:
-        return decimal(min(38, type_.precision + 10), type_.scale)
+        return decimal(type_.precision + 10, type_.scale)
     return DOUBLE if type_.family is Family.FLOATING else BIGINT
+
+
+def average_type(type_: ValueType) -> ValueType:
+    """The type of Spark's avg over a number."""
+    if type_.family is Family.DECIMAL:
+        return decimal(type_.precision + 4, min(38, type_.scale + 4))
+    return DOUBLE

@@ -47,19 +47,15 @@ class CompiledTask:
     @property
     def offsets(self) -> tuple[int, ...]:
         """How far from a row of the run, or from the candidate row, conditions read."""
-        return tuple(int(step[3]) for step in self.code() if step[0] == READ)
+        if self.linked is None:
+            return ()
+        code = self.linked.all_code
+        return tuple(code[code[:, 0] == READ, 3].tolist())
 
     @property
     def counts_matches(self) -> bool:
         """Whether a condition reads how many matches there were before."""
-        return any(step[0] == MATCH_NUMBER for step in self.code())
-
-    def code(self) -> list[IntArray]:
-        """The instructions of all conditions."""
-        if self.linked is None:
-            return []
-        ranges = self.linked.code
-        return [step for begin, end in ranges for step in self.linked.instructions[begin:end]]
+        return self.linked is not None and MATCH_NUMBER in self.linked.operations
 
     @property
     def memo_bytes(self) -> int:

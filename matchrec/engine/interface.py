@@ -126,7 +126,7 @@ class Task:
     @property
     def calls_python(self) -> bool:
         """Whether Python computes a part of a condition on the run."""
-        return any(True for _ in self.calls())
+        return next(self.calls(), None) is not None
 
     @property
     def keeps_lists(self) -> bool:

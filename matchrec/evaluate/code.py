@@ -12,33 +12,30 @@ from dataclasses import dataclass, field
 import numpy as np
 from typing_extensions import assert_never
 
+from matchrec.conditions.operations import ArithmeticOperator, Comparison, MathFunction, Reduction
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
-    ArithmeticOperator,
     Call,
     Choose,
     Collect,
     Collected,
     Compare,
-    Comparison,
     Constant,
     IsNull,
-    Kind,
     Mathematics,
-    MathFunction,
     Not,
     Or,
     Read,
     ReadClassifier,
     ReadMatchNumber,
     Reduce,
-    Reduction,
     RunExpression,
     Widen,
 )
+from matchrec.conditions.types import Kind
 from matchrec.evaluate import instructions as op
-from matchrec.evaluate.registers import (
+from matchrec.evaluate.meanings import (
     Count,
     FirstVariable,
     LastVariable,
@@ -46,9 +43,8 @@ from matchrec.evaluate.registers import (
     ListedColumn,
     Members,
     Reduced,
-    Registers,
-    row_register,
 )
+from matchrec.evaluate.registers import Registers, row_register
 from matchrec.plan.expression import End, Navigation
 
 Instruction = tuple[int, int, int, int]
@@ -56,6 +52,8 @@ Instruction = tuple[int, int, int, int]
 _COMPARISONS = tuple(Comparison)
 _OPERATORS = tuple(ArithmeticOperator)
 _MATH_FUNCTIONS = tuple(MathFunction)
+_COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
+_COMPUTE = {Kind.INTEGER: op.ARITHMETIC_INTEGER, Kind.FLOATING: op.ARITHMETIC_FLOAT}
 
 
 def kind_of(expression: RunExpression) -> Kind:
@@ -108,14 +106,10 @@ class Coder:
             case Reduce():
                 self._reduce(expression)
             case Compare(comparison, left, right):
-                self._two(left, right)
-                floating = kind_of(left) is Kind.FLOATING
-                operation = op.COMPARE_FLOAT if floating else op.COMPARE_INTEGER
+                operation = _COMPARE[self._two(left, right)]
                 self._emit(operation, _COMPARISONS.index(comparison))
-            case Arithmetic(operator, left, right, kind, bits, ansi):
-                self._two(left, right)
-                floating = kind is Kind.FLOATING
-                operation = op.ARITHMETIC_FLOAT if floating else op.ARITHMETIC_INTEGER
+            case Arithmetic(operator, left, right, _, bits, ansi):
+                operation = _COMPUTE[self._two(left, right)]
                 self._emit(operation, _OPERATORS.index(operator), bits, int(ansi))
             case Widen(value):
                 self._one(value, op.WIDEN)
@@ -143,10 +137,13 @@ class Coder:
         self.add(part)
         self._emit(operation)
 
-    def _two(self, left: RunExpression, right: RunExpression) -> None:
-        assert kind_of(left) is kind_of(right), (left, right)
+    def _two(self, left: RunExpression, right: RunExpression) -> Kind:
+        """Both values; the kind of both."""
+        kind = kind_of(left)
+        assert kind is kind_of(right), (left, right)
         self.add(left)
         self.add(right)
+        return kind
 
     def _constant(self, expression: Constant) -> None:
         if expression.value is None:
@@ -215,7 +212,7 @@ class Coder:
         return self._register(self.registers.number(meaning))
 
     def _listed(self, one: Collected) -> ListedColumn:
-        return ListedColumn(self._column(one.column, one.kind), one.type)
+        return ListedColumn(self._column(one.column, one.type.kind), one.type)
 
     def _members(self, name: str | None) -> Members:
         return self.registers.every if name is None else self.members[name]

@@ -55,6 +55,6 @@ OVERFLOW = 2
 DIVISION_BY_ZERO = 3
 FUNCTION_FAILED = 4  # which Python computes
 
-# Places of comparisons and operators, in the order of the enums in `conditions.run_condition`.
+# Places of comparisons and operators, in the order of the enums in `conditions.operations`.
 EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, NULL_SAFE_EQUAL = range(7)
 PLUS, MINUS, TIMES, DIVIDE, REMAINDER = range(5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,8 @@ from matchrec.conditions.run_condition import Call, RunExpression
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import Coder, Instruction
 from matchrec.evaluate.liveness import Move, RegisterSet, live_registers, useful_steps
-from matchrec.evaluate.registers import Meaning, Members, Registers, RowForm, Step
+from matchrec.evaluate.meanings import Meaning, Members, RowForm
+from matchrec.evaluate.registers import Registers, Step
 
 JUMPS = frozenset({op.JUMP_IF_FALSE, op.JUMP_IF_TRUE, op.JUMP_UNLESS, op.JUMP, op.ROUND})
 
@@ -20,7 +22,7 @@ IntArray = npt.NDArray[np.int64]
 Range = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinkedConditions:
     """What depends on the run, as arrays.
 
@@ -45,6 +47,16 @@ class LinkedConditions:
     calls: tuple[Call, ...]
     forms: tuple[RowForm, ...]
 
+    @property
+    def all_code(self) -> IntArray:
+        """The code of all conditions, which follows the steps."""
+        return self.instructions[self.code[0][0] :]
+
+    @cached_property
+    def operations(self) -> frozenset[int]:
+        """Those that the code has; searches ask for them batch after batch."""
+        return frozenset(self.all_code[:, 0].tolist())
+
 
 @dataclass(frozen=True, slots=True)
 class Ways:
@@ -60,6 +72,14 @@ class Ways:
     last: tuple[int, ...]
     ends: tuple[int, ...]
     asked: tuple[tuple[int, int], ...] = ()
+
+    def kept(self, reads: Sequence[RegisterSet]) -> dict[int, RegisterSet]:
+        """The registers that are read of runs in a state. reads: by variable."""
+        at_last = frozenset().union(*(reads[variable] for variable in self.last))
+        found = dict.fromkeys(self.ends, at_last)
+        for state, variable in self.asked:
+            found[state] = found.get(state, frozenset()) | reads[variable]
+        return found
 
 
 def link_conditions(
@@ -80,11 +100,7 @@ def link_conditions(
             coder.add(condition)
     reads = [frozenset(coder.reads) for coder in coders]
     steps = registers.steps(len(conditions))
-    at_last = frozenset().union(*(reads[variable] for variable in ways.last))
-    kept = dict.fromkeys(ways.ends, at_last)
-    for state, variable in ways.asked:
-        kept[state] = kept.get(state, frozenset()) | reads[variable]
-    live = live_registers(moves, ways.states, steps, reads, kept)
+    live = live_registers(moves, ways.states, steps, reads, ways.kept(reads))
     instructions, step_ranges = _steps_of_moves(moves, steps, reads, live)
     code_ranges = []
     for coder in coders:

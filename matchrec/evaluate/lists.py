@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from matchrec.conditions.functions.function import Value
-from matchrec.evaluate.registers import RowForm
+from matchrec.evaluate.meanings import RowForm
 from matchrec.evaluate.values import Source, decoder, ranked_values
 
 MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped

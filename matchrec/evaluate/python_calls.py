@@ -13,12 +13,20 @@ import numpy as np
 from matchrec.conditions.functions.formula import Read, build
 from matchrec.conditions.functions.function import FunctionError, Value
 from matchrec.conditions.run_condition import Call, Collect
-from matchrec.evaluate.arithmetic import VALUE
 from matchrec.evaluate.instructions import FUNCTION_FAILED, OVERFLOW
+from matchrec.evaluate.kernels.arithmetic import VALUE
 from matchrec.evaluate.link import LinkedConditions
 from matchrec.evaluate.lists import Listing, Lists
-from matchrec.evaluate.registers import Listed
-from matchrec.evaluate.values import Decode, IntArray, Source, decoder, encoder, ranked_values
+from matchrec.evaluate.meanings import Listed
+from matchrec.evaluate.values import (
+    Decode,
+    IntArray,
+    Source,
+    decoder,
+    encoder,
+    ranked_column,
+    ranked_values,
+)
 from matchrec.jit.callbacks import NO_CALLBACK, callback
 
 
@@ -85,12 +93,14 @@ class PythonCalls:
 
     def arguments(self, call: Call, source: Source) -> tuple[Read, ...]:
         """What reads the arguments of a call from the stack."""
-        parts = zip(call.arguments, call.types, call.ranked_by, strict=True)
+        parts = zip(call.arguments, call.types, strict=True)
         return tuple(
             self.list_at(place)
             if isinstance(argument, Collect)
-            else self.value_at(place, decoder(type_, ranked_values(source, column)))
-            for place, (argument, type_, column) in enumerate(parts)
+            else self.value_at(
+                place, decoder(type_, ranked_values(source, ranked_column(argument)))
+            )
+            for place, (argument, type_) in enumerate(parts)
         )
 
     def list_at(self, place: int) -> Read:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.conditions.functions.function import Value
+from matchrec.conditions.run_condition import Choose, Read, Reduce, RunExpression
 from matchrec.conditions.types import Family, ValueType, is_ranked
 
 IntArray = npt.NDArray[np.int64]
@@ -34,6 +35,18 @@ class Source:
 def ranked_values(source: Source, column: int | None) -> Sequence[Value] | None:
     """The values of which a column has the ranks; None of what the engine has computed."""
     return None if column is None else source.ranked.get(column, ())
+
+
+def ranked_column(expression: RunExpression) -> int | None:
+    """The integer column among whose values those of a ranked expression have their ranks."""
+    match expression:
+        case Read(column=column) | Reduce(column=column):
+            return column
+        case Choose(_, then, otherwise):
+            found = ranked_column(then)
+            return ranked_column(otherwise) if found is None else found
+        case _:
+            return None
 
 
 def decoder(type_: ValueType, ranked: Sequence[Value] | None) -> Decode:

@@ -16,7 +16,7 @@ from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.link import LinkedConditions
-from matchrec.evaluate.registers import (
+from matchrec.evaluate.meanings import (
     Count,
     FirstRow,
     FirstVariable,
@@ -120,13 +120,9 @@ class Vector:
 
     def read_through(self, register: int) -> str:
         """The columns that conditions read at a row whose position is in a register."""
-        operation, column, position = self.linked.instructions[self.first_code() :, :3].T
+        operation, column, position = self.linked.all_code[:, :3].T
         read = column[(operation == op.READ) & (position == register)]
         return ", ".join(dict.fromkeys(self.columns[one] for one in read.tolist())) or "position"
-
-    def first_code(self) -> int:
-        """Where the steps end and the conditions begin."""
-        return min(begin for begin, _ in self.linked.code)
 
 
 def by_number(value: str) -> int:

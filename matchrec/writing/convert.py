@@ -13,8 +13,8 @@ from matchrec.frontends.dialects.product import SPARK, Product
 from matchrec.frontends.dialects.translate import Translation, translate_query
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
-from matchrec.writing import components, pattern, sase, sql
 from matchrec.writing.forms import as_preferred
+from matchrec.writing.languages import components, pattern, sase, sql
 from matchrec.writing.reading import START, Reading
 from matchrec.writing.same_meaning import differing
 

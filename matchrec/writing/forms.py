@@ -6,13 +6,11 @@ from dataclasses import replace
 
 from matchrec.plan.clauses import (
     AfterMatchSkip,
-    Definition,
     EventSelection,
     MatchOutput,
-    Measure,
     SkipTo,
 )
-from matchrec.plan.expression import ColumnReference, End, Navigation, Reference, with_references
+from matchrec.plan.expression import ColumnReference, End, Navigation, Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Concatenation,
@@ -21,6 +19,7 @@ from matchrec.plan.pattern import (
     Variable,
     variable_names,
 )
+from matchrec.writing.names import with_each
 
 _OUTPUT = {
     SkipTo.NEXT_ROW: MatchOutput.ALL,
@@ -36,21 +35,7 @@ def with_named_rows(plan: MatchPlan) -> MatchPlan:
     of a variable with one row, so are its first and its last.
     """
     single = single_rows(plan.pattern)
-
-    def definition(one: Definition) -> Definition:
-        own = one.variable
-        named = with_references(one.condition, lambda each: _named(each, own, plan, single))
-        return replace(one, condition=named)
-
-    def measure(one: Measure) -> Measure:
-        named = with_references(one.value, lambda each: _named(each, None, plan, single))
-        return replace(one, value=named)
-
-    return replace(
-        plan,
-        definitions=tuple(map(definition, plan.definitions)),
-        measures=tuple(map(measure, plan.measures)),
-    )
+    return with_each(plan, lambda each, own: _named(each, own, plan, single))
 
 
 def single_rows(pattern: RowPattern) -> frozenset[str]:

@@ -28,15 +28,25 @@ from matchrec.plan.pattern import (
 )
 
 
-def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
-    """The plan with other names for some variables, primary or union; its skip names none."""
+def with_each(plan: MatchPlan, change: Callable[[Reference, str | None], Reference]) -> MatchPlan:
+    """The plan with every reference changed: in the condition of a variable, or in a measure."""
 
     def definition(one: Definition) -> Definition:
-        condition = with_references(one.condition, lambda each: of_variable(each, new))
-        return replace(one, variable=new(one.variable), condition=condition)
+        changed = with_references(one.condition, lambda each: change(each, one.variable))
+        return replace(one, condition=changed)
 
     def measure(one: Measure) -> Measure:
-        return replace(one, value=with_references(one.value, lambda each: of_variable(each, new)))
+        return replace(one, value=with_references(one.value, lambda each: change(each, None)))
+
+    return replace(
+        plan,
+        definitions=tuple(map(definition, plan.definitions)),
+        measures=tuple(map(measure, plan.measures)),
+    )
+
+
+def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
+    """The plan with other names for some variables, primary or union; its skip names none."""
 
     def subset(one: Subset) -> Subset:
         return replace(one, name=new(one.name), members=tuple(map(new, one.members)))
@@ -44,12 +54,13 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     def new(name: str) -> str:
         return names.get(name, name)
 
+    changed = with_each(plan, lambda each, _: of_variable(each, new))
+    definitions = (replace(one, variable=new(one.variable)) for one in changed.definitions)
     return replace(
-        plan,
+        changed,
         pattern=with_variables(plan.pattern, new),
         subsets=tuple(map(subset, plan.subsets)),
-        definitions=tuple(map(definition, plan.definitions)),
-        measures=tuple(map(measure, plan.measures)),
+        definitions=tuple(definitions),
     )
 
 

@@ -17,16 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.run_condition import (
-    Compare,
-    Comparison,
-    Constant,
-    Kind,
-    Read,
-    Reduce,
-    Reduction,
-    RunExpression,
-)
+from matchrec.conditions.operations import Comparison, Reduction
+from matchrec.conditions.run_condition import Compare, Constant, Read, Reduce, RunExpression
+from matchrec.conditions.types import Kind
 from matchrec.engine.choose import ENGINES
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.partitions import Partitions

@@ -10,6 +10,8 @@ from matchrec.engine.selection.kernels import layout
 from tests.benchmarks.sase import TEMPLATES, state_at_the_end
 from tests.benchmarks.sase_workload import ENGINES, Cell, search
 
+pytestmark = pytest.mark.slow  # of benchmarks, not of what users run
+
 
 @pytest.mark.parametrize("output", ["all", "non_overlapping"])
 @pytest.mark.parametrize("key", [*TEMPLATES, ("p3*", "s2"), ("p3*", "s3")], ids=" ".join)

@@ -16,6 +16,8 @@ from tests.benchmarks.ratio_chart import COLOURS
 from tests.benchmarks.tables import TABLES
 from tests.benchmarks.workloads import workloads
 
+pytestmark = pytest.mark.slow  # of benchmarks, not of what users run
+
 SCALE = 0.005
 WORKLOADS = {workload.name: workload for workload in workloads()}
 
@@ -29,7 +31,6 @@ def tables(spark: SparkSession) -> Iterator[None]:
         spark.catalog.dropTempView(name)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_contenders_give_the_same_rows(spark: SparkSession, name: str) -> None:

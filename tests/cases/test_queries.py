@@ -26,7 +26,7 @@ from tests.cases.case_file import (
     format_table,
     read_case_file,
 )
-from tests.quick.scale import FULL, LONG_RUN
+from tests.quick.scale import OWN_SPARK
 
 ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
 FILES = case_files()
@@ -63,16 +63,14 @@ def query_parameters() -> Iterator[Any]:
 
 
 def engines_for(record: QueryRecord) -> Sequence[str]:
-    """One by the line at which the record stands; in a full run the others, in a long run all.
+    """One by the line at which the record stands, or that the record's note names.
 
-    A record that only one engine can run, as its note says, is left to these.
+    In the worker the other one searches the same rows: tests/quick/both_engines.py; where Spark has
+    its own settings, it does not, so both are asked.
     """
     if only := record.head.note_of("engine"):
-        return [only] if FULL or LONG_RUN is not None else []
-    if LONG_RUN is not None:
-        return ENGINES
-    quick = ENGINES[record.head.line % len(ENGINES)]
-    return [engine for engine in ENGINES if (engine == quick) != FULL]
+        return [only]
+    return ENGINES if OWN_SPARK else [ENGINES[record.head.line % len(ENGINES)]]
 
 
 def error_parameters() -> Iterator[Any]:

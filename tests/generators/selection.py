@@ -7,25 +7,23 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
+from matchrec.conditions.operations import ArithmeticOperator, Comparison, Reduction
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
-    ArithmeticOperator,
     Compare,
-    Comparison,
     Constant,
     IsNull,
-    Kind,
     Not,
     Or,
     Read,
     ReadClassifier,
     ReadMatchNumber,
     Reduce,
-    Reduction,
     RunExpression,
     Widen,
 )
+from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import (

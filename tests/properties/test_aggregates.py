@@ -11,18 +11,17 @@ from hypothesis import strategies as st
 from matchrec.conditions.accumulators.aggregate import AggregateUse
 from matchrec.conditions.accumulators.catalogue import AGGREGATES
 from matchrec.conditions.functions.formula import Aggregated
+from matchrec.conditions.operations import Comparison
 from matchrec.conditions.run_condition import (
     Call,
     Collect,
     Collected,
     Compare,
-    Comparison,
     Constant,
-    Kind,
     Or,
     RunExpression,
 )
-from matchrec.conditions.types import BIGINT, BOOLEAN, Family
+from matchrec.conditions.types import BIGINT, BOOLEAN, Kind
 from matchrec.evaluate import lists
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import variable_names
@@ -46,17 +45,16 @@ def called(
     """An aggregate in a run condition. columns: by variable, what counts and what is added."""
     rows = tuple(
         (
-            Collected(row[0], Kind.INTEGER, BOOLEAN),
-            *(Collected(column, Kind.INTEGER, BIGINT) for column in row[1:]),
+            Collected(row[0], BOOLEAN),
+            *(Collected(column, BIGINT) for column in row[1:]),
         )
         for row in columns
     )
     use = AggregateUse((BIGINT,) * (len(columns[0]) - 1), distinct=distinct)
     type_ = AGGREGATES[name].result(use)
     assert type_ is not None
-    kind = Kind.FLOATING if type_.family is Family.FLOATING else Kind.INTEGER
     formula = Aggregated(name, 0, use, type_)
-    return Call(formula, (Collect(variable, rows, so_far),), (BIGINT,), (None,), kind)
+    return Call(formula, (Collect(variable, rows, so_far),), (BIGINT,))
 
 
 @st.composite

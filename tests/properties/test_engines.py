@@ -9,25 +9,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from matchrec.conditions.operations import ArithmeticOperator, Comparison, Reduction
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
-    ArithmeticOperator,
     Compare,
-    Comparison,
     Constant,
     IsNull,
-    Kind,
     Not,
     Or,
     Read,
     ReadClassifier,
     ReadMatchNumber,
     Reduce,
-    Reduction,
     RunExpression,
     Widen,
 )
+from matchrec.conditions.types import Kind
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.contiguous.search import Room

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.compile.path import draft, link
 from matchrec.conditions.types import BIGINT, BOOLEAN
-from matchrec.conditions.typing import TRUE_COLUMN
+from matchrec.conditions.typing.typer import TRUE_COLUMN
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.frontends.pattern import PatternQuery, lower_pattern
 from matchrec.frontends.sase import compile_sase

@@ -9,19 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from matchrec.conditions.operations import ArithmeticOperator, Comparison, Reduction
 from matchrec.conditions.run_condition import (
     Arithmetic,
-    ArithmeticOperator,
     Compare,
-    Comparison,
     Constant,
     IsNull,
-    Kind,
     Or,
     Read,
     Reduce,
-    Reduction,
 )
+from matchrec.conditions.types import Kind
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.contiguous.search import Room

@@ -17,7 +17,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.lookaround import find_lookaround
-from matchrec.conditions.run_condition import Compare, Comparison, Constant, Kind, Reduce, Reduction
+from matchrec.conditions.operations import Comparison, Reduction
+from matchrec.conditions.run_condition import Compare, Constant, Reduce
+from matchrec.conditions.types import Kind
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst

@@ -39,11 +39,6 @@ def some_of(cases: Sequence[T]) -> Sequence[T]:
     return cases if FULL or LONG_RUN is not None else cases[::PART]
 
 
-def half_of(cases: Sequence[T], first: int) -> Sequence[T]:
-    """All cases in a full or long run, else every other one, from one of the first two on."""
-    return cases if FULL or LONG_RUN is not None else cases[first::2]
-
-
 def together(cases: Sequence[T]) -> Sequence[Sequence[T]]:
     """Each case on its own in a full or long run, else all of them in one group."""
     return [[case] for case in cases] if FULL or LONG_RUN is not None else [cases]

@@ -28,10 +28,12 @@ def load() -> None:
     import pandas  # noqa: F401
     import pyarrow.compute  # noqa: F401
     import pyspark.worker  # noqa: F401
+    from both_engines import compare_engines
 
     import matchrec.spark.execute
     import matchrec.spark.worker.match  # noqa: F401
 
+    compare_engines()
     numba.njit(lambda: None)()
     gc.freeze()
 

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from matchrec.conditions.run_condition import Kind, RunExpression
+from matchrec.conditions.run_condition import RunExpression
+from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput
 from matchrec.plan.pattern import (
     Alternation,

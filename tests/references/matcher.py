@@ -12,28 +12,26 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from matchrec.conditions.functions.formula import Aggregated
+from matchrec.conditions.operations import ArithmeticOperator, Comparison, Reduction
 from matchrec.conditions.run_condition import (
     And,
     Arithmetic,
-    ArithmeticOperator,
     Call,
     Choose,
     Collect,
     Compare,
-    Comparison,
     Constant,
     IsNull,
-    Kind,
     Not,
     Or,
     Read,
     ReadClassifier,
     ReadMatchNumber,
     Reduce,
-    Reduction,
     RunExpression,
     Widen,
 )
+from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import (
@@ -302,7 +300,7 @@ class Candidate:
             if row not in wanted or (collect.so_far and row == self.row):
                 continue
             added = collect.columns[self.names.index(name)]
-            counts, *values = (self.columns[one.kind][one.column][row] for one in added)
+            counts, *values = (self.columns[one.type.kind][one.column][row] for one in added)
             if counts:
                 rows.append(tuple(values))
         return AGGREGATES[expression.formula.name](rows, expression.formula.use.distinct)

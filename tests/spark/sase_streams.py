@@ -89,8 +89,8 @@ def named(result: DataFrame, number: int) -> DataFrame:
     return result.selectExpr(f"{number} AS query", "stream", f"concat_ws(' ', {names}) AS match")
 
 
-def verbose(output: str, engine: str) -> Read:
-    """The matches by an engine."""
+def verbose(output: str) -> Read:
+    """The matches with all their events."""
 
     def read(frame: DataFrame, query: str) -> DataFrame:
         return matchrec.sase(
@@ -99,7 +99,6 @@ def verbose(output: str, engine: str) -> Read:
             order_by=["ts", "place"],
             partition_by="stream",
             output=output,
-            engine=engine,
         )
 
     return read

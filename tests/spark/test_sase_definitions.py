@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.properties.test_queries import INTERPRETED, settings
-from tests.quick.scale import half_of, some_of
+from tests.quick.scale import some_of
 from tests.spark.sase_streams import Worked, found, unwound, verbose
 
 STRATEGIES = [
@@ -256,9 +256,6 @@ NON_OVERLAPPING = [
 ALL = STRATEGIES + KLEENE + NEGATION + NULLS_AND_WINDOWS
 
 
-ENGINES = ("backtracking", "breadth_first")
-
-
 @pytest.fixture(autouse=True)
 def interpreted(spark: SparkSession) -> Iterator[None]:
     """Many small queries in one job are faster without generated code."""
@@ -266,28 +263,19 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_all_matches(spark: SparkSession, engine: str) -> None:
-    cases = half_of(ALL, ENGINES.index(engine))
-    results = found(spark, cases, verbose("all", engine))
-    for case, matches in zip(cases, results, strict=True):
+def test_all_matches(spark: SparkSession) -> None:
+    results = found(spark, ALL, verbose("all"))
+    for case, matches in zip(ALL, results, strict=True):
         assert matches == case.expected(), case.query
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_non_overlapping_matches(spark: SparkSession, engine: str) -> None:
-    results = found(spark, NON_OVERLAPPING, verbose("non_overlapping", engine))
+def test_non_overlapping_matches(spark: SparkSession) -> None:
+    results = found(spark, NON_OVERLAPPING, verbose("non_overlapping"))
     for case, matches in zip(NON_OVERLAPPING, results, strict=True):
         assert matches == case.expected(), case.query
 
 
-@pytest.mark.parametrize(
-    "engine",
-    ["backtracking", "breadth_first"],
-)
-def test_least_positions_where_an_event_can_be_mapped_in_two_ways(
-    spark: SparkSession, engine: str
-) -> None:
+def test_least_positions_where_an_event_can_be_mapped_in_two_ways(spark: SparkSession) -> None:
     """All matches end with c, for only b[] = b2 a b3 c has 4 events; of those that begin with b1 it
     comes before b1 b2 b3 c, whose b[] is c.
     """
@@ -295,7 +283,7 @@ def test_least_positions_where_an_event_can_be_mapped_in_two_ways(
         "PATTERN SEQ(B+ a[], ANY+ b[]) WHERE skip_till_next_match { b.LEN = 4 OR b[1].x = 0 }",
         {"b1 b2 a b3 c=0": "b1 b2 a b3 c"},
     )
-    assert found(spark, [case], verbose("non_overlapping", engine)) == [case.expected()]
+    assert found(spark, [case], verbose("non_overlapping")) == [case.expected()]
 
 
 def test_compressed_and_unwound_they_are_the_same(spark: SparkSession) -> None:

@@ -87,10 +87,17 @@ MODERN = (
 TYPES = (*CASES, *MODERN) if SPARK_4 else CASES
 
 
-@pytest.fixture(
-    params=together(TYPES), ids=lambda cases: cases[0].type if len(cases) == 1 else "all"
-)
+def name_of(cases: Cases) -> str:
+    return cases[0].type if len(cases) == 1 else "all"
+
+
+@pytest.fixture(params=together(TYPES), ids=name_of)
 def cases(request: pytest.FixtureRequest) -> Cases:
+    return tuple(request.param)
+
+
+@pytest.fixture(params=together([case for case in TYPES if case.sortable]), ids=name_of)
+def sortable(request: pytest.FixtureRequest) -> Cases:
     return tuple(request.param)
 
 
@@ -155,17 +162,14 @@ def test_passed_through_column(typed: DataFrame, cases: Cases) -> None:
 
 
 @pytest.fixture
-def keys(spark: SparkSession, cases: Cases) -> DataFrame:
+def keys(spark: SparkSession, sortable: Cases) -> DataFrame:
     """Each row twice: all values low, or one of them NULL or high, of the type that `other` tells.
 
     Sorted by all types in turn, NULL of the first type is first, and what is high in it last.
     """
-    keys = [case for case in cases if case.sortable]
-    if not keys:
-        pytest.skip("no type that Spark sorts")
-    columns = (case.column(nulls=2 * i, highs=2 * i + 1) for i, case in enumerate(keys))
-    others = ", ".join(f"'NULL {case.name}', 'high {case.name}'" for case in keys)
-    rows = spark.range(4 * len(keys) + 2).selectExpr("id DIV 2 AS k")
+    columns = (case.column(nulls=2 * i, highs=2 * i + 1) for i, case in enumerate(sortable))
+    others = ", ".join(f"'NULL {case.name}', 'high {case.name}'" for case in sortable)
+    rows = spark.range(4 * len(sortable) + 2).selectExpr("id DIV 2 AS k")
     return rows.selectExpr(f"coalesce(get(array({others}), CAST(k AS INT)), 'low') AS o", *columns)
 
 

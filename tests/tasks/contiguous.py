@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.compile.lookaround import find_lookaround
-from matchrec.conditions.run_condition import Kind, RunExpression
+from matchrec.conditions.run_condition import RunExpression
+from matchrec.conditions.types import Kind
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Frontier, IntArray, Partitions

@@ -10,9 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from matchrec.conditions.run_condition import (
-    Kind,
-)
+from matchrec.conditions.types import Kind
 from matchrec.engine.interface import Absent, Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from matchrec.conditions.accumulators.values import normalized
+from matchrec.conditions.functions.comparisons import normalized
 from matchrec.conditions.functions.function import Compute, Value
 from matchrec.conditions.types import ValueType
 
@@ -76,6 +76,24 @@ class Distinct:
         if key not in self.seen:
             self.seen.add(key)
             self.rows.add(*key)
+
+    def result(self) -> Value:
+        return self.rows.result()
+
+
+class Taking:
+    """An aggregate of what is taken from the values of each row; None leaves the row out."""
+
+    def __init__(
+        self, rows: Accumulator, take: Callable[[tuple[Value, ...]], tuple[Value, ...] | None]
+    ) -> None:
+        self.rows = rows
+        self.take = take
+
+    def add(self, *values: Value) -> None:
+        taken = self.take(values)
+        if taken is not None:
+            self.rows.add(*taken)
 
     def result(self) -> Value:
         return self.rows.result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from matchrec.conditions.accumulators.aggregate import AggregateFunction, AggregateUse, Result
 from matchrec.conditions.accumulators.extremes import Extreme
@@ -44,8 +45,8 @@ def of_truth_values(type_: ValueType) -> Result:
     return result
 
 
-ALL = AggregateFunction(of_truth_values(BOOLEAN), lambda use: Extreme(use.types[0], largest=False))
-ANY = AggregateFunction(of_truth_values(BOOLEAN), lambda use: Extreme(use.types[0], largest=True))
+ALL = AggregateFunction(of_truth_values(BOOLEAN), partial(Extreme, largest=False))
+ANY = AggregateFunction(of_truth_values(BOOLEAN), partial(Extreme, largest=True))
 
 COUNTS: Mapping[str, AggregateFunction] = {
     "count": AggregateFunction(count_type, Count),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Mapping
+from functools import partial
 
 from matchrec.conditions.accumulators.aggregate import AggregateFunction, AggregateUse
 from matchrec.conditions.accumulators.values import Key, sort_key
@@ -13,9 +15,9 @@ from matchrec.conditions.types import ValueType
 class Extreme:
     """The least or the largest value; of equal ones the first."""
 
-    def __init__(self, type_: ValueType, *, largest: bool) -> None:
-        self.key = sort_key(type_)
-        self.is_better = greater if largest else less
+    def __init__(self, use: AggregateUse, *, largest: bool) -> None:
+        self.key = sort_key(use.types[0])
+        self.is_better = operator.gt if largest else operator.lt
         self.best: Key = None
         self.value: Value = None
 
@@ -36,7 +38,7 @@ class ValueBeside:
 
     def __init__(self, use: AggregateUse, *, largest: bool) -> None:
         self.key = sort_key(use.types[1])
-        self.is_better = greater if largest else less
+        self.is_better = operator.gt if largest else operator.lt
         self.best: Key = None
         self.value: Value = None
 
@@ -52,22 +54,6 @@ class ValueBeside:
         return self.value
 
 
-def greater(one: Key, other: Key) -> bool:
-    return bool(one > other)
-
-
-def less(one: Key, other: Key) -> bool:
-    return bool(one < other)
-
-
-def extreme(*, largest: bool) -> Callable[[AggregateUse], Extreme]:
-    return lambda use: Extreme(use.types[0], largest=largest)
-
-
-def beside(*, largest: bool) -> Callable[[AggregateUse], ValueBeside]:
-    return lambda use: ValueBeside(use, largest=largest)
-
-
 def only_type(use: AggregateUse) -> ValueType | None:
     """The type of the one argument."""
     return use.types[0] if len(use.types) == 1 else None
@@ -79,8 +65,8 @@ def type_beside(use: AggregateUse) -> ValueType | None:
 
 
 EXTREMES: Mapping[str, AggregateFunction] = {
-    "min": AggregateFunction(only_type, extreme(largest=False), ignores_repeats=True),
-    "max": AggregateFunction(only_type, extreme(largest=True), ignores_repeats=True),
-    "min_by": AggregateFunction(type_beside, beside(largest=False)),
-    "max_by": AggregateFunction(type_beside, beside(largest=True)),
+    "min": AggregateFunction(only_type, partial(Extreme, largest=False), ignores_repeats=True),
+    "max": AggregateFunction(only_type, partial(Extreme, largest=True), ignores_repeats=True),
+    "min_by": AggregateFunction(type_beside, partial(ValueBeside, largest=False)),
+    "max_by": AggregateFunction(type_beside, partial(ValueBeside, largest=True)),
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from matchrec.conditions.accumulators.aggregate import AggregateFunction, AggregateUse
-from matchrec.conditions.accumulators.values import Key, normalized, order_key
+from matchrec.conditions.accumulators.values import Key, order_key
+from matchrec.conditions.functions.comparisons import normalized
 from matchrec.conditions.functions.function import Value
 from matchrec.conditions.types import Family, ValueType, array
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from matchrec.conditions.accumulators.aggregate import AggregateFunction, AggregateUse, Result
 from matchrec.conditions.functions.function import FunctionError, Value
@@ -36,24 +37,23 @@ class Moments:
         self.m2, self.m3 = m2, m3
 
 
-Evaluate = Callable[[Moments, AggregateUse], Value]
-
-
 class Statistic:
-    """A statistic of one number. evaluate: it of one row or more."""
+    """A statistic of rows of numbers without NULL.
 
-    def __init__(self, use: AggregateUse, evaluate: Evaluate) -> None:
+    rows: their number `n` and sums, to which each is added. evaluate: it of one row or more.
+    """
+
+    def __init__(self, use: AggregateUse, rows: Any, evaluate: Callable[..., Value]) -> None:
         self.use = use
+        self.rows = rows
         self.evaluate = evaluate
-        self.moments = Moments()
 
     def add(self, *values: Value) -> None:
-        (x,) = values
-        if x is not None:
-            self.moments.add(float(x))
+        if None not in values:
+            self.rows.add(*map(float, values))
 
     def result(self) -> Value:
-        return self.evaluate(self.moments, self.use) if self.moments.n else None
+        return self.evaluate(self.rows, self.use) if self.rows.n else None
 
 
 def without_value(use: AggregateUse) -> float | None:
@@ -114,8 +114,8 @@ def of_numbers(arguments: int) -> Result:
     return result
 
 
-def statistic(evaluate: Evaluate) -> AggregateFunction:
-    return AggregateFunction(of_numbers(1), lambda use: Statistic(use, evaluate))
+def statistic(evaluate: Callable[[Moments, AggregateUse], Value]) -> AggregateFunction:
+    return AggregateFunction(of_numbers(1), lambda use: Statistic(use, Moments(), evaluate))
 
 
 MOMENTS: Mapping[str, AggregateFunction] = {

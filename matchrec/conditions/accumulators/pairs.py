@@ -7,16 +7,19 @@ second argument is the independent variable.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from matchrec.conditions.accumulators.aggregate import (
     Accumulator,
     AggregateFunction,
     AggregateUse,
     Result,
+    Taking,
 )
 from matchrec.conditions.accumulators.counts import Count, count_type
 from matchrec.conditions.accumulators.moments import (
     Moments,
+    Statistic,
     of_numbers,
     quotient,
     root,
@@ -43,24 +46,16 @@ class Pairs:
         self.yy += from_y * (y - self.average_y)
 
 
-Evaluate = Callable[[Pairs, AggregateUse], Value]
+class Points(Pairs):
+    """Pairs whose x is the second number, as in regr_slope(y, x), with its moments."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.of_x = Moments()
 
-class PairStatistic:
-    """A statistic of rows with two numbers. evaluate: it of one row or more."""
-
-    def __init__(self, use: AggregateUse, evaluate: Evaluate) -> None:
-        self.use = use
-        self.evaluate = evaluate
-        self.pairs = Pairs()
-
-    def add(self, *values: Value) -> None:
-        x, y = values
-        if x is not None and y is not None:
-            self.pairs.add(float(x), float(y))
-
-    def result(self) -> Value:
-        return self.evaluate(self.pairs, self.use) if self.pairs.n else None
+    def add(self, x: float, y: float) -> None:
+        super().add(y, x)
+        self.of_x.add(y)
 
 
 def covar_pop(rows: Pairs, _: AggregateUse) -> float:
@@ -91,54 +86,23 @@ def regr_sxy(rows: Pairs, _: AggregateUse) -> float:
     return rows.xy
 
 
-class Line:
-    """The slope or the intercept of a line through points. intercept: which of them."""
-
-    def __init__(self, *, intercept: bool) -> None:
-        self.intercept = intercept
-        self.pairs = Pairs()
-        self.of_x = Moments()
-
-    def add(self, *values: Value) -> None:
-        y, x = values
-        if x is not None and y is not None:
-            self.pairs.add(float(x), float(y))
-            self.of_x.add(float(x))
-
-    def result(self) -> float | None:
-        rows = self.pairs
-        if self.of_x.m2 == 0.0:
-            return None
-        slope = rows.xy / self.of_x.m2
-        return rows.average_y - slope * rows.average_x if self.intercept else slope
+def regr_slope(rows: Points, _: AggregateUse) -> float | None:
+    return rows.xy / rows.of_x.m2 if rows.of_x.m2 else None
 
 
-class OnePart:
-    """An aggregate of one of two numbers, over the rows that have both. part: its place."""
-
-    def __init__(self, part: int, rows: Accumulator) -> None:
-        self.part = part
-        self.rows = rows
-
-    def add(self, *values: Value) -> None:
-        if None not in values:
-            self.rows.add(values[self.part])
-
-    def result(self) -> Value:
-        return self.rows.result()
+def regr_intercept(rows: Points, use: AggregateUse) -> float | None:
+    slope = regr_slope(rows, use)
+    return None if slope is None else rows.average_y - slope * rows.average_x
 
 
-class Squares:
+def squares(rows: Moments, _: AggregateUse) -> float:
     """The sum of the squares of a number's distances from its average."""
+    return rows.m2
 
-    def __init__(self) -> None:
-        self.moments = Moments()
 
-    def add(self, *values: Value) -> None:
-        self.moments.add(float(values[0]))
-
-    def result(self) -> float | None:
-        return self.moments.m2 if self.moments.n else None
+def one_part(part: int, rows: Accumulator) -> Accumulator:
+    """An aggregate of one of two numbers, over the rows that have both. part: its place."""
+    return Taking(rows, lambda values: None if None in values else (values[part],))
 
 
 def use_of_part(use: AggregateUse, part: int) -> AggregateUse:
@@ -158,12 +122,20 @@ def type_of_part(part: int) -> Result:
 
 def average_of(part: int) -> AggregateFunction:
     return AggregateFunction(
-        type_of_part(part), lambda use: OnePart(part, begin_average(use_of_part(use, part)))
+        type_of_part(part), lambda use: one_part(part, begin_average(use_of_part(use, part)))
     )
 
 
-def of_pairs(evaluate: Evaluate) -> AggregateFunction:
-    return AggregateFunction(of_numbers(2), lambda use: PairStatistic(use, evaluate))
+def of_pairs(
+    evaluate: Callable[[Any, AggregateUse], Value], sums: type[Pairs] = Pairs
+) -> AggregateFunction:
+    return AggregateFunction(of_numbers(2), lambda use: Statistic(use, sums(), evaluate))
+
+
+def squares_of(part: int) -> AggregateFunction:
+    return AggregateFunction(
+        of_numbers(2), lambda use: one_part(part, Statistic(use, Moments(), squares))
+    )
 
 
 def count_of_pairs(use: AggregateUse) -> ValueType | None:
@@ -177,10 +149,10 @@ PAIRS: Mapping[str, AggregateFunction] = {
     "regr_count": AggregateFunction(count_of_pairs, Count),
     "regr_avgy": average_of(0),
     "regr_avgx": average_of(1),
-    "regr_syy": AggregateFunction(of_numbers(2), lambda _: OnePart(0, Squares())),
-    "regr_sxx": AggregateFunction(of_numbers(2), lambda _: OnePart(1, Squares())),
+    "regr_syy": squares_of(0),
+    "regr_sxx": squares_of(1),
     "regr_sxy": of_pairs(regr_sxy),
     "regr_r2": of_pairs(regr_r2),
-    "regr_slope": AggregateFunction(of_numbers(2), lambda _: Line(intercept=False)),
-    "regr_intercept": AggregateFunction(of_numbers(2), lambda _: Line(intercept=True)),
+    "regr_slope": of_pairs(regr_slope, Points),
+    "regr_intercept": of_pairs(regr_intercept, Points),
 }

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from bisect import insort
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from itertools import accumulate
 
-from matchrec.conditions.accumulators.aggregate import AggregateFunction, AggregateUse
+from matchrec.conditions.accumulators.aggregate import AggregateFunction, AggregateUse, Taking
 from matchrec.conditions.accumulators.values import sort_key
 from matchrec.conditions.functions.function import FunctionError, Value
 from matchrec.conditions.types import (
     DOUBLE,
-    INTERVAL,
-    MONTHS,
     NUMBERS,
+    SPANS,
     Family,
     ValueType,
 )
-
-RESULTS = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
 
 
 class SortedValues:
@@ -124,39 +122,23 @@ def positive(frequency: int) -> int:
     return frequency
 
 
-class WithinGroup:
-    """A percentile of what WITHIN GROUP orders by."""
-
-    def __init__(self, use: AggregateUse, *, discrete: bool) -> None:
-        type_, words = use.ordering[0]
-        self.rows = Percentile(type_, discrete=discrete, descends=words.startswith("DESC"))
-
-    def add(self, *values: Value) -> None:
-        percentage, value = values
-        self.rows.add(value, percentage)
-
-    def result(self) -> Value:
-        return self.rows.result()
+def within_group(use: AggregateUse, *, discrete: bool) -> Taking:
+    """A percentile of what WITHIN GROUP orders by, which comes after the part."""
+    type_, words = use.ordering[0]
+    rows = Percentile(type_, discrete=discrete, descends=words.startswith("DESC"))
+    return Taking(rows, lambda values: values[::-1])
 
 
-class Median:
+def median(use: AggregateUse) -> Taking:
     """The percentile at one half."""
-
-    def __init__(self, use: AggregateUse) -> None:
-        self.rows = Percentile(use.types[0])
-
-    def add(self, *values: Value) -> None:
-        self.rows.add(values[0], 0.5)
-
-    def result(self) -> Value:
-        return self.rows.result()
+    return Taking(Percentile(use.types[0]), lambda values: (*values, 0.5))
 
 
 def type_of_value(type_: ValueType) -> ValueType | None:
     """The type of a percentile of values of a type."""
     if type_.family in NUMBERS:
         return DOUBLE
-    return type_ if type_.family is Family.TIME else RESULTS.get(type_.family)
+    return type_ if type_.family is Family.TIME else SPANS.get(type_.family)
 
 
 def type_of_median(use: AggregateUse) -> ValueType | None:
@@ -178,15 +160,15 @@ def type_within_group(use: AggregateUse) -> ValueType | None:
     return type_of_value(use.ordering[0][0])
 
 
-def within_group(*, discrete: bool) -> Callable[[AggregateUse], WithinGroup]:
-    return lambda use: WithinGroup(use, discrete=discrete)
-
-
 PERCENTILES: Mapping[str, AggregateFunction] = {
-    "median": AggregateFunction(type_of_median, Median),
+    "median": AggregateFunction(type_of_median, median),
     "percentile": AggregateFunction(
         type_of_percentile, lambda use: Percentile(use.types[0]), constant=1
     ),
-    "percentile_cont": AggregateFunction(type_within_group, within_group(discrete=False), 0),
-    "percentile_disc": AggregateFunction(type_within_group, within_group(discrete=True), 0),
+    "percentile_cont": AggregateFunction(
+        type_within_group, partial(within_group, discrete=False), 0
+    ),
+    "percentile_disc": AggregateFunction(
+        type_within_group, partial(within_group, discrete=True), 0
+    ),
 }

@@ -15,19 +15,18 @@ from matchrec.conditions.accumulators.aggregate import (
     AggregateFunction,
     AggregateUse,
 )
-from matchrec.conditions.accumulators.values import EXACT, decimal_of, digits_of, divided
+from matchrec.conditions.accumulators.values import EXACT, decimal_of, digits_of
 from matchrec.conditions.functions.function import Value
+from matchrec.conditions.functions.numerals import divided
 from matchrec.conditions.types import (
-    DOUBLE,
-    INTERVAL,
-    MONTHS,
+    NUMBERS,
+    SPANS,
     Family,
     ValueType,
-    decimal,
+    average_type,
     sum_type,
 )
 
-INTERVALS = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
 DIGITS_OF_A_DOUBLE = 15  # up to which Spark divides the sum of decimals as a double
 PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of the result
 
@@ -163,27 +162,19 @@ class Attempt:
         return None if self.rows is None else self.rows.result()
 
 
-def average_type(type_: ValueType) -> ValueType:
-    """The type of Spark's avg over a decimal."""
-    return decimal(min(38, type_.precision + 4), min(38, type_.scale + 4))
-
-
 def type_of_sum(use: AggregateUse) -> ValueType | None:
     return _type(use, sum_type)
 
 
 def type_of_average(use: AggregateUse) -> ValueType | None:
-    return _type(use, lambda one: average_type(one) if one.family is Family.DECIMAL else DOUBLE)
+    return _type(use, average_type)
 
 
 def _type(use: AggregateUse, of_number: Callable[[ValueType], ValueType]) -> ValueType | None:
     if len(use.types) != 1:
         return None
     (type_,) = use.types
-    if type_.family in INTERVALS:
-        return INTERVALS[type_.family]
-    numbers = (Family.INTEGER, Family.FLOATING, Family.DECIMAL)
-    return of_number(type_) if type_.family in numbers else None
+    return of_number(type_) if type_.family in NUMBERS else SPANS.get(type_.family)
 
 
 def begin_sum(use: AggregateUse) -> Accumulator:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
+from matchrec.conditions.functions.comparisons import rank
 from matchrec.conditions.functions.function import Value
 from matchrec.conditions.types import Family, ValueType
 
@@ -18,19 +18,10 @@ Key = Any  # what compares with other keys
 SortKey = Callable[[Value], Key]
 
 
-def normalized(value: Value) -> Value:
-    """The value that stands for all that are equal to it: one NaN, and a zero without sign."""
-    if isinstance(value, float):
-        if value != value:
-            return math.nan
-        return value or 0.0
-    return value
-
-
 def sort_key(type_: ValueType) -> SortKey:
     """By what values of a type are sorted, NULL left out: NaN is the greatest number."""
     if type_.family is Family.FLOATING:
-        return lambda value: (value != value, value)
+        return rank
     return lambda value: value
 
 
@@ -42,13 +33,6 @@ def digits_of(value: Decimal, scale: int) -> int:
 def decimal_of(digits: int, scale: int) -> Decimal:
     """The decimal of so many last places."""
     return Decimal(digits).scaleb(-scale, EXACT)
-
-
-def divided(dividend: int, divisor: int) -> int:
-    """The quotient rounded half away from zero. divisor: positive."""
-    whole, rest = divmod(abs(dividend), divisor)
-    whole += 2 * rest >= divisor
-    return whole if dividend >= 0 else -whole
 
 
 @dataclass(frozen=True, slots=True)

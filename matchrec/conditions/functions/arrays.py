@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import (
     Compute,
     Function,
@@ -45,42 +46,31 @@ def overlap_type(use: Use) -> ValueType | None:
     return BOOLEAN if same_arrays(use) is not None else None
 
 
+def array_of_it(use: Use) -> ValueType | None:
+    """Of an array and one of its elements, that of the array."""
+    return use.types[0] if use.types[0].element == use.types[1] else None
+
+
 def as_it_is(use: Use) -> ValueType | None:
     return use.types[0]
 
 
-def key(value: Value) -> Value:
-    """What equal values have in common: NaN equals NaN, and -0.0 is 0.0."""
-    if isinstance(value, float):
-        return "NaN" if value != value else value + 0.0
-    return value
-
-
-def rank(value: Value) -> tuple[bool, Value]:
-    """What sorts values: NaN is last."""
-    nan = value != value
-    return nan, 0 if nan else value
-
-
 def different(values: Iterable[Value]) -> list[Value]:
     """Each value once, where it is first; 0.0 for -0.0."""
-    found: dict[Value, Value] = {}
-    for value in values:
-        found.setdefault(key(value), value + 0.0 if isinstance(value, float) else value)
-    return list(found.values())
+    return list(dict.fromkeys(map(normalized, values)))
 
 
 def contains(values: Sequence[Value], wanted: Value) -> bool | None:
     """NULL where it may be one of the NULLs."""
-    if any(value is not None and key(value) == key(wanted) for value in values):
+    if normalized(wanted) in map(normalized, values):
         return True
     return None if None in values else False
 
 
 def position(values: Sequence[Value], wanted: Value) -> int:
     """From 1; 0 where it is not in the array."""
-    keys = [key(value) for value in values]
-    return keys.index(key(wanted)) + 1 if key(wanted) in keys else 0
+    keys, key = list(map(normalized, values)), normalized(wanted)
+    return keys.index(key) + 1 if key in keys else 0
 
 
 def element_at(use: Use) -> Compute:
@@ -152,25 +142,25 @@ def union(one: Sequence[Value], other: Sequence[Value]) -> list[Value]:
 
 
 def intersection(one: Sequence[Value], other: Sequence[Value]) -> list[Value]:
-    keys = set(map(key, other))
-    return different(value for value in one if key(value) in keys)
+    keys = set(map(normalized, other))
+    return different(value for value in one if normalized(value) in keys)
 
 
 def difference(one: Sequence[Value], other: Sequence[Value]) -> list[Value]:
-    keys = set(map(key, other))
-    return different(value for value in one if key(value) not in keys)
+    keys = set(map(normalized, other))
+    return different(value for value in one if normalized(value) not in keys)
 
 
 def overlap(one: Sequence[Value], other: Sequence[Value]) -> bool | None:
     """NULL where a NULL may be what both have."""
-    keys = {key(value) for value in other if value is not None}
-    if any(value is not None and key(value) in keys for value in one):
+    if (set(map(normalized, one)) & set(map(normalized, other))) - {None}:
         return True
     return None if one and other and (None in one or None in other) else False
 
 
 def without(values: Sequence[Value], unwanted: Value) -> list[Value]:
-    return [one for one in values if one is None or key(one) != key(unwanted)]
+    gone = (normalized(unwanted),)
+    return [one for one in values if normalized(one) not in gone]
 
 
 def of_strings(use: Use) -> ValueType | None:
@@ -183,8 +173,8 @@ def size(use: Use) -> Compute:
     return lambda values: of_null if values is None else len(values)
 
 
-SIZE = Function((ARRAY,), given(INT), size, 1, 1, takes_nulls=True)
-AT = Function((ARRAY, WHOLE), of_element, element_at, 2, 2)
+SIZE = Function((ARRAY,), given(INT), size, takes_nulls=True)
+AT = Function((ARRAY, WHOLE), of_element, element_at)
 
 ARRAYS: Mapping[str, Function] = {
     "SIZE": SIZE,
@@ -192,15 +182,9 @@ ARRAYS: Mapping[str, Function] = {
     "ARRAY_SIZE": function((ARRAY,), given(INT), len),
     "ARRAY_CONTAINS": function((ARRAY, None), with_element(BOOLEAN), contains),
     "ARRAY_POSITION": function((ARRAY, None), with_element(BIGINT), position),
-    "ARRAY_REMOVE": Function(
-        (ARRAY, None),
-        lambda use: as_it_is(use) if use.types[0].element == use.types[1] else None,
-        lambda _: without,
-        2,
-        2,
-    ),
+    "ARRAY_REMOVE": function((ARRAY, None), array_of_it, without),
     "ELEMENT_AT": AT,
-    "[]": Function((ARRAY, WHOLE), of_element, subscript, 2, 2),
+    "[]": Function((ARRAY, WHOLE), of_element, subscript),
     "GET": function((ARRAY, WHOLE), of_element, element),
     "ARRAY_MIN": function((ARRAY,), of_element, extreme(min)),
     "ARRAY_MAX": function((ARRAY,), of_element, extreme(max)),

@@ -33,7 +33,7 @@ from matchrec.conditions.functions.times.calendar import DAY, SECOND, show_day, 
 from matchrec.conditions.functions.times.read_days import read_day
 from matchrec.conditions.functions.times.zones import find_zone
 from matchrec.conditions.functions.type_names import type_named
-from matchrec.conditions.types import STRING, Family, ValueType, is_wide_decimal
+from matchrec.conditions.types import STRING, TIMES, Family, ValueType, is_wide_decimal
 
 Rule = Callable[[ValueType, ValueType, Use], Compute]
 """How values of one type become values of another. Raises NoValueError where one has none."""
@@ -262,7 +262,7 @@ def _local(use: Use, compute: Callable[[int], Value]) -> Compute:
 
 
 def cast_function(build: Callable[[Use], Compute]) -> Function:
-    return Function((None,), cast_type, build, 1, 1)
+    return Function((None,), cast_type, build)
 
 
 def conversion(name: str, families: frozenset[Family] | None = None) -> Function:
@@ -275,10 +275,8 @@ def conversion(name: str, families: frozenset[Family] | None = None) -> Function
         taken = families is None or use.types[0].family in families
         return cast_type(named(use)) if taken else None
 
-    return Function((None,), result, lambda use: cast_as_set(named(use)), 1, 1)
+    return Function((None,), result, lambda use: cast_as_set(named(use)))
 
-
-TIMES = frozenset({F.DATE, F.TIMESTAMP, F.TIMESTAMP_NTZ})
 
 CASTS: Mapping[str, Function] = {
     "CAST": cast_function(cast_as_set),

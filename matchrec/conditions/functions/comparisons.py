@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
@@ -20,15 +21,24 @@ def comparison(compare: Callable[[Value, Value], bool]) -> Function:
     def build(use: Use) -> Compute:
         if all(one.family is not Family.FLOATING for one in use.types):
             return compare
-        return lambda left, right: compare(order(left), order(right))
+        return lambda left, right: compare(rank(float(left)), rank(float(right)))
 
-    return Function((None, None), same_type, build, 2, 2)
+    return Function((None, None), same_type, build)
 
 
-def order(number: Value) -> tuple[bool, float]:
-    """What a number among floats is compared by: NaN is the greatest."""
-    value = float(number)
-    return value != value, 0.0 if value != value else value
+def normalized(value: Value) -> Value:
+    """The value that stands for all that are equal to it: one NaN, and a zero without sign."""
+    if isinstance(value, float):
+        if value != value:
+            return math.nan
+        return value or 0.0
+    return value
+
+
+def rank(value: Value) -> tuple[bool, Value]:
+    """By what values are compared where some may be NaN, which is the greatest."""
+    nan = value != value
+    return nan, 0 if nan else value
 
 
 def type_of_choice(use: Use) -> ValueType | None:

@@ -71,7 +71,7 @@ def arithmetic(
 
         return compute
 
-    return Function((None, None), result, build, 2, 2)
+    return Function((None, None), result, build)
 
 
 def fitting(type_: ValueType, *, ansi: bool) -> Callable[[Decimal], Decimal | None]:

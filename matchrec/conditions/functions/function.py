@@ -8,7 +8,7 @@ the day did.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from matchrec.conditions.types import Family, ValueType
@@ -47,18 +47,18 @@ Result = Callable[[Use], ValueType | None]
 class Function:
     """A function of Spark.
 
-    parameters: the family of each argument, the last one also of all further ones; None takes any
-    type. result: its type, or None where the arguments do not fit. build: what computes it. least,
-    most: how many arguments it takes. takes_nulls: whether it may give something for NULL;
-    otherwise it is computed only where no argument is NULL.
+    parameters: the family of each argument; None takes any type. result: its type, or None where
+    the arguments do not fit. build: what computes it. least: how many arguments it takes at least;
+    None: all of them. takes_nulls: whether it may give something for NULL; otherwise it is computed
+    only where no argument is NULL. repeats: whether further arguments are as the last one.
     """
 
     parameters: tuple[Family | None, ...]
     result: Result
     build: Callable[[Use], Compute]
-    least: int
-    most: int | None
+    least: int | None = None
     takes_nulls: bool = False
+    repeats: bool = False
 
     def parameter(self, place: int) -> Family | None:
         """The family of the argument at a place."""
@@ -66,17 +66,14 @@ class Function:
 
     def takes(self, arguments: int) -> bool:
         """Whether it takes so many arguments."""
-        return self.least <= arguments and (self.most is None or arguments <= self.most)
+        most = len(self.parameters)
+        least = most if self.least is None else self.least
+        return least <= arguments and (self.repeats or arguments <= most)
 
 
 def gives(type_: ValueType) -> Result:
     """A result that is always of one type."""
     return lambda _: type_
-
-
-def plain(compute: Compute) -> Callable[[Use], Compute]:
-    """What computes a function in the same way at all uses."""
-    return lambda _: compute
 
 
 def function(
@@ -87,16 +84,6 @@ def function(
     least: int | None = None,
     takes_nulls: bool = False,
 ) -> Function:
-    """A function that is computed in the same way at all uses.
-
-    It takes as many arguments as there are parameters, or some fewer.
-    """
+    """A function that is computed in the same way at all uses."""
     result = gives(type_) if isinstance(type_, ValueType) else type_
-    most = len(parameters)
-    fewest = most if least is None else least
-    return Function(parameters, result, plain(compute), fewest, most, takes_nulls)
-
-
-def of_any_number(found: Function) -> Function:
-    """The same of one argument or more."""
-    return replace(found, least=1, most=None)
+    return Function(parameters, result, lambda _: compute, least, takes_nulls)

@@ -25,7 +25,7 @@ def rounding(mode: str) -> Function:
 
         return compute
 
-    return Function((Family.FLOATING,), gives(DOUBLE), build, 1, 1)
+    return Function((Family.FLOATING,), gives(DOUBLE), build)
 
 
 NUMBERS: Mapping[str, Function] = {

@@ -161,3 +161,10 @@ def as_decimal(number: Fraction) -> Decimal:
 def whole_part(number: Decimal) -> int:
     """The number without its fraction."""
     return int(number.to_integral_value(ROUND_DOWN))
+
+
+def divided(dividend: int, divisor: int) -> int:
+    """The quotient rounded half away from zero. divisor: positive."""
+    whole, rest = divmod(abs(dividend), divisor)
+    whole += 2 * rest >= divisor
+    return whole if dividend >= 0 else -whole

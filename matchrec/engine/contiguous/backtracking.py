@@ -8,15 +8,19 @@ import numpy as np
 
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.chained import Chained
+from matchrec.engine.contiguous.distances import LongestSearch, WindowedSearch
 from matchrec.engine.contiguous.kernels import backtracking as kernel
-from matchrec.engine.contiguous.longest import LongestSearch
 from matchrec.engine.contiguous.plain import PlainSearch, refuse_negation
 from matchrec.engine.contiguous.search import ContiguousAlgorithm, Room, larger
-from matchrec.engine.contiguous.windowed import WindowedSearch
 from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import Partitions
-from matchrec.engine.selection.algorithms import SelectionAlgorithm, try_one_run
+from matchrec.engine.selection.algorithms import (
+    SelectionAlgorithm,
+    try_and_skip,
+    try_every_run,
+    try_one_run,
+)
 from matchrec.plan.clauses import MatchOutput
 
 
@@ -38,7 +42,10 @@ class Backtracking:
     def choose(self, task: Task) -> Algorithm:
         """The fastest algorithm for a task that it supports."""
         if task.selects:
-            return SelectionAlgorithm(self.name, "event selection", try_one_run, self.room)
+            begin = try_one_run if task.output is MatchOutput.PREFERRED else try_every_run
+            if task.stages is not None and task.stages.skip is not None:
+                begin = try_and_skip
+            return SelectionAlgorithm(self.name, "event selection", begin, self.room)
         if task.output is MatchOutput.LONGEST:
             return ContiguousAlgorithm(self.name, "longest", LongestSearch, self.room)
         if task.looks_only_at_data and task.windowed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,17 +14,19 @@ from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.selection.algorithms import (
+    Begin,
     SelectionAlgorithm,
     advance_all_runs,
+    advance_preferred_runs,
     build_graph,
     skip_runs,
 )
 from matchrec.plan.clauses import MatchOutput
 
-NAMES = {
-    MatchOutput.PREFERRED: "preferred matches that skip rows",
-    MatchOutput.ALL: "all matches",
-    MatchOutput.NON_OVERLAPPING: "matches that do not overlap",
+ALGORITHMS: Mapping[MatchOutput, tuple[str, Begin]] = {
+    MatchOutput.PREFERRED: ("preferred matches that skip rows", advance_preferred_runs),
+    MatchOutput.ALL: ("all matches", advance_all_runs),
+    MatchOutput.NON_OVERLAPPING: ("matches that do not overlap", advance_all_runs),
 }
 _NODES_OF_A_ROW = 16
 
@@ -45,10 +48,10 @@ class BreadthFirst:
         if task.output is MatchOutput.GRAPH:  # in which no run may merge with another
             return SelectionAlgorithm(self.name, "graph of all matches", build_graph, self.room)
         if task.stages is not None and task.stages.skip is not None:
-            name, begin = "matches that a skip strategy leaves", skip_runs
-            return SelectionAlgorithm(self.name, name, begin, self.room, self.merge_runs)
+            name = "matches that a skip strategy leaves"
+            return SelectionAlgorithm(self.name, name, skip_runs, self.room, self.merge_runs)
         if task.selects:
-            name, begin = NAMES[task.output], advance_all_runs
+            name, begin = ALGORITHMS[task.output]
             return SelectionAlgorithm(self.name, name, begin, self.room, self.merge_runs)
         if task.output is MatchOutput.LONGEST:
             kind = BreadthFirstSearch if self.merge_runs else PlainBreadthFirstSearch

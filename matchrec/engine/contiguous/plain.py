@@ -22,7 +22,7 @@ from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.evaluate.mathematics import mathematics_of
+from matchrec.evaluate.mathematics.functions import mathematics_of
 from matchrec.evaluate.python_calls import PythonCalls
 from matchrec.evaluate.values import Source
 from matchrec.plan.clauses import MatchOutput
@@ -124,10 +124,10 @@ class PlainSearch:
 class RingSearch(PlainSearch, ABC):
     """A search whose memory is one ring of rows, which it loses when that grows."""
 
-    work: layout.WindowWork | layout.ReachWork | layout.ChainWork
+    work: layout.DistanceWork | layout.ChainWork
 
     @abstractmethod
-    def new_work(self, rows: int) -> layout.WindowWork | layout.ReachWork | layout.ChainWork:
+    def new_work(self, rows: int) -> layout.DistanceWork | layout.ChainWork:
         """Empty memory for so many rows, a power of two."""
 
     def grow(self, status: int) -> None:

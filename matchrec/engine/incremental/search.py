@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from matchrec.conditions.run_condition import Kind
+from matchrec.conditions.types import Kind
 from matchrec.engine.compiled import CompiledTask, compile_task
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.incremental.state import SearchState
@@ -27,7 +27,7 @@ from matchrec.engine.selection.ordering import sort_matches
 from matchrec.engine.selection.records import SearchInput, prepare_input
 from matchrec.engine.selection.skip import concatenate
 from matchrec.engine.selection.skip_release import Release, SearchPosition, release_matches
-from matchrec.evaluate.registers import FirstRow, LastRow, Reduced
+from matchrec.evaluate.meanings import FirstRow, LastRow, Reduced
 from matchrec.nfa.places import NOT_NEAR
 
 ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6)

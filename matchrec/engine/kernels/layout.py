@@ -115,22 +115,18 @@ class RunsWork(NamedTuple):
     table: RunArray
 
 
-class WindowWork(NamedTuple):
-    """What a search inside windows works in: see `kernels.windowed`."""
+class DistanceWork(NamedTuple):
+    """What a search works in that finds out how far acceptance is.
+
+    distances: int32[r, s], see `kernels.windowed` and `kernels.longest`; r is a power of two, and
+    row position p stands at distances[p & (r - 1)]. path, best_before: int32[r], the choice that is
+    tried at each row from the starting row on, and the best distance by those before it.
+    """
 
     progress: IntArray
-    nearest: ChoiceArray
+    distances: ChoiceArray
     path: ChoiceArray
-    least: ChoiceArray
-
-
-class ReachWork(NamedTuple):
-    """What a search for longest matches works in: see `kernels.longest`."""
-
-    progress: IntArray
-    farthest: ChoiceArray
-    path: ChoiceArray
-    most: ChoiceArray
+    best_before: ChoiceArray
 
 
 class ChainWork(NamedTuple):
@@ -142,7 +138,7 @@ class ChainWork(NamedTuple):
 
 
 Work = PathWork | RunsWork
-AnyWork = Work | WindowWork | ReachWork | ChainWork
+AnyWork = Work | DistanceWork | ChainWork
 
 
 class Found(NamedTuple):

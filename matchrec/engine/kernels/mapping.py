@@ -7,7 +7,8 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.evaluate.kernels import Input, holds, update_registers
+from matchrec.evaluate.kernels.conditions import Input, holds
+from matchrec.evaluate.kernels.steps import update_registers
 from matchrec.jit.decorators import inlined, spliced
 
 Rules = layout.Rules | own.Rules

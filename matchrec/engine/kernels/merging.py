@@ -11,7 +11,7 @@ from matchrec.engine.contiguous.kernels.starts import end_of_window
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import RunArray
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.evaluate.arithmetic import wrapped_product
+from matchrec.evaluate.kernels.arithmetic import wrapped_product
 from matchrec.jit.decorators import inlined
 
 Rules = layout.Rules | own.Rules

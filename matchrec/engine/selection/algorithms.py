@@ -10,8 +10,9 @@ from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.selection import backtracking, breadth_first
-from matchrec.engine.selection.ordering import number_chunks
-from matchrec.engine.selection.records import SearchInput, arrange_chunks, prepare_input
+from matchrec.engine.selection.ordering import number_chunks, sort_matches
+from matchrec.engine.selection.records import SearchInput, prepare_input
+from matchrec.engine.selection.skip import keep_by_partition
 
 Begin = Callable[[Task, SearchInput, Room, IntArray | None], Iterator[Matches]]
 
@@ -40,9 +41,33 @@ class SelectionAlgorithm:
 def try_one_run(
     task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
+    """Preferred matches, which are found in the order of their starting rows."""
+    return number_chunks(backtracking.Search(task, arrays, room).find_matches(counters))
+
+
+def try_every_run(
+    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+) -> Iterator[Matches]:
     """Matches are found by their starting rows, so all of them are held to be put in order."""
+    found = backtracking.Search(task, arrays, room).find_matches(counters)
+    return number_chunks(map(sort_matches, found))
+
+
+def try_and_skip(
+    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+) -> Iterator[Matches]:
+    """As every run, but those that a skip strategy leaves no room for."""
     search = backtracking.Search(task, arrays, room)
-    return arrange_chunks(task, search.find_matches(counters), arrays, search.work)
+    found, last_live = search.find_matches(counters), search.work.last_live
+    return number_chunks(keep_by_partition(task, found, arrays.rows.starts, last_live))
+
+
+def advance_preferred_runs(
+    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+) -> Iterator[Matches]:
+    """Preferred matches, which are found in the order of their starting rows."""
+    search = breadth_first.PreferredSearch(task, arrays, room, counters)
+    return number_chunks(search.find_matches())
 
 
 def advance_all_runs(
@@ -50,7 +75,7 @@ def advance_all_runs(
 ) -> Iterator[Matches]:
     """Matches are found when they are complete, those of a chunk in some order."""
     search = breadth_first.Search(task, arrays, room, counters)
-    return arrange_chunks(task, search.find_matches(), arrays, search.work)
+    return number_chunks(map(sort_matches, search.find_matches()))
 
 
 def skip_runs(

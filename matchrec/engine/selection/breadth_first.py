@@ -26,14 +26,15 @@ from matchrec.engine.selection.records import (
 )
 from matchrec.engine.selection.skip import concatenate, filter_matches, keep_matches
 from matchrec.engine.selection.skip_release import NO_BOUNDS, SearchPosition, release_matches
-from matchrec.plan.clauses import MatchOutput
 
 _NODES_OF_A_RUN = 16
 ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what is released
 
 
 class Search:
-    """The runs and the shared buffer of their rows."""
+    """The runs and the shared buffer of their rows. kernel: what advances them."""
+
+    kernel = staticmethod(breadth_first.search)
 
     def __init__(
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
@@ -44,8 +45,6 @@ class Search:
         if arrays.python is not None:
             arrays.python.registers = lambda: self.work.registers
         self.counters = counters
-        one_match = task.output is MatchOutput.PREFERRED
-        self.kernel = preferred.search if one_match else breadth_first.search
         self.work = initial_work(task, self.arrays, room.memory)
         self.enlarge_runs(room.memory)
         self.enlarge_nodes(_NODES_OF_A_RUN * room.memory)
@@ -147,6 +146,12 @@ class Search:
             registers[-1] = self.arrays.compiled.linked.initial
         table = np.zeros((2 * size, 2), np.int64)
         self.work = self.work._replace(runs=runs, registers=registers, table=table)
+
+
+class PreferredSearch(Search):
+    """The same, for the preferred match of each starting row."""
+
+    kernel = staticmethod(preferred.search)
 
 
 @dataclass(slots=True)

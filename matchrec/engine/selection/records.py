@@ -6,7 +6,6 @@ then row positions, then variables; equal ones once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,9 +24,7 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.matches import look_up
-from matchrec.engine.selection.ordering import number_chunks, sort_matches
-from matchrec.engine.selection.skip import keep_by_partition
-from matchrec.evaluate.mathematics import mathematics_of
+from matchrec.evaluate.mathematics.functions import mathematics_of
 from matchrec.evaluate.python_calls import PythonCalls
 from matchrec.evaluate.values import Source
 from matchrec.jit.callbacks import NO_CALLBACK
@@ -281,14 +278,3 @@ def add_counters(counters: IntArray | None, work: own.Work) -> None:
         most = max(counters[own.MOST_LIVE], work.counters[0, own.MOST_LIVE])
         counters += work.counters[0]
         counters[own.MOST_LIVE] = most
-
-
-def arrange_chunks(
-    task: Task, found: Iterator[Matches], arrays: SearchInput, work: own.Work
-) -> Iterator[Matches]:
-    """Sort each chunk of matches, keep those that the skip strategy keeps, and number them."""
-    if task.output is MatchOutput.PREFERRED:
-        return number_chunks(found)
-    if task.stages is not None and task.stages.skip is not None:
-        return number_chunks(keep_by_partition(task, found, arrays.rows.starts, work.last_live))
-    return number_chunks(sort_matches(matches) for matches in found)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from matchrec.frontends.lexing.function_names import SEMANTICS
+
 MARK = "ROW_PATTERN_FUNCTION_"
 VARIABLE = "ROW_PATTERN_VARIABLE_"
 
@@ -18,6 +20,15 @@ def called(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 def name_of(node: exp.Expr) -> str | None:
     """The name of the function of row patterns that a node calls, or None."""
-    if isinstance(node, exp.Anonymous) and str(node.this).upper().startswith(MARK):
-        return str(node.this).upper().removeprefix(MARK)
-    return None
+    name = function_name(node)
+    return name.removeprefix(MARK) if name.startswith(MARK) else None
+
+
+def function_name(node: exp.Expr) -> str:
+    """The name, in upper case, of a function that sqlglot does not know; else nothing."""
+    return str(node.this).upper() if isinstance(node, exp.Anonymous) else ""
+
+
+def has_semantics(node: exp.Expr) -> bool:
+    """Whether RUNNING or FINAL stands before it."""
+    return node.parent is not None and name_of(node.parent) in SEMANTICS

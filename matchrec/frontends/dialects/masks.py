@@ -9,12 +9,11 @@ from sqlglot import Token, TokenType
 from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.dialects.marks import MARK, VARIABLE
 from matchrec.frontends.dialects.product import Product
-from matchrec.frontends.lexing.function_names import OF_THE_MATCH
+from matchrec.frontends.lexing.function_names import OF_THE_MATCH, SEMANTICS
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.source import Span
 
-_SEMANTICS = frozenset({"RUNNING", "FINAL"})
 _CASTS = frozenset({"CAST", "TRY_CAST"})
 _TEXTS = frozenset({"VARCHAR", "CHAR"})
 
@@ -40,7 +39,7 @@ def _marks(tokens: TokenSequence, functions: Mapping[str, str]) -> Iterator[Edit
         elif _qualifies(tokens, index) and token.span.start in keywords:
             yield Edit(token.span, VARIABLE + token.text)
         elif (
-            word in _SEMANTICS
+            word in SEMANTICS
             and tokens.key(index - 1) != "."
             and tokens.key(opening) == "("
             and opening in tokens.pairs

@@ -16,9 +16,8 @@ from matchrec.frontends.dialects.marks import VARIABLE, name_of
 from matchrec.frontends.dialects.masks import masked
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.rules.place import Place, Rule
+from matchrec.frontends.lexing.function_names import SEMANTICS
 from matchrec.frontends.lexing.sqlglot_tokens import tokens_by
-
-_SEMANTICS = frozenset({"RUNNING", "FINAL"})
 
 
 def tokens_in(text: str, product: Product) -> list[Token]:
@@ -90,6 +89,6 @@ def _unmarked(node: exp.Expr, product: Product) -> exp.Expr:
     name = name_of(node)
     if name is None:
         return node
-    if name in _SEMANTICS and len(node.expressions) == 1:
+    if name in SEMANTICS and len(node.expressions) == 1:
         return exp.var(f"{name} {_written(node.expressions[0], product)}")
     return exp.Anonymous(this=name, expressions=node.expressions)

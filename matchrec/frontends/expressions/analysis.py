@@ -13,7 +13,7 @@ from matchrec.errors.language import part
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
-from matchrec.frontends.lexing.function_names import AGGREGATES, OF_THE_MATCH, words
+from matchrec.frontends.lexing.function_names import AGGREGATES, OF_THE_MATCH, SEMANTICS, words
 from matchrec.frontends.lexing.sqlglot_columns import WrittenColumn, find_columns
 from matchrec.frontends.lexing.token_sequence import TokenSequence, read_tokens
 from matchrec.frontends.lexing.tokens import CLOSING, OPENING, Token, TokenKind
@@ -119,7 +119,6 @@ class Analysis(TokenSequence):
         return self.respelt[first:end]
 
 
-_SEMANTICS = frozenset({"RUNNING", "FINAL"})
 _NOT_A_FUNCTION = words(
     """
     AND AS ASC AT BETWEEN COLLATE DESC DISTINCT DIV ELSE END ESCAPE FROM ILIKE IN IS LIKE NOT NULLS
@@ -131,7 +130,7 @@ _NOT_A_FUNCTION = words(
 def is_semantics(analysis: TokenSequence, index: int) -> bool:
     """Whether RUNNING or FINAL stands at `index` before a function, and is no column."""
     return (
-        analysis.key(index) in _SEMANTICS
+        analysis.key(index) in SEMANTICS
         and analysis.key(index - 1) != "."
         and analysis.key(index + 1) not in _NOT_A_FUNCTION
         and analysis.is_call(index + 1)
@@ -215,7 +214,7 @@ def _refuse_misplaced_semantics(analysis: Analysis, prefixes: frozenset[int]) ->
         following = analysis.tokens[index + 1]
         if (
             index not in prefixes
-            and token.key in _SEMANTICS
+            and token.key in SEMANTICS
             and analysis.key(index - 1) not in (".", "AS")
             and following.is_name
             and following.key not in _NOT_A_FUNCTION

@@ -3,7 +3,7 @@
     LAST(A.price) * 1.1 > price      →      > ( * (?, 1.1), ?)   over   `? * 1.1 > ?`
 
 Three steps: `analysis` finds tokens and columns, `references` takes out what reads rows,
-`structure` finds the operations between them.
+`operations` finds the operations between them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from matchrec.errors.language import part
 from matchrec.errors.sql import syntax as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.frontends.expressions.analysis import Analysis, Clause, Scope, analyse
-from matchrec.frontends.expressions.operations import read_operations
-from matchrec.frontends.expressions.references import find_holes, refuse_references
+from matchrec.frontends.expressions.operations.precedence import read_operations
+from matchrec.frontends.expressions.references.holes import find_holes, refuse_references
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.function_names import CONSTANT_CALLS, NONDETERMINISTIC
 from matchrec.plan.clauses import RowExpression

@@ -11,6 +11,7 @@ def words(text: str) -> frozenset[str]:
 PHYSICAL = frozenset({"PREV", "NEXT"})
 LOGICAL = frozenset({"FIRST", "LAST"})
 NAVIGATION = PHYSICAL | LOGICAL
+SEMANTICS = frozenset({"RUNNING", "FINAL"})
 OF_THE_MATCH = NAVIGATION | {"CLASSIFIER", "MATCH_NUMBER", "MATCH_ROW_NUMBER"}
 
 AGGREGATES = words(

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import sase as errors
 from matchrec.errors.kinds import nearest
+from matchrec.errors.sase import query as errors
 from matchrec.frontends.sase.syntax.nodes import Component, Index, Name, SaseQuery, Where
 from matchrec.source import Span
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
-from matchrec.errors import sase_expression as errors
+from matchrec.errors.sase import expression as errors
 from matchrec.frontends.expressions.combined import with_holes
-from matchrec.frontends.expressions.operators import operation_of_call
+from matchrec.frontends.expressions.operations.operators import operation_of_call
 from matchrec.frontends.lexing.function_names import (
     AGGREGATES,
     NONDETERMINISTIC,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matchrec.errors import sase as errors
-from matchrec.errors import sase_expression as expression_errors
+from matchrec.errors.sase import expression as expression_errors
+from matchrec.errors.sase import query as errors
 from matchrec.frontends.expressions.combined import comparison, joined
 from matchrec.frontends.sase.components import CLOSING, Components, declared, variables_of
 from matchrec.frontends.sase.conjuncts import conjuncts

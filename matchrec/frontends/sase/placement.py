@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.errors import sase_expression as errors
+from matchrec.errors.sase import expression as errors
 from matchrec.frontends.sase.components import Components
 from matchrec.frontends.sase.syntax.nodes import Index
 from matchrec.plan.expression import Aggregate, ColumnReference, Reference, Scalar, references

@@ -192,11 +192,12 @@ def ranked_columns(
         by_type.setdefault(table.column(wire.column(index)).type, []).append(index)
     ranks: dict[int, pa.Array] = {}
     values: dict[int, list[object]] = {}
+    in_python = executable.task.calls_python
     for indices in by_type.values():
         several = pa.chunked_array([column(table, wire.column(index)) for index in indices])
         together = several.combine_chunks()
         ranked = dense_ranks(together)
-        known = ordered(together) if executable.task.calls_python else []
+        known = ordered(together) if in_python else []
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
             values[executable.crossing.integers.index(index)] = known

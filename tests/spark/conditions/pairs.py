@@ -37,9 +37,7 @@ def lagged(condition: str) -> str:
     return re.sub(r"\bA\.(\w+)", r"LAG(\1) OVER w", condition)
 
 
-def holds_in_patterns(
-    spark: SparkSession, table: str, conditions: Sequence[str], engine: str
-) -> Found:
+def holds_in_patterns(spark: SparkSession, table: str, conditions: Sequence[str]) -> Found:
     """What matchrec says."""
     defined = [re.sub(r"\bA\.(\w+)", r"LAST(A.\1)", one) for one in conditions]
     names = [f"C{number}" for number in range(len(conditions))]
@@ -49,6 +47,5 @@ def holds_in_patterns(
         f"""SELECT k, t, c FROM {table} MATCH_RECOGNIZE (
             PARTITION BY k ORDER BY t MEASURES LAST(t) AS t, CLASSIFIER() AS c
             PATTERN (A ({" | ".join(names)})) ALL MATCHES DEFINE {define})""",
-        engine=engine,
     ).collect()
     return {(row.k, row.t, int(row.c[1:])) for row in rows}

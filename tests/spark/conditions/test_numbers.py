@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.quick.scale import examples, half_of
+from tests.quick.scale import examples
 from tests.spark.conditions.pairs import holds_in_patterns, holds_in_spark
 
 EDGES = (0.0, -0.0, 0.5, 1.0, -1.0, 2.5, 0.15, 1.005, 1e-310, 1e300, math.inf, -math.inf, math.nan)
@@ -109,12 +109,11 @@ def numbers(spark: SparkSession) -> Iterator[str]:
     spark.conf.unset("spark.sql.ansi.enabled")
 
 
-@pytest.mark.parametrize("engine", half_of(["backtracking", "breadth_first"], 1))
-def test_functions_of_two_rows(spark: SparkSession, numbers: str, engine: str) -> None:
+def test_functions_of_two_rows(spark: SparkSession, numbers: str) -> None:
     conditions = [line.strip() for line in CONDITIONS.strip().splitlines()]
     expected = holds_in_spark(spark, numbers, conditions)
     assert len({number for *_, number in expected}) > len(conditions) - 5, "most hold somewhere"
-    assert holds_in_patterns(spark, numbers, conditions, engine) == expected
+    assert holds_in_patterns(spark, numbers, conditions) == expected
 
 
 def test_what_java_prescribes_is_the_same_to_the_last_bit(
@@ -132,6 +131,6 @@ def test_what_java_prescribes_is_the_same_to_the_last_bit(
     conditions = [f"{one}(y + 0 * A.t) <=> {one}" for one in EXACT]
     conditions += ["power(y + 0 * A.t, x) <=> power", "hypot(x, y + 0 * A.t) <=> hypot"]
     conditions += ["atan2(x, y + 0 * A.t) <=> atan2", "log(y + 0 * A.t, x) <=> log"]
-    found = holds_in_patterns(spark, "computed", conditions, "backtracking")
+    found = holds_in_patterns(spark, "computed", conditions)
     rows = spark.table("computed").count() - 3
     assert len(found) == rows * len(conditions)

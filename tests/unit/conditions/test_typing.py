@@ -8,15 +8,14 @@ from matchrec.conditions.run_condition import (
     Arithmetic,
     Compare,
     Constant,
-    Kind,
     Read,
     Reduce,
     RunExpression,
     Widen,
 )
 from matchrec.conditions.split import split
-from matchrec.conditions.types import Family, ValueType
-from matchrec.conditions.typing import Typer
+from matchrec.conditions.types import Family, Kind, ValueType
+from matchrec.conditions.typing.typer import Typer
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower

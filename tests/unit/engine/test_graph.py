@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.run_condition import Reduction
+from matchrec.conditions.operations import Reduction
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.matches import Matches

@@ -9,16 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matchrec.conditions.run_condition import (
-    Compare,
-    Comparison,
-    Constant,
-    Kind,
-    Read,
-    Reduce,
-    Reduction,
-    RunExpression,
-)
+from matchrec.conditions.operations import Comparison, Reduction
+from matchrec.conditions.run_condition import Compare, Constant, Read, Reduce, RunExpression
+from matchrec.conditions.types import Kind
 from matchrec.engine.choose import ENGINES, choose
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst

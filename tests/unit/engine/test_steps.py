@@ -7,15 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matchrec.conditions.run_condition import (
-    Compare,
-    Comparison,
-    Constant,
-    Kind,
-    Reduce,
-    Reduction,
-    RunExpression,
-)
+from matchrec.conditions.operations import Comparison, Reduction
+from matchrec.conditions.run_condition import Compare, Constant, Reduce, RunExpression
+from matchrec.conditions.types import Kind
 from matchrec.engine.choose import ENGINES
 from matchrec.engine.cost import classify_time
 from matchrec.engine.interface import Engine, Task

@@ -7,15 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.evaluate.arithmetic import (
-    NULL,
-    VALUE,
-    combine_floats,
-    combine_integers,
-    compare,
-    order_of_floats,
-    order_of_integers,
-)
 from matchrec.evaluate.instructions import (
     DIVIDE,
     DIVISION_BY_ZERO,
@@ -31,6 +22,15 @@ from matchrec.evaluate.instructions import (
     PLUS,
     REMAINDER,
     TIMES,
+)
+from matchrec.evaluate.kernels.arithmetic import (
+    NULL,
+    VALUE,
+    combine_floats,
+    combine_integers,
+    compare,
+    order_of_floats,
+    order_of_integers,
 )
 from matchrec.jit.decorators import kernel
 

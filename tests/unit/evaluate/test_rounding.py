@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from matchrec.evaluate.mathematics import NO_RESULT, ROUNDING, compute
+from matchrec.evaluate.mathematics.functions import NO_RESULT, ROUNDING, compute
 from matchrec.jit.callbacks import pointer_to
 from tests.quick.scale import examples
 

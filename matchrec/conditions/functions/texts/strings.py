@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from matchrec.conditions.functions.function import (
@@ -10,7 +10,6 @@ from matchrec.conditions.functions.function import (
     FunctionError,
     UndecidedError,
     function,
-    of_any_number,
 )
 from matchrec.conditions.functions.texts.letters import capitalise, lower, soundex, upper
 from matchrec.conditions.types import BOOLEAN, INT, STRING, Family
@@ -47,21 +46,13 @@ def right(text: str, length: int) -> str:
     return text[max(len(text) - length, 0) :] if length > 0 else ""
 
 
-def trim(*texts: str) -> str:
+def trimming(strip: Callable[[str, str], str]) -> Function:
     """Of one text; or, of two, what the first has is taken from the second."""
-    return texts[-1].strip(removed(texts))
 
+    def trim(one: str, other: str | None = None) -> str:
+        return strip(one, " ") if other is None else strip(other, one)
 
-def trim_left(*texts: str) -> str:
-    return texts[-1].lstrip(removed(texts))
-
-
-def trim_right(*texts: str) -> str:
-    return texts[-1].rstrip(removed(texts))
-
-
-def removed(texts: tuple[str, ...]) -> str:
-    return texts[0] if len(texts) == 2 else " "
+    return function(texts(2), STRING, trim, least=1)
 
 
 def trim_both(text: str, characters: str = " ") -> str:
@@ -194,7 +185,7 @@ def texts(count: int) -> tuple[Family, ...]:
 
 
 LOCATE = function((TEXT, TEXT, WHOLE), INT, locate, least=2, takes_nulls=True)
-CONCAT = of_any_number(function((TEXT,), STRING, concat))
+CONCAT = replace(function((TEXT,), STRING, concat), repeats=True)
 LENGTH = function((TEXT,), INT, len)
 UPPER = function((TEXT,), STRING, upper)
 LOWER = function((TEXT,), STRING, lower)
@@ -219,9 +210,9 @@ STRINGS: Mapping[str, Function] = {
     "SUBSTR": SUBSTRING,
     "LEFT": function((TEXT, WHOLE), STRING, left),
     "RIGHT": function((TEXT, WHOLE), STRING, right),
-    "TRIM": function(texts(2), STRING, trim, least=1),
-    "LTRIM": function(texts(2), STRING, trim_left, least=1),
-    "RTRIM": function(texts(2), STRING, trim_right, least=1),
+    "TRIM": trimming(str.strip),
+    "LTRIM": trimming(str.lstrip),
+    "RTRIM": trimming(str.rstrip),
     "BTRIM": function(texts(2), STRING, trim_both, least=1),
     "LPAD": function((TEXT, WHOLE, TEXT), STRING, pad_left, least=2),
     "RPAD": function((TEXT, WHOLE, TEXT), STRING, pad_right, least=2),

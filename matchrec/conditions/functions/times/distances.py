@@ -17,9 +17,8 @@ from matchrec.conditions.functions.times.calendar import (
     months_of,
 )
 from matchrec.conditions.functions.times.zones import Zone, find_zone
-from matchrec.conditions.types import BIGINT, DOUBLE, INT, Family, ValueType
+from matchrec.conditions.types import BIGINT, DOUBLE, INT, TIMES, Family, ValueType
 
-TIMES = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_NTZ})
 UTC = find_zone("UTC")
 MINUTE, HOUR = 60 * SECOND, 3600 * SECOND
 
@@ -75,7 +74,7 @@ def of_time(type_: ValueType, compute: Compute, read: Callable[[Use], Compute]) 
         reads = read(use)
         return lambda time: compute(reads(time))
 
-    return Function((None,), of_times(type_, TIMES), build, 1, 1)
+    return Function((None,), of_times(type_, TIMES), build)
 
 
 def toward_zero(number: int, divisor: int) -> int:
@@ -177,13 +176,13 @@ def instant_of(factor: int) -> Compute:
 
 
 SECONDS_TOWARD_ZERO = of_time(BIGINT, lambda instant: toward_zero(instant, SECOND), as_instant)
-DAYS_BETWEEN = Function((None, None), of_times(INT, TIMES, TIMES), days_between, 2, 2)
+DAYS_BETWEEN = Function((None, None), of_times(INT, TIMES, TIMES), days_between)
 
 DISTANCES: Mapping[str, Function] = {
-    "TIMESTAMPDIFF": Function((None, None), distance_type, distance, 2, 2),
+    "TIMESTAMPDIFF": Function((None, None), distance_type, distance),
     "DATEDIFF": DAYS_BETWEEN,
     "MONTHS_BETWEEN": Function(
-        (None, None, Family.BOOLEAN), of_times(DOUBLE, TIMES, TIMES), months_between, 2, 3
+        (None, None, Family.BOOLEAN), of_times(DOUBLE, TIMES, TIMES), months_between, 2
     ),
     "UNIX_TIMESTAMP": SECONDS_TOWARD_ZERO,
     "TO_UNIX_TIMESTAMP": SECONDS_TOWARD_ZERO,

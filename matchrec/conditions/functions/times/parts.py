@@ -17,13 +17,12 @@ from matchrec.conditions.functions.times.calendar import (
 from matchrec.conditions.functions.times.distances import (
     HOUR,
     MINUTE,
-    TIMES,
     as_local,
     of_time,
     toward_zero,
 )
 from matchrec.conditions.functions.type_names import TINYINT
-from matchrec.conditions.types import INT, Family, ValueType, decimal
+from matchrec.conditions.types import INT, TIMES, Family, ValueType, decimal
 
 SECONDS = decimal(8, 6)
 
@@ -118,7 +117,7 @@ def part(name: str) -> Function:
 DAY_OF_MONTH = part("DAY")
 
 TIME_PARTS: Mapping[str, Function] = {
-    "EXTRACT": Function((None,), part_type, extract, 1, 1),
+    "EXTRACT": Function((None,), part_type, extract),
     "YEAR": part("YEAR"),
     "QUARTER": part("QUARTER"),
     "MONTH": part("MONTH"),

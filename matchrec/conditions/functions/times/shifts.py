@@ -11,6 +11,7 @@ from matchrec.conditions.functions.function import (
     FunctionError,
     Use,
     function,
+    gives,
 )
 from matchrec.conditions.functions.numerals import fits, wrap
 from matchrec.conditions.functions.times.calendar import (
@@ -26,7 +27,6 @@ from matchrec.conditions.functions.times.distances import (
     HOUR,
     MINUTE,
     MONTHS,
-    TIMES,
     UNITS,
     as_day,
     as_instant,
@@ -38,7 +38,7 @@ from matchrec.conditions.functions.times.distances import (
 )
 from matchrec.conditions.functions.times.zones import Zone
 from matchrec.conditions.functions.type_names import TIMESTAMP
-from matchrec.conditions.types import DATE, Family, ValueType
+from matchrec.conditions.types import DATE, TIMES, Family, ValueType
 
 WHOLE = frozenset({Family.INTEGER})
 TEXT = frozenset({Family.STRING})
@@ -116,7 +116,7 @@ def on_day(compute: Compute) -> Function:
         day = as_day(use)
         return lambda time, *others: compute(day(time), *others)
 
-    return Function((None, Family.INTEGER), of_times(DATE, TIMES), build, 2, 2)
+    return Function((None, Family.INTEGER), of_times(DATE, TIMES), build)
 
 
 def last_day(day: int) -> int:
@@ -204,18 +204,18 @@ DATE_ADD = on_day(lambda day, days: wrap(day + days, 32))
 
 
 TIME_SHIFTS: Mapping[str, Function] = {
-    "TIMESTAMPADD": Function((None, None), shift_type, shift, 2, 2),
+    "TIMESTAMPADD": Function((None, None), shift_type, shift),
     "DATE_ADD": DATE_ADD,
     "DATEADD": DATE_ADD,
     "DATE_SUB": on_day(lambda day, days: wrap(day - days, 32)),
     "ADD_MONTHS": on_day(lambda day, months: checked(add_months(day, months), 32)),
     "LAST_DAY": of_time(DATE, last_day, as_day),
-    "NEXT_DAY": Function((None, Family.STRING), of_times(DATE, TIMES, TEXT), next_day, 2, 2),
-    "TRUNC": Function((None, Family.STRING), of_times(DATE, TIMES, TEXT), truncate_day, 2, 2),
-    "DATE_TRUNC": Function((Family.STRING, None), of_times(TIMESTAMP, TEXT, TIMES), truncate, 2, 2),
+    "NEXT_DAY": Function((None, Family.STRING), of_times(DATE, TIMES, TEXT), next_day),
+    "TRUNC": Function((None, Family.STRING), of_times(DATE, TIMES, TEXT), truncate_day),
+    "DATE_TRUNC": Function((Family.STRING, None), of_times(TIMESTAMP, TEXT, TIMES), truncate),
     "DATE_FROM_UNIX_DATE": function((Family.INTEGER,), DATE, lambda day: day),
     "TIMESTAMP_SECONDS": function((None,), of_times(TIMESTAMP, WHOLE), instant_of(SECOND)),
     "TIMESTAMP_MILLIS": function((None,), of_times(TIMESTAMP, WHOLE), instant_of(1000)),
     "TIMESTAMP_MICROS": function((None,), of_times(TIMESTAMP, WHOLE), instant_of(1)),
-    "MAKE_DATE": Function((Family.INTEGER,), lambda _: DATE, make_day, 3, 3),
+    "MAKE_DATE": Function((Family.INTEGER,) * 3, gives(DATE), make_day),
 }

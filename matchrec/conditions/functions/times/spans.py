@@ -10,50 +10,42 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from matchrec.conditions.functions.function import Compute, Function, FunctionError, Use, Value
+from matchrec.conditions.functions.numerals import divided
 from matchrec.conditions.functions.times.calendar import add_months
-from matchrec.conditions.functions.times.distances import TIMES, zone_of
+from matchrec.conditions.functions.times.distances import zone_of
 from matchrec.conditions.functions.times.shifts import add_months_to, add_span, checked
-from matchrec.conditions.types import DATE, INTERVAL, Family, ValueType
-
-SPANS = frozenset({Family.INTERVAL, Family.MONTHS})
+from matchrec.conditions.types import DATE, INTERVAL, SPANS, TIMES, Family, ValueType
 
 
-def multiply(span: int, number: Value, *, bits: int) -> int:
-    """Rounded half up where the number has a fraction."""
-    return checked(half_up(Fraction(span) * Fraction(number)), bits)
+def bits_of(span: ValueType) -> int:
+    return 64 if span.family is Family.INTERVAL else 32
 
 
 def half_up(number: Fraction) -> int:
     """The nearest whole number, a half away from zero."""
-    size = int(abs(number) + Fraction(1, 2))
-    return size if number >= 0 else -size
+    return divided(number.numerator, number.denominator)
 
 
 def scaled(use: Use) -> ValueType | None:
     """The interval's type, which stands first. Floating numbers are rounded by Java."""
     span, number = use.types
-    fits_both = span.family in SPANS and number.family in (Family.INTEGER, Family.DECIMAL)
-    return _of_units(span) if fits_both else None
-
-
-def _of_units(span: ValueType) -> ValueType:
-    if span.family is Family.INTERVAL:
-        return INTERVAL
-    return ValueType(Family.MONTHS, "interval year to month")
+    exact = number.family in (Family.INTEGER, Family.DECIMAL)
+    return SPANS.get(span.family) if exact else None
 
 
 def multiplied(use: Use) -> Compute:
-    bits = 64 if use.types[0].family is Family.INTERVAL else 32
-    return lambda span, number: multiply(span, number, bits=bits)
+    """Rounded half up where the number has a fraction."""
+    bits = bits_of(use.types[0])
+    return lambda span, number: checked(half_up(span * Fraction(number)), bits)
 
 
-def divided(use: Use) -> Compute:
-    bits = 64 if use.types[0].family is Family.INTERVAL else 32
+def quotient(use: Use) -> Compute:
+    bits = bits_of(use.types[0])
 
     def compute(span: int, number: Value) -> int:
         if number == 0:
             raise FunctionError("INTERVAL_DIVIDED_BY_ZERO")
-        return checked(half_up(Fraction(span) / Fraction(number)), bits)
+        return checked(half_up(span / Fraction(number)), bits)
 
     return compute
 
@@ -68,7 +60,7 @@ def added(sign: int) -> Function:
         add = add_months_to if of_months else add_span
         return lambda time, span: add(zone, time, sign * span)
 
-    return Function((None, None), moved_type, build, 2, 2)
+    return Function((None, None), moved_type, build)
 
 
 def moved_type(use: Use) -> ValueType | None:
@@ -92,8 +84,8 @@ def subtracted(use: Use) -> Compute:
 
 
 SPAN_ARITHMETIC: Mapping[str, Function] = {
-    "TIME *": Function((None, None), scaled, multiplied, 2, 2),
-    "TIME /": Function((None, None), scaled, divided, 2, 2),
+    "TIME *": Function((None, None), scaled, multiplied),
+    "TIME /": Function((None, None), scaled, quotient),
     "TIME +": added(1),
-    "TIME -": Function((None, None), subtracted_type, subtracted, 2, 2),
+    "TIME -": Function((None, None), subtracted_type, subtracted),
 }

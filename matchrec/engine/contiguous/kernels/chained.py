@@ -18,7 +18,17 @@ found: int64[5, m + 1], with a row more than `layout` says.
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import count_match, is_anchored, search_partitions
+from matchrec.engine.contiguous.kernels.starts import (
+    NO_MATCH,
+    NO_ROOM,
+    UNDECIDED,
+    UNKNOWN,
+    count_match,
+    go_on_without,
+    is_anchored,
+    note,
+    search_partitions,
+)
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ChainWork, ChoiceArray, Found, Partition, Rows, Rules
 from matchrec.engine.kernels.next_start import NO_ROW, distance_to_next_start
@@ -39,12 +49,9 @@ FOUND_FIRST = 4  # of `found`: the node of the first row, NO_NODE of an empty ma
 FOUND_SIZE = 5
 
 # What is known of a state and row; the match goes on with node k - FIRST_NODE.
-UNKNOWN = 0
 FAILED = 1
 ENDS = 2
 FIRST_NODE = 3
-
-NO_MATCH = -1  # `follow` returns how many rows it has gone, this, or less: NO_MATCH - status
 
 
 @kernel
@@ -60,11 +67,8 @@ def search_start(
 ) -> int:
     """Write out the preferred match at progress[START], and go on to the next starting row."""
     length = follow(partition, rules, rows, work)
-    if length == NO_MATCH:
-        work.progress[layout.START] += 1
-        return layout.DONE
-    if length < NO_MATCH:
-        return NO_MATCH - length
+    if length < 0:
+        return go_on_without(length, work.progress)
     return write_chain(length, rules, work, output)
 
 
@@ -99,7 +103,7 @@ def follow(partition: Partition, rules: Rules, rows: Rows, work: ChainWork) -> i
     known, path, progress = work.known, work.path, work.progress
     start = progress[layout.START]
     if start >= partition.edge:
-        return NO_MATCH - layout.MORE_ROWS
+        return UNDECIDED
     row = start
     state = 0
     choice = first[0]
@@ -128,14 +132,14 @@ def follow(partition: Partition, rules: Rules, rows: Rows, work: ChainWork) -> i
         if choice < last:
             if row + 1 - start == path.shape[0]:
                 progress[layout.NEEDED] = row + 2 - start
-                return NO_MATCH - layout.MEMO_FULL
+                return NO_ROOM
             path[row - start] = choice
             row += 1
             if beyond != UNKNOWN:
                 progress[layout.BEST_NODE] = beyond
                 return int(row - start)
             if row == partition.edge:
-                return NO_MATCH - layout.MORE_ROWS
+                return UNDECIDED
             state = program[choice, layout.TARGET]
             choice = first[state]
             tried_further = False
@@ -181,15 +185,8 @@ def chain(length: int, rules: Rules, work: ChainWork, nodes: ChoiceArray) -> int
 @inner
 def learn(known: ChoiceArray, progress: IntArray, bit: int, row: int, what: int) -> None:
     """Note how a run goes on from a row in the state with memo number `bit`, if it has one."""
-    size, width = known.shape
-    if bit < 0:
-        return
-    if row >= progress[layout.MEMO_TO]:
-        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
-            for other in range(width):
-                known[new & (size - 1), other] = UNKNOWN
-        progress[layout.MEMO_TO] = row + 1
-    known[row & (size - 1), bit] = what
+    if bit >= 0:
+        note(known, progress, bit, row, what)
 
 
 @kernel

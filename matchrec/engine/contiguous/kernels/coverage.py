@@ -18,6 +18,7 @@ import numpy as np
 from matchrec.engine.contiguous.kernels import coverage_layout as own
 from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
 from matchrec.engine.contiguous.kernels.starts import (
+    NO_MATCH,
     end_of_window,
     is_anchored,
     search_partitions,
@@ -30,7 +31,6 @@ from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
-NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
 NONE = -1
 
 

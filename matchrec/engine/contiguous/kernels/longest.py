@@ -1,46 +1,45 @@
 """The longest match of each starting row, where conditions look only at the data.
 
-`farthest` is how many rows a run in a state is away from the farthest acceptance that it can reach,
-from a row on. The search steps to the first choice that keeps that distance, row by row, and never
-goes back: of the longest matches this is the preferred one.
+`distances` says how many rows a run in a state is away from the farthest acceptance that it can
+reach, from a row on. The search steps to the first choice that keeps that distance, row by row, and
+never goes back: of the longest matches this is the preferred one.
 
 A value holds for every starting row whose window ends at the same row, so without windows each pair
 of state and row is looked at once.
 
 Cost: rows x choices, in windows times the rows of a window; and the rows of the matches.
-
-farthest: int32[r, s], r a power of two; row position p stands at farthest[p & (r - 1)].
-path: int32[r] and most: int32[r], the choice that is tried at each row from the starting row on,
-and the best of those before it.
 """
 
 import numpy as np
 
 from matchrec.engine.contiguous.kernels.starts import (
+    NO_MATCH,
+    NO_ROOM,
+    UNDECIDED,
+    UNKNOWN,
     end_of_window,
+    go_on_without,
     is_anchored,
+    note,
     search_partitions,
     write_path,
 )
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Found, Partition, ReachWork, Rows, Rules
+from matchrec.engine.kernels.layout import DistanceWork, Found, Partition, Rows, Rules
 from matchrec.jit.decorators import inlined, kernel, spliced
 
-UNKNOWN = -1
-NEVER = -2  # no acceptance can be reached; `explore` returns a distance, this, or one of these
-NO_ROOM = -3  # the arrays are too small
-UNDECIDED = -4  # rows from the edge on decide
+NEVER = NO_MATCH  # no acceptance can be reached
 
 
 @kernel
-def search(rules: Rules, rows: Rows, work: ReachWork, output: Found) -> int:
+def search(rules: Rules, rows: Rows, work: DistanceWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     return search_partitions(search_start, rules, rows, work, output)
 
 
 @spliced
 def search_start(
-    partition: Partition, rules: Rules, rows: Rows, work: ReachWork, output: Found
+    partition: Partition, rules: Rules, rows: Rows, work: DistanceWork, output: Found
 ) -> int:
     """Write out the longest match at progress[START], and go on to the next starting row."""
     progress = work.progress
@@ -50,25 +49,21 @@ def search_start(
         progress[layout.MEMO_TO] = start
         progress[layout.MEMO_WINDOW] = bound
     length = explore(bound, partition, rules, rows, work)
-    if length == NEVER:
-        progress[layout.START] = start + 1
-        return layout.DONE
-    if length == NO_ROOM:
-        return layout.MEMO_FULL
-    if length == UNDECIDED:
-        return layout.MORE_ROWS
+    if length < 0:
+        return go_on_without(length, progress)
     walk(length, bound, partition, rules, rows, work)
     return write_path(length, rules, work, output)
 
 
 @inlined
-def explore(bound: int, partition: Partition, rules: Rules, rows: Rows, work: ReachWork) -> int:
-    """How many rows the farthest acceptance is away from progress[START], or what stands for it.
+def explore(bound: int, partition: Partition, rules: Rules, rows: Rows, work: DistanceWork) -> int:
+    """How many rows the farthest acceptance is away from progress[START].
 
-    Depth first, so that what comes later is known when a pair of state and row is left.
+    NO_MATCH where there is none; NO_ROOM; UNDECIDED where rows from `edge` on decide. Depth first,
+    so that what comes later is known when a pair of state and row is left.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
-    path, most, progress = work.path, work.most, work.progress
+    path, most, progress = work.path, work.best_before, work.progress
     start = progress[layout.START]
     if start >= partition.edge:
         return UNDECIDED
@@ -105,7 +100,7 @@ def explore(bound: int, partition: Partition, rules: Rules, rows: Rows, work: Re
             choice = first[state]
             best = np.int64(NEVER)
             continue
-        keep(state, row, best, work)
+        note(work.distances, progress, state, row, best)
         if row == start:
             return int(best)
         row -= 1
@@ -117,7 +112,7 @@ def explore(bound: int, partition: Partition, rules: Rules, rows: Rows, work: Re
 
 @inlined
 def walk(
-    length: int, bound: int, partition: Partition, rules: Rules, rows: Rows, work: ReachWork
+    length: int, bound: int, partition: Partition, rules: Rules, rows: Rows, work: DistanceWork
 ) -> None:
     """Write the choices of the preferred match of that length to `path`; `explore` knows of it."""
     first, program, satisfied = rules.first, rules.program, rows.satisfied
@@ -147,21 +142,8 @@ def one_more(away: int) -> int:
 
 
 @inlined
-def look(state: int, row: int, work: ReachWork) -> int:
+def look(state: int, row: int, work: DistanceWork) -> int:
     """What is known of a state and row: a distance, NEVER or UNKNOWN."""
     if row >= work.progress[layout.MEMO_TO]:
         return UNKNOWN
-    return int(work.farthest[row & (work.farthest.shape[0] - 1), state])
-
-
-@inlined
-def keep(state: int, row: int, away: int, work: ReachWork) -> None:
-    """Note what has been found out; rows that are new are unknown but for that."""
-    farthest, progress = work.farthest, work.progress
-    size, states = farthest.shape
-    if row >= progress[layout.MEMO_TO]:
-        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
-            for other in range(states):
-                farthest[new & (size - 1), other] = UNKNOWN
-        progress[layout.MEMO_TO] = row + 1
-    farthest[row & (size - 1), state] = away
+    return int(work.distances[row & (work.distances.shape[0] - 1), state])

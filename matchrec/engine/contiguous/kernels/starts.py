@@ -9,18 +9,24 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import (
     AnyWork,
     ChoiceArray,
+    DistanceWork,
     Found,
     Partition,
     PathWork,
-    ReachWork,
     Rows,
     Rules,
-    WindowWork,
 )
 from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, inner, spliced
 from matchrec.nfa.closure import GUARD_END, GUARD_START
+
+# A search from a starting row answers how many rows it has gone, this, or NO_MATCH - status.
+NO_MATCH = -1
+NO_ROOM = NO_MATCH - layout.MEMO_FULL
+UNDECIDED = NO_MATCH - layout.MORE_ROWS
+
+UNKNOWN = -2  # of a state and row nothing has been found out
 
 
 @spliced
@@ -76,11 +82,17 @@ def begin_next_partition(searched: IntArray, progress: IntArray) -> None:
 
 
 @inlined
+def go_on_without(answer: int, progress: IntArray) -> int:
+    """Status of a search that answered less than a length; without a match, the next row starts."""
+    if answer == NO_MATCH:
+        progress[layout.START] += 1
+        return layout.DONE
+    return NO_MATCH - answer
+
+
+@inlined
 def write_path(
-    length: int,
-    rules: Rules,
-    work: PathWork | WindowWork | ReachWork | CoverageWork,
-    output: Found,
+    length: int, rules: Rules, work: PathWork | DistanceWork | CoverageWork, output: Found
 ) -> int:
     """Write out the match that `path` leads through from the starting row on, as `finish_match`.
 
@@ -131,6 +143,18 @@ def count_match(found: IntArray, progress: IntArray, start: int, length: int, ro
     found[layout.FOUND_OFFSET, match + 1] = found[layout.FOUND_OFFSET, match] + length
     progress[layout.MATCHES] = match + 1
     return go_on_from(row, start, progress)
+
+
+@inlined
+def note(known: ChoiceArray, progress: IntArray, state: int, row: int, what: int) -> None:
+    """Note in a ring what a state and row lead to; rows that are new are unknown but for that."""
+    size, states = known.shape
+    if row >= progress[layout.MEMO_TO]:
+        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
+            for other in range(states):
+                known[new & (size - 1), other] = UNKNOWN
+        progress[layout.MEMO_TO] = row + 1
+    known[row & (size - 1), state] = what
 
 
 @inlined

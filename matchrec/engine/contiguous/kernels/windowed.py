@@ -1,7 +1,7 @@
 """Preferred matches inside windows, where conditions look only at the data.
 
-`nearest` is how many rows a run in a state is away from the nearest acceptance, from a row on. A
-run leads to a match inside its window if that is no further than the window's end, so the search
+`distances` says how many rows a run in a state is away from the nearest acceptance, from a row on.
+A run leads to a match inside its window if that is no further than the window's end, so the search
 steps to the first choice that does, row by row, and never goes back.
 
 A value holds for every starting row. It is found out when it is asked for, and no further than to a
@@ -10,38 +10,40 @@ and then only what was too far is asked again. So each pair of state and row is 
 times, however long the windows are.
 
 Cost: rows x choices, and the rows of the matches.
-
-nearest: int32[r, s], r a power of two; row position p stands at nearest[p & (r - 1)].
-path: int32[r] and least: int32[r], the choice that is tried at each row from the starting row on,
-and the best of those before it.
 """
 
 import numpy as np
 
-from matchrec.engine.contiguous.kernels.starts import is_anchored, search_partitions, write_path
+from matchrec.engine.contiguous.kernels.starts import (
+    NO_MATCH,
+    NO_ROOM,
+    UNDECIDED,
+    UNKNOWN,
+    go_on_without,
+    is_anchored,
+    note,
+    search_partitions,
+    write_path,
+)
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, WindowWork
+from matchrec.engine.kernels.layout import DistanceWork, Found, Partition, Rows, Rules
 from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inlined, kernel, spliced
 
 NEVER = 2**31 - 1  # no acceptance can be reached
 TOO_FAR = NEVER - 1  # none up to the horizon
-UNKNOWN = -1
-NO_ROOM = -2  # the arrays are too small; of what is kept, NO_ROOM - k: none up to k rows on
-
-NO_MATCH = -1  # `walk` returns a length, this, NO_ROOM, or UNDECIDED
-UNDECIDED = -3
+NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is kept of a state: none up to k rows on
 
 
 @kernel
-def search(rules: Rules, rows: Rows, work: WindowWork, output: Found) -> int:
+def search(rules: Rules, rows: Rows, work: DistanceWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     return search_partitions(search_start, rules, rows, work, output)
 
 
 @spliced
 def search_start(
-    partition: Partition, rules: Rules, rows: Rows, work: WindowWork, output: Found
+    partition: Partition, rules: Rules, rows: Rows, work: DistanceWork, output: Found
 ) -> int:
     """Write out the preferred match at progress[START], and go on to the next starting row."""
     progress = work.progress
@@ -51,18 +53,13 @@ def search_start(
         end = min(partition.upper, partition.edge)
         progress[layout.HORIZON] = min(end, 2 * bound - start + 16)
     length = walk(bound, partition, rules, rows, work)
-    if length == NO_MATCH:
-        progress[layout.START] = start + 1
-        return layout.DONE
-    if length == NO_ROOM:
-        return layout.MEMO_FULL
-    if length == UNDECIDED:
-        return layout.MORE_ROWS
+    if length < 0:
+        return go_on_without(length, progress)
     return write_path(length, rules, work, output)
 
 
 @inlined
-def walk(bound: int, partition: Partition, rules: Rules, rows: Rows, work: WindowWork) -> int:
+def walk(bound: int, partition: Partition, rules: Rules, rows: Rows, work: DistanceWork) -> int:
     """Length of the preferred match at progress[START] that ends at `bound` or before it.
 
     Its choices are in `path`. NO_MATCH where there is none; NO_ROOM; UNDECIDED where rows from
@@ -108,14 +105,14 @@ def walk(bound: int, partition: Partition, rules: Rules, rows: Rows, work: Windo
 
 @inlined
 def explore(
-    state: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: WindowWork
+    state: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: DistanceWork
 ) -> int:
     """How many rows a run in `state` at `row` is away from the nearest acceptance, or NO_ROOM.
 
     Depth first, so that what comes later is known when a pair of state and row is left.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
-    path, least, progress = work.path, work.least, work.progress
+    path, least, progress = work.path, work.best_before, work.progress
     start = progress[layout.START]
     begin = row
     choice = first[state]
@@ -171,15 +168,15 @@ def one_more(away: int) -> int:
 
 
 @inlined
-def look(state: int, row: int, partition: Partition, rules: Rules, work: WindowWork) -> int:
+def look(state: int, row: int, partition: Partition, rules: Rules, work: DistanceWork) -> int:
     """What is known of a state and row: a distance, NEVER, TOO_FAR or UNKNOWN."""
     first, program = rules.first, rules.program
-    nearest, progress = work.nearest, work.progress
+    nearest, progress = work.distances, work.progress
     if row < progress[layout.MEMO_TO]:
         away = nearest[row & (nearest.shape[0] - 1), state]
         if away >= 0:
             return int(away)
-        if row - away + NO_ROOM == progress[layout.HORIZON]:
+        if row - away + NONE_FROM_HERE == progress[layout.HORIZON]:
             return TOO_FAR
     if row >= partition.edge:
         return TOO_FAR
@@ -194,14 +191,8 @@ def look(state: int, row: int, partition: Partition, rules: Rules, work: WindowW
 
 
 @inlined
-def keep(state: int, row: int, away: int, work: WindowWork) -> None:
-    """Note what has been found out; rows that are new are unknown but for that."""
-    nearest, progress = work.nearest, work.progress
-    size, states = nearest.shape
-    if row >= progress[layout.MEMO_TO]:
-        for new in range(max(progress[layout.MEMO_TO], progress[layout.START]), row + 1):
-            for other in range(states):
-                nearest[new & (size - 1), other] = UNKNOWN
-        progress[layout.MEMO_TO] = row + 1
-    kept = away if away != TOO_FAR else NO_ROOM - (progress[layout.HORIZON] - row)
-    nearest[row & (size - 1), state] = kept
+def keep(state: int, row: int, away: int, work: DistanceWork) -> None:
+    """Note what has been found out: a distance, or up to which row there is none."""
+    progress = work.progress
+    kept = away if away != TOO_FAR else NONE_FROM_HERE - (progress[layout.HORIZON] - row)
+    note(work.distances, progress, state, row, kept)

@@ -12,7 +12,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.kernels import holds
+from matchrec.evaluate.kernels.conditions import holds
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 Values = npt.NDArray[np.generic]

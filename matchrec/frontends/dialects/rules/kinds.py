@@ -7,7 +7,7 @@ from enum import Enum
 
 from sqlglot import exp
 
-from matchrec.frontends.dialects.marks import name_of
+from matchrec.frontends.dialects.marks import function_name, name_of
 
 Columns = Callable[[exp.Column], "Kind | None"]
 """The kind of a column where it stands, None where it is not known."""
@@ -121,7 +121,7 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Kind | None:
         case exp.Coalesce() | exp.If() | exp.Case() | exp.Greatest() | exp.Least():
             return _of_first(_results(node), columns)
         case exp.Anonymous():
-            name = name_of(node) or str(node.this).upper()
+            name = name_of(node) or function_name(node)
             if name in _SAME_AS_FIRST and node.expressions:
                 return kind_of(node.expressions[0], columns)
             return _OF_OWN_FUNCTIONS.get(name)

@@ -9,10 +9,44 @@ from matchrec.frontends.dialects.rules.aggregates import (
     ordered_aggregates,
     texts,
 )
-from matchrec.frontends.dialects.rules.azure import names_of_variables, no_into, time_of_event
-from matchrec.frontends.dialects.rules.bigquery import named_parameter, unnested_structs
-from matchrec.frontends.dialects.rules.databricks import final_aggregates
-from matchrec.frontends.dialects.rules.flink import match_rowtime, processing_time
+from matchrec.frontends.dialects.rules.by_product.azure import (
+    names_of_variables,
+    no_into,
+    time_of_event,
+)
+from matchrec.frontends.dialects.rules.by_product.bigquery import named_parameter, unnested_structs
+from matchrec.frontends.dialects.rules.by_product.databricks import final_aggregates
+from matchrec.frontends.dialects.rules.by_product.flink import match_rowtime, processing_time
+from matchrec.frontends.dialects.rules.by_product.oracle.dates import date_with_time, truncated
+from matchrec.frontends.dialects.rules.by_product.oracle.days import differences, durations, shifts
+from matchrec.frontends.dialects.rules.by_product.oracle.formats import (
+    formatted_time,
+    parsed_time,
+    text_of_date,
+    timestamp_literal,
+)
+from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
+    current_time,
+    function_of_oracle,
+    interval_function,
+    no_dual,
+    row_generator,
+    unusual_name,
+)
+from matchrec.frontends.dialects.rules.by_product.oracle.texts import concatenation, empty_text
+from matchrec.frontends.dialects.rules.by_product.snowflake import (
+    bare_classifier,
+    first_and_last,
+    first_and_last_of_partition,
+    inside_of_match,
+)
+from matchrec.frontends.dialects.rules.by_product.trino import (
+    first_of_match,
+    matching_elements,
+    navigation_inside,
+    number_of_day,
+    seconds_since_1970,
+)
 from matchrec.frontends.dialects.rules.navigation import (
     lag_and_lead,
     navigation_with_default,
@@ -23,43 +57,13 @@ from matchrec.frontends.dialects.rules.numbers import (
     average_of_integers,
     quotient,
 )
-from matchrec.frontends.dialects.rules.oracle.dates import date_with_time, truncated
-from matchrec.frontends.dialects.rules.oracle.days import differences, durations, shifts
-from matchrec.frontends.dialects.rules.oracle.formats import (
-    formatted_time,
-    parsed_time,
-    text_of_date,
-    timestamp_literal,
-)
-from matchrec.frontends.dialects.rules.oracle.functions import (
-    current_time,
-    function_of_oracle,
-    interval_function,
-    no_dual,
-    row_generator,
-    unusual_name,
-)
-from matchrec.frontends.dialects.rules.oracle.texts import concatenation, empty_text
 from matchrec.frontends.dialects.rules.place import Rule
-from matchrec.frontends.dialects.rules.snowflake import (
-    bare_classifier,
-    first_and_last,
-    first_and_last_of_partition,
-    inside_of_match,
-)
 from matchrec.frontends.dialects.rules.texts import bounded_text
 from matchrec.frontends.dialects.rules.times import (
     added_time,
     counted_boundaries,
     crossed_boundaries,
     elapsed,
-)
-from matchrec.frontends.dialects.rules.trino import (
-    first_of_match,
-    matching_elements,
-    navigation_inside,
-    number_of_day,
-    seconds_since_1970,
 )
 from matchrec.frontends.dialects.rules.variables import quoted_variable
 

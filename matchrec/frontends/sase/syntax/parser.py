@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from matchrec.errors import sase as errors
 from matchrec.errors.kinds import MatchRecognizeError, shown_in
+from matchrec.errors.sase import query as errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.sase.syntax.expected import in_words
 from matchrec.frontends.sase.syntax.nodes import SaseQuery

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors import sase as errors
+from matchrec.errors.sase import query as errors
 from matchrec.frontends.sase.syntax.nodes import Strategy
 from matchrec.source import Span
 

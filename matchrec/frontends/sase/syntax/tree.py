@@ -9,8 +9,8 @@ from typing import Any
 from lark import Token, Transformer, v_args
 from lark.tree import Meta
 
-from matchrec.errors import sase as errors
-from matchrec.errors import sase_expression as expression_errors
+from matchrec.errors.sase import expression as expression_errors
+from matchrec.errors.sase import query as errors
 from matchrec.frontends.sase.syntax import nodes
 from matchrec.frontends.sase.syntax.nodes import Index
 from matchrec.frontends.sase.syntax.strategy import strategy_named

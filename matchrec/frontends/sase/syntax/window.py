@@ -7,7 +7,7 @@ A plain number is measured in the unit of the order column, as in the SASE proto
 
 from __future__ import annotations
 
-from matchrec.errors import sase as errors
+from matchrec.errors.sase import query as errors
 from matchrec.frontends.lexing.numbers import MOST, whole_number
 from matchrec.frontends.sase.syntax.nodes import EventWindow, Name, TimeWindow
 from matchrec.source import Span

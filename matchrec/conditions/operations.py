@@ -1,0 +1,72 @@
+"""The operations that the engine has, by the names by which Spark calls them."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Reduction(Enum):
+    """The aggregates that grow with a run."""
+
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+
+
+class MathFunction(Enum):
+    """Functions of floats, by the names by which Spark calls them."""
+
+    SQRT = "SQRT"
+    CBRT = "CBRT"
+    EXP = "EXP"
+    EXPM1 = "EXPM1"
+    LN = "LN"
+    LOG = "LOG"
+    LOG2 = "LOG2"
+    LOG10 = "LOG10"
+    LOG1P = "LOG1P"
+    POWER = "POWER"
+    SIGN = "SIGN"
+    RINT = "RINT"
+    FLOOR = "FLOOR"
+    CEILING = "CEIL"
+    ROUND = "ROUND"
+    HYPOT = "HYPOT"
+    DEGREES = "DEGREES"
+    RADIANS = "RADIANS"
+    SIN = "SIN"
+    COS = "COS"
+    TAN = "TAN"
+    COT = "COT"
+    SEC = "SEC"
+    CSC = "CSC"
+    ASIN = "ASIN"
+    ACOS = "ACOS"
+    ATAN = "ATAN"
+    ATAN2 = "ATAN2"
+    SINH = "SINH"
+    COSH = "COSH"
+    TANH = "TANH"
+    ASINH = "ASINH"
+    ACOSH = "ACOSH"
+    ATANH = "ATANH"
+
+
+class Comparison(Enum):
+    EQUAL = "="
+    NOT_EQUAL = "<>"
+    LESS = "<"
+    LESS_OR_EQUAL = "<="
+    GREATER = ">"
+    GREATER_OR_EQUAL = ">="
+    NULL_SAFE_EQUAL = "<=>"
+
+
+class ArithmeticOperator(Enum):
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    REMAINDER = "%"

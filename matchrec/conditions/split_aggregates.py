@@ -1,0 +1,79 @@
+"""Aggregates in conditions on the run: those that the engine grows, and those over a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
+from matchrec.conditions.aggregates import basic
+from matchrec.conditions.residual import ListAggregate, RunningAggregate
+from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    Reference,
+    references,
+    render,
+)
+from matchrec.plan.text.sql_text import as_operand, string_literal
+from matchrec.source import Span
+
+ADDED = frozenset({"sum", "avg"})
+
+
+def split_aggregate(
+    aggregate: Aggregate, variables: Sequence[str], span: Span
+) -> RunningAggregate | ListAggregate:
+    """An aggregate reference as one that the engine grows, or else as one over a list.
+
+    variables: the primary ones, by id.
+    """
+    form = basic(aggregate)
+    if form is None:
+        return list_aggregate(aggregate, variables, span)
+    listed = list_aggregate(aggregate, variables, span) if form.function in ADDED else None
+    return RunningAggregate(form.function, form.variable, form.column, form.so_far, span, listed)
+
+
+def list_aggregate(aggregate: Aggregate, variables: Sequence[str], span: Span) -> ListAggregate:
+    """An aggregate reference as one over a list of rows."""
+    check(aggregate, span)
+    return ListAggregate(
+        aggregate.function,
+        aggregate.variable,
+        tuple(listed_columns(aggregate, name, span) for name in variables),
+        tuple(words for _, words in aggregate.ordering),
+        aggregate.distinct,
+        aggregate.ignore_nulls,
+        aggregate.so_far,
+        span,
+    )
+
+
+def check(aggregate: Aggregate, span: Span) -> None:
+    """Raises where Python does not compute the aggregate, or needs to know an argument."""
+    function = AGGREGATES.get(aggregate.function)
+    if function is None:
+        raise aggregate_not_grown(aggregate.function, INSTEAD.get(aggregate.function), span)
+    for place, argument in enumerate(aggregate.arguments):
+        if place == function.constant and references(argument):
+            raise not_a_constant(aggregate.function, place + 1, argument.span)
+
+
+def listed_columns(aggregate: Aggregate, variable: str, span: Span) -> tuple[RowColumn, ...]:
+    """What a row of a list has that is mapped to a variable: see `ListAggregate`."""
+
+    def write(reference: Reference) -> str:
+        match reference:
+            case ColumnReference(argument=argument):
+                return as_operand(argument)
+            case Classifier():
+                return string_literal(variable)
+            case _:
+                raise aggregate_not_grown(aggregate.function, None, span)
+
+    condition = "TRUE" if aggregate.condition is None else render(aggregate.condition, write)
+    values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
+    return tuple(map(row_column, (condition, *(render(one, write) for one in values))))

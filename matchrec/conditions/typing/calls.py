@@ -1,0 +1,201 @@
+"""Types what Python computes: functions and aggregates become formulas over values of the run.
+
+    levenshtein(name || '.', LAST(A.name))   →   LEVENSHTEIN(||(0, 1), 2) over three values
+
+Arguments that are columns are brought to a function's parameters by Spark, as it does itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from matchrec.conditions.accumulators.aggregate import AggregateUse
+from matchrec.conditions.accumulators.catalogue import AGGREGATES
+from matchrec.conditions.functions.catalogue import FUNCTIONS
+from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
+from matchrec.conditions.functions.function import Use
+from matchrec.conditions.functions.times.zones import has_one_offset
+from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
+from matchrec.conditions.operations import ArithmeticOperator
+from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, Value
+from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.run_condition import Call, Collect, Collected, Constant, RunExpression
+from matchrec.conditions.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    NUMBERS,
+    SPANS,
+    STRING,
+    TIMES,
+    VOID,
+    Family,
+    Kind,
+    ValueType,
+    is_held_by_python,
+)
+from matchrec.conditions.typing.numbers import Typed, on_times, widen
+from matchrec.errors.conditions import aggregate_cannot_take, cannot_combine, does_not_take
+
+if TYPE_CHECKING:
+    from matchrec.conditions.typing.typer import Typer
+
+PARAMETERS = {
+    Family.STRING: STRING,
+    Family.FLOATING: DOUBLE,
+    Family.INTEGER: INT,
+    Family.BOOLEAN: BOOLEAN,
+    Family.DATE: DATE,
+    Family.TIMESTAMP: TIMESTAMP,
+}
+"""The type to which Spark casts an argument of another family."""
+
+
+NEVER_IMPLICIT = frozenset({Family.BINARY, Family.ARRAY})
+"""Whose functions have the same names as those of texts, and do something else."""
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of a formula, as they are found."""
+
+    expressions: list[RunExpression | Collect] = field(default_factory=list)
+    types: list[ValueType] = field(default_factory=list)
+
+    def add(self, typed: Typed) -> Formula:
+        """What stands for a value in the formula: a formula of its own is a part of it."""
+        before, one = len(self.expressions), typed.expression
+        if isinstance(one, Call):
+            self.expressions += one.arguments
+            self.types += one.types
+            return shifted(one.formula, before)
+        self.expressions.append(one)
+        self.types.append(typed.type)
+        return Argument(before, typed.type)
+
+    def call(self, formula: Formula) -> Typed:
+        """The value of a formula over these arguments."""
+        return Typed(Call(formula, tuple(self.expressions), tuple(self.types)), formula.type)
+
+
+def is_pythons(typer: Typer, step: Combined) -> bool:
+    """Whether Python computes an operation: nothing else can, or it alone has what it is of."""
+    if step.operator not in FUNCTIONS:
+        return False
+    return step.operator not in BASIC or any(in_python(typer, part) for part in step.operands)
+
+
+def in_python(typer: Typer, step: Step) -> bool:
+    """Whether only Python has the value of a step."""
+    typed = typer.draft.type_step(step)
+    return isinstance(typed.expression, Call) and is_held_by_python(typed.type)
+
+
+def type_call(typer: Typer, step: Combined) -> Typed:
+    """A function that Python computes."""
+    function = FUNCTIONS[step.operator]
+    parts = [
+        bring(typer, step, part, function.parameter(place))
+        for place, part in enumerate(step.operands)
+    ]
+    use = Use(tuple(one.type for one in parts), step.words, typer.ansi, typer.time_zone)
+    type_ = function.result(use) if function.takes(len(parts)) else None
+    if type_ is None:
+        names = [one.type.name for one in parts]
+        if len(names) == 1:
+            raise does_not_take(step.operator, names[0], step.words, step.span)
+        raise cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
+    arguments = Arguments()
+    formulas = tuple(map(arguments.add, parts))
+    return arguments.call(Apply(step.operator, formulas, use, type_))
+
+
+def is_along_calendar(one: ValueType, other: ValueType, time_zone: str) -> bool:
+    """Whether what is between two instants, or an interval from one, is counted in local time."""
+    families = {one.family, other.family}
+    of_instants = Family.TIMESTAMP in families and families <= {Family.TIMESTAMP, Family.INTERVAL}
+    return of_instants and not has_one_offset(time_zone)
+
+
+def type_along_calendar(typer: Typer, step: Combined) -> Typed:
+    """Two columns are cast to local times by Spark; anything else is Python's."""
+    left, right = step.operands
+    both = {typer.type_of(left).family, typer.type_of(right).family} == {Family.TIMESTAMP}
+    if step.operator == "-" and both and isinstance(left, Value) and isinstance(right, Value):
+        local = (typer.cast_column(part, TIMESTAMP_NTZ) for part in step.operands)
+        found = on_times(ArithmeticOperator.SUBTRACT, *local)
+        assert found is not None
+        return found
+    return type_of_times(typer, step)
+
+
+def type_of_times(typer: Typer, step: Combined) -> Typed:
+    """Arithmetic of a time or an interval that Python computes."""
+    parts = time_first(typer, step)
+    use = Use(tuple(typer.type_of(part) for part in parts))
+    name = f"TIME {step.operator}"
+    if name not in FUNCTIONS or FUNCTIONS[name].result(use) is None:
+        one, other = (typer.type_of(part).name for part in step.operands)
+        raise cannot_combine(step.operator, one, other, step.span)
+    return type_call(typer, replace(step, operator=name, operands=parts))
+
+
+def time_first(typer: Typer, step: Combined) -> tuple[Step, ...]:
+    """`3 * x` as `x * 3`, and an interval behind the time to which it is added."""
+    left, right = step.operands
+    one, other = typer.type_of(left).family, typer.type_of(right).family
+    turns = one in NUMBERS or (one in SPANS and other in TIMES)
+    return (right, left) if turns and step.operator in ("+", "*") else (left, right)
+
+
+def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Typed:
+    """An argument as its parameter takes it."""
+    own = typer.type_of(part)
+    if family is None or own.family is family:
+        return typer.type_step(part)
+    target = PARAMETERS.get(family)
+    if target is None or own.family in NEVER_IMPLICIT:
+        raise cannot_combine(step.operator, own.name, family.value, step.span)
+    if own == VOID:
+        return Typed(Constant(None, Kind.INTEGER), target)
+    if isinstance(part, Value):
+        return typer.cast_column(part, target)
+    if family is Family.FLOATING and own.family in NUMBERS:
+        return widen(typer.type_step(part), target)
+    use = Use((own,), (target.name.upper(),), typer.ansi, typer.time_zone)
+    if FUNCTIONS["CAST"].result(use) is None:
+        raise cannot_combine(step.operator, own.name, target.name, step.span)
+    arguments = Arguments()
+    inner = arguments.add(typer.type_step(part))
+    return arguments.call(Apply("CAST", (inner,), use, target))
+
+
+def type_list(typer: Typer, step: ListAggregate) -> Typed:
+    """An aggregate that Python computes from a list of rows."""
+    ordered = len(step.words)
+    first = [typer.types[column] for column in step.columns[0][1:]]
+    types, ordering = first[: len(first) - ordered], first[len(first) - ordered :]
+    use = AggregateUse(
+        tuple(types),
+        tuple(zip(ordering, step.words, strict=True)),
+        step.distinct,
+        step.ignore_nulls,
+        typer.ansi,
+        typer.legacy_statistics,
+    )
+    unread = any(one.family is Family.OTHER and one != VOID for one in first)
+    type_ = None if unread else AGGREGATES[step.function].result(use)
+    if type_ is None:
+        raise aggregate_cannot_take(step.function, [one.name for one in first], step.span)
+    rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
+    arguments = Arguments([Collect(step.variable, rows, step.so_far)], [BIGINT])
+    return arguments.call(Aggregated(step.function, 0, use, type_))
+
+
+def collected(typer: Typer, column: RowColumn) -> Collected:
+    """A column of a list's rows."""
+    type_ = typer.types[column]
+    return Collected(typer.read(column, type_, None).column, type_)

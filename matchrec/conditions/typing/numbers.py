@@ -1,0 +1,162 @@
+"""Arithmetic of typed values: integers, floats, decimals, dates, timestamps and intervals.
+
+A decimal is held as its digits, an int64, and its type says where the point is. Results have the
+type that Spark gives them; a number that does not fit an int64 ends the query with an error that
+says so, which is earlier than Spark would for a decimal of more than 18 digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from matchrec.conditions.operations import ArithmeticOperator
+from matchrec.conditions.run_condition import Arithmetic, Constant, RunExpression, Widen
+from matchrec.conditions.types import (
+    DOUBLE,
+    INTERVAL,
+    Family,
+    Kind,
+    ValueType,
+    as_decimal,
+    average_type,
+    decimal,
+)
+
+MICROSECONDS_A_DAY = 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """RunExpression and the type of its value."""
+
+    expression: RunExpression
+    type: ValueType
+
+
+def common_type(one: ValueType, other: ValueType) -> ValueType | None:
+    """The type in which Spark compares two numbers, or None where there is none."""
+    families = {one.family, other.family}
+    if Family.FLOATING in families:
+        return DOUBLE
+    if families == {Family.INTEGER}:
+        return one if one.bits >= other.bits else other
+    left, right = as_decimal(one), as_decimal(other)
+    scale = max(left.scale, right.scale)
+    digits = max(left.precision - left.scale, right.precision - right.scale) + scale
+    return decimal(digits, scale) if digits <= 38 else None
+
+
+def widen(typed: Typed, type_: ValueType) -> Typed:
+    """A number as a wider type: an integer or decimal as a float, or with more decimal places."""
+    if typed.type == type_:
+        return typed
+    scale = typed.type.scale
+    if type_.family is Family.FLOATING:
+        if typed.type.family is Family.FLOATING:
+            return Typed(typed.expression, type_)
+        expression: RunExpression = Widen(typed.expression)
+        if scale:
+            power = Constant(float(10**scale), Kind.FLOATING)
+            expression = Arithmetic(ArithmeticOperator.DIVIDE, expression, power, Kind.FLOATING)
+        return Typed(expression, type_)
+    shift = type_.scale - scale
+    if not shift:
+        return Typed(typed.expression, type_)
+    power = Constant(10**shift, Kind.INTEGER)
+    return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power), type_)
+
+
+def integer_arithmetic(
+    operator: ArithmeticOperator, left: RunExpression, right: RunExpression
+) -> RunExpression:
+    """64-bit integer arithmetic, whose overflow is an error."""
+    return Arithmetic(operator, left, right, Kind.INTEGER)
+
+
+def compute(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool) -> Typed | None:
+    """Arithmetic on two numbers of one family, or None where the engine has none."""
+    if Family.DECIMAL in (left.type.family, right.type.family):
+        return on_decimals(operator, left, right)
+    type_ = left.type if left.type.bits >= right.type.bits else right.type
+    sides = left.expression, right.expression
+    return Typed(Arithmetic(operator, *sides, type_.kind, type_.bits, ansi), type_)
+
+
+def on_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
+    """+ and - of one scale, * of any two; the quotient is Spark's alone."""
+    expression = integer_arithmetic(operator, left.expression, right.expression)
+    one, other = as_decimal(left.type), as_decimal(right.type)
+    match operator:
+        case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
+            return Typed(expression, decimal(max(one.precision, other.precision) + 1, one.scale))
+        case ArithmeticOperator.MULTIPLY:
+            digits = one.precision + other.precision + 1
+            return Typed(expression, decimal(digits, one.scale + other.scale))
+        case _:
+            return None
+
+
+def negative(value: Typed, ansi: bool) -> Typed:
+    """`-x` of a number or an interval."""
+    type_ = value.type
+    if type_.kind is Kind.FLOATING:
+        times, minus_one = ArithmeticOperator.MULTIPLY, Constant(-1.0, Kind.FLOATING)
+        return Typed(Arithmetic(times, minus_one, value.expression, Kind.FLOATING), type_)
+    minus, zero = ArithmeticOperator.SUBTRACT, Constant(0, Kind.INTEGER)
+    fails = ansi or type_.family is not Family.INTEGER
+    return Typed(Arithmetic(minus, zero, value.expression, Kind.INTEGER, type_.bits, fails), type_)
+
+
+def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType) -> Typed:
+    """Spark's avg(decimal(p,s)): the sum over the count with four more places, rounded half up."""
+    more = integer_arithmetic(ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER))
+    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, more, count), average_type(type_))
+
+
+TimeRule = Callable[[RunExpression, ValueType, ValueType], Typed]
+
+
+def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
+    """Arithmetic of dates, timestamps and day-time intervals, or None where there is none."""
+    rule = TIME_RULES.get((left.type.family, operator.value, right.type.family))
+    if rule is None:
+        return None
+    return rule(
+        integer_arithmetic(operator, left.expression, right.expression), left.type, right.type
+    )
+
+
+def _as_left(expression: RunExpression, left: ValueType, _right: ValueType) -> Typed:
+    return Typed(expression, left)
+
+
+def _as_right(expression: RunExpression, _left: ValueType, right: ValueType) -> Typed:
+    return Typed(expression, right)
+
+
+def _as_interval(expression: RunExpression, _left: ValueType, _right: ValueType) -> Typed:
+    return Typed(expression, INTERVAL)
+
+
+def _days_as_interval(expression: RunExpression, _left: ValueType, _right: ValueType) -> Typed:
+    day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
+    return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, expression, day), INTERVAL)
+
+
+TIME_RULES: Mapping[tuple[Family, str, Family], TimeRule] = {
+    (Family.DATE, "-", Family.DATE): _days_as_interval,
+    (Family.DATE, "-", Family.INTEGER): _as_left,
+    (Family.DATE, "+", Family.INTEGER): _as_left,
+    (Family.INTEGER, "+", Family.DATE): _as_right,
+    (Family.TIMESTAMP, "-", Family.TIMESTAMP): _as_interval,
+    (Family.TIMESTAMP_NTZ, "-", Family.TIMESTAMP_NTZ): _as_interval,
+    (Family.TIMESTAMP, "-", Family.INTERVAL): _as_left,
+    (Family.TIMESTAMP, "+", Family.INTERVAL): _as_left,
+    (Family.TIMESTAMP_NTZ, "-", Family.INTERVAL): _as_left,
+    (Family.TIMESTAMP_NTZ, "+", Family.INTERVAL): _as_left,
+    (Family.INTERVAL, "+", Family.TIMESTAMP): _as_right,
+    (Family.INTERVAL, "+", Family.TIMESTAMP_NTZ): _as_right,
+    (Family.INTERVAL, "+", Family.INTERVAL): _as_left,
+    (Family.INTERVAL, "-", Family.INTERVAL): _as_left,
+}

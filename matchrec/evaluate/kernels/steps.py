@@ -1,0 +1,106 @@
+"""Keeps registers up to date in compiled code, after a row has been mapped.
+
+All values are int64, a float as its bits.
+
+registers: int64[p, r], one computation state at each place.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from matchrec.evaluate.instructions import (
+    ADD_ONE,
+    ADD_VALID,
+    APPEND,
+    COPY,
+    COPY_AT,
+    COUNT_DOWN,
+    MAX_INTEGER,
+    MIN_FLOAT,
+    MIN_INTEGER,
+    SET,
+    SET_AT,
+    SET_ROW,
+    SUM_FLOAT,
+    SUM_INTEGER,
+)
+from matchrec.evaluate.kernels.arithmetic import (
+    order_of_floats,
+    wrapped_sum,
+)
+from matchrec.evaluate.kernels.conditions import Input
+from matchrec.jit.bits import bits_of, float_of
+from matchrec.jit.decorators import inlined
+
+IntArray = npt.NDArray[np.int64]
+
+
+@inlined
+def update_registers(
+    instructions: IntArray,
+    at: int,
+    end: int,
+    registers: IntArray,
+    place: int,
+    row: int,
+    given: Input,
+) -> None:
+    """Apply the steps at .. end to the registers at `place` after a row has been mapped."""
+    while at < end:
+        operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
+        if operation == SET_ROW:
+            registers[place, a] = row
+        elif operation == SET:
+            registers[place, a] = b
+        elif operation == COPY:
+            registers[place, a] = registers[place, b]
+        elif operation == COUNT_DOWN:
+            if registers[place, a] < -1:
+                registers[place, a] += 1
+            elif registers[place, a] == -1:
+                registers[place, a] = row
+        elif operation == COPY_AT:
+            if registers[place, instructions[at, 3]] == row:
+                registers[place, a] = registers[place, b]
+        elif operation == SET_AT:
+            if registers[place, b] >= 0 and row == registers[place, b] + instructions[at, 3]:
+                registers[place, a] = instructions[at, 4]
+        else:
+            counted = row
+            if instructions[at, 3] > 0:
+                counted = registers[place, instructions[at, 3] - 1]
+            if operation == APPEND:
+                if counted >= 0:
+                    registers[place, a] = given.python(-1 - b, registers[place, a], counted)
+            elif counted >= 0 and (operation == ADD_ONE or given.valid[b, counted]):
+                if operation == ADD_ONE or operation == ADD_VALID:
+                    registers[place, a] += 1
+                else:
+                    reduce(operation, registers, place, a, given.columns[b, counted])
+        at += 1
+
+
+@inlined
+def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) -> None:
+    """Add a value to the flag at register a and the sum or extreme after it."""
+    flag = registers[place, a]
+    former = registers[place, a + 1]
+    if flag == 0:
+        flag = 1
+        former = value
+    elif operation == SUM_INTEGER:
+        total = wrapped_sum(former, value)
+        if ((former ^ total) & (value ^ total)) < 0:
+            flag = -1
+        former = total
+    elif operation == SUM_FLOAT:
+        former = bits_of(float_of(former) + float_of(value))
+    elif operation == MIN_INTEGER or operation == MAX_INTEGER:
+        if (value < former) == (operation == MIN_INTEGER):
+            former = value
+    else:
+        order = order_of_floats(float_of(value), float_of(former))
+        if order == (-1 if operation == MIN_FLOAT else 1):
+            former = value
+    registers[place, a] = flag
+    registers[place, a + 1] = former

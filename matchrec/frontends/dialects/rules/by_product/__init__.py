@@ -1,0 +1,1 @@
+"""Rules that one product alone has."""

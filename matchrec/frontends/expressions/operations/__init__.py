@@ -1,0 +1,1 @@
+"""The operations of an expression: tokens and references go in, operations come out."""

@@ -1,0 +1,80 @@
+"""A position in an expression, in which each reference is one token."""
+
+from __future__ import annotations
+
+import re
+
+from matchrec.frontends.expressions.analysis import Analysis
+from matchrec.frontends.expressions.combined import with_holes
+from matchrec.frontends.expressions.references.holes import Hole
+from matchrec.frontends.lexing.cursor import Cursor
+from matchrec.frontends.lexing.tokens import Token, TokenKind, pair_brackets
+from matchrec.plan.expression import Operation, Piece, Scalar, Term
+
+
+class ExpressionCursor(Cursor):
+    """Reads an expression's tokens, and makes nodes of those already read."""
+
+    def __init__(self, analysis: Analysis, holes: tuple[Hole, ...]) -> None:
+        self.analysis = analysis
+        self.holes: dict[int, Hole] = {}
+        super().__init__(self._tokens(holes))
+        self.pairs = pair_brackets(self.tokens)
+
+    def _tokens(self, holes: tuple[Hole, ...]) -> list[Token]:
+        """The tokens, with one for each hole."""
+        starts = {hole.start: hole for hole in holes}
+        tokens: list[Token] = []
+        index = 0
+        while index < len(self.analysis):
+            hole = starts.get(index)
+            if hole is None:
+                tokens.append(self.analysis[index])
+                index += 1
+            else:
+                self.holes[len(tokens)] = hole
+                span = self.analysis.span(hole.start, hole.end)
+                tokens.append(Token(TokenKind.REFERENCE, "", span))
+                index = hole.end
+        return tokens
+
+    def pieces(self, start: int, end: int) -> tuple[Piece, ...]:
+        """The exact text of tokens `start .. end`, with holes."""
+        holes = (
+            (self.tokens[index].span, self.holes[index].read.pieces)
+            for index in range(start, end)
+            if index in self.holes
+        )
+        return with_holes(self.analysis.written, self.span(start, end), holes)
+
+    def term(self, start: int, end: int) -> Term:
+        return Term(self.pieces(start, end), self.span(start, end))
+
+    def operation(
+        self, operator: str, start: int, *operands: Scalar, words: tuple[str, ...] = ()
+    ) -> Operation:
+        """An operation over the tokens from `start` up to the current position."""
+        end = self.position
+        return Operation(operator, operands, self.pieces(start, end), self.span(start, end), words)
+
+    def string_at(self, index: int) -> str:
+        """The text of a string, as it was written, without its quotes."""
+        return self.analysis.text_at(self.tokens[index].span)[1:-1]
+
+    def type_name(self, start: int, end: int) -> str:
+        """The tokens `start .. end` of a type, as a word: `DECIMAL(10,2)`, `INTERVAL DAY`."""
+        text = " ".join(self.tokens[index].text.upper() for index in range(start, end))
+        return re.sub(r" ?([(),<>:]) ?", r"\1", text)
+
+    def top_level(self, key: str, start: int, end: int) -> int | None:
+        """Where the first of tokens `start .. end` with a key stands that is in no brackets."""
+        index = start
+        while index < end:
+            if self.key_at(index) == key:
+                return index
+            index = self.pairs.get(index, index) + 1
+        return None
+
+    def is_subquery(self, opening: int) -> bool:
+        start = self.tokens[opening].span.start
+        return self.analysis.is_subquery(self.analysis.index_at[start])

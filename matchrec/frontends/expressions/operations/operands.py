@@ -1,0 +1,227 @@
+"""The operands of an expression: references, literals, calls, CASE, groups in parentheses."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from itertools import pairwise
+
+from matchrec.frontends.expressions.operations.cursor import ExpressionCursor
+from matchrec.frontends.expressions.operations.operators import (
+    AFTER_INTERVAL,
+    CONSTANTS,
+    NOT_PLAIN,
+    operation_of_call,
+)
+from matchrec.frontends.expressions.operations.special_calls import SPECIAL_CALLS, SpecialCall
+from matchrec.frontends.lexing.tokens import TokenKind
+from matchrec.plan.expression import Scalar, Term
+
+_CONSTANT = (TokenKind.NUMBER, TokenKind.STRING)
+_NO_TOKEN = (TokenKind.REFERENCE, TokenKind.END)
+
+
+class NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
+    """The part being read is opaque."""
+
+
+class OperandReader(ExpressionCursor, ABC):
+    """One method per rule; each returns its tree or raises NotModelled."""
+
+    @abstractmethod
+    def disjunction(self) -> Scalar:
+        """A whole expression: operands with operators between them."""
+
+    def read(self, start: int, end: int) -> Scalar:
+        """The tree of tokens `start .. end`, opaque as a whole if it cannot be read to its end."""
+        return self.readable(start, end) or self.term(start, end)
+
+    def readable(self, start: int, end: int) -> Scalar | None:
+        """The tree of tokens `start .. end`, or None when something in it is not modelled."""
+        outside = self.position, self.end
+        self.position, self.end = start, end
+        try:
+            tree = self.disjunction()
+            return tree if self.position == end else None
+        except NotModelled:
+            return None
+        finally:
+            self.position, self.end = outside
+
+    def skip(self, count: int) -> None:
+        """Goes past so many tokens, if they are there."""
+        self.position += count
+        if self.position > self.end:
+            raise NotModelled
+
+    def separated(self, start: int, end: int) -> tuple[Scalar, ...]:
+        """The expressions between the commas of tokens `start .. end`."""
+        parts = []
+        first = index = start
+        while index <= end:
+            if index == end or self.key_at(index) == ",":
+                parts.append(self.argument(first, index))
+                first = index + 1
+            index = self.pairs.get(index, index) + 1
+        return tuple(parts)
+
+    def argument(self, start: int, end: int) -> Scalar:
+        """One expression; what only some function understands is not modelled."""
+        index = start
+        while index < end:
+            if self.key_at(index) in NOT_PLAIN:
+                raise NotModelled
+            index = self.pairs.get(index, index) + 1
+        unit = self.kind_at(start) is TokenKind.WORD and self.key_at(start) not in CONSTANTS
+        if start >= end or (unit and end == start + 1):
+            raise NotModelled
+        tree = self.readable(start, end)
+        if tree is None:
+            raise NotModelled
+        return tree
+
+    def primary(self) -> Scalar:
+        start = self.position
+        tree = self.operand()
+        while (found := self.postfix(start, tree)) is not None:
+            tree = found
+        return tree
+
+    def operand(self) -> Scalar:
+        """A reference, a literal, a call, a CASE or a group."""
+        start = self.position
+        if start >= self.end:
+            raise NotModelled
+        kind = self.kind_at(start)
+        if self.key == "(":
+            return self.group()
+        if self.key == "CASE":
+            return self.case()
+        if kind is TokenKind.WORD and self.key_at(start + 1) == "(" and self.key != "INTERVAL":
+            return self.call()
+        if self.key == "INTERVAL" and self.kind_at(start + 1) not in (
+            TokenKind.REFERENCE,
+            TokenKind.END,
+        ):
+            return self.interval()
+        self.position += 1
+        if kind is TokenKind.SYMBOL:
+            self.parameter()
+        if kind in (TokenKind.STRING, TokenKind.WORD):
+            while self.kind_at(self.position) is TokenKind.STRING:
+                self.position += 1
+        return self.term(start, self.position)
+
+    def parameter(self) -> None:
+        """The rest of `?` or `:name`, whose first token was just read."""
+        symbol = self.key_at(self.position - 1)
+        if symbol == ":" and self.kind_at(self.position) is TokenKind.WORD:
+            self.position += 1
+        elif symbol != "?":
+            raise NotModelled
+
+    def postfix(self, start: int, tree: Scalar) -> Scalar | None:
+        """The operand with the subscript, field, cast or collation after it, if there is one."""
+        place = self.position
+        if self.key == "[":
+            self.position = closing = self.pairs[place] + 1
+            index = self.readable(place + 1, closing - 1)
+            return None if index is None else self.operation("[]", start, tree, index)
+        if self.key == "::":
+            return self.cast(start, tree)
+        if self.key == "." and place + 1 < self.end:
+            self.position += 2
+        elif self.key == "COLLATE":
+            self.skip(2)
+        return self.term(start, self.position) if self.position > place else None
+
+    def cast(self, start: int, tree: Scalar) -> Scalar:
+        """`x::T`, where the type is one word, or a word and what it has in parentheses."""
+        place = self.position + 1
+        self.skip(2)
+        if self.key == "(":
+            self.position = self.pairs[self.position] + 1
+        return self.operation("CAST", start, tree, words=(self.type_name(place, self.position),))
+
+    def interval(self) -> Term:
+        """`INTERVAL '1' DAY`, `INTERVAL -3 DAYS 2 HOURS`, `INTERVAL '1-2' YEAR TO MONTH`."""
+        start = self.position
+        self.position += 1
+        while self.kind_at(self.position + (self.key in ("-", "+"))) in (
+            TokenKind.NUMBER,
+            TokenKind.STRING,
+        ):
+            self.skip(2 if self.key in ("-", "+") else 1)
+            if self.kind_at(self.position) is not TokenKind.WORD or self.key in AFTER_INTERVAL:
+                continue
+            self.position += 1
+            if self.accept("TO"):
+                self.skip(1)
+        return self.term(start, self.position)
+
+    def case(self) -> Scalar:
+        """CASE with its conditions and values in a row, ELSE last; `CASE OF` starts with x."""
+        start = self.position
+        parts = self.case_parts(start)
+        self.position = end = parts.pop() + 1
+        ranges = ((first + 1, last) for first, last in pairwise((*parts, end - 1)))
+        values = [self.readable(*one) for one in ranges if one[0] < one[1]]
+        if None in values:
+            return self.term(start, end)
+        operator = "CASE" if self.key_at(start + 1) == "WHEN" else "CASE OF"
+        return self.operation(operator, start, *(value for value in values if value is not None))
+
+    def case_parts(self, start: int) -> list[int]:
+        """The places of CASE, and of the WHEN, THEN, ELSE and END that belong to it."""
+        found = []
+        depth = 0
+        index = start
+        while index < self.end:
+            key = self.key_at(index)
+            depth += {"CASE": 1, "END": -1}.get(key, 0)
+            if (depth == 1 and key in ("WHEN", "THEN", "ELSE")) or index == start or depth == 0:
+                found.append(index)
+            if depth == 0:
+                return found
+            index = self.pairs.get(index, index) + 1
+        raise NotModelled
+
+    def group(self) -> Scalar:
+        """An expression in parentheses: itself, with the parentheses in its text; else opaque."""
+        start = self.position
+        closing = self.pairs.get(start)
+        if closing is None:
+            raise NotModelled
+        self.position = closing + 1
+        pieces, span = self.pieces(start, closing + 1), self.span(start, closing + 1)
+        inner = None if self.is_subquery(start) else self.readable(start + 1, closing)
+        return replace(inner or Term(pieces, span), pieces=pieces, span=span)
+
+    def call(self) -> Scalar:
+        """A function; an operation when its arguments are plain expressions."""
+        start = self.position
+        name = self.key
+        closing = self.pairs.get(start + 1)
+        if closing is None:
+            raise NotModelled
+        self.position = closing + 1
+        if closing == start + 2 or self.is_subquery(start + 1):
+            return self.term(start, self.position)
+        try:
+            special = self.special_call(name, start + 2, closing)
+            if special is not None:
+                return self.operation(
+                    special.operator, start, *special.operands, words=special.words
+                )
+            arguments = self.separated(start + 2, closing)
+        except NotModelled:
+            return self.term(start, closing + 1)
+        operation = operation_of_call(name, len(arguments))
+        if operation is None:
+            return self.term(start, closing + 1)
+        return self.operation(operation, start, *arguments)
+
+    def special_call(self, name: str, start: int, end: int) -> SpecialCall | None:
+        """A call with more than values between its parentheses, which are around `start .. end`."""
+        form = SPECIAL_CALLS.get(name)
+        return None if form is None else form(self, name, start, end)

@@ -1,0 +1,146 @@
+"""The operations of an expression, by precedence climbing over its tokens and references.
+
+    disjunction := conjunction (OR conjunction)*      conjunction := negation (AND negation)*
+    negation    := (NOT | !) negation | predicate
+    predicate   := binary [IS [NOT] NULL | ... | [NOT] BETWEEN binary AND binary | [NOT] IN (...)
+                           | [NOT] LIKE binary [ESCAPE string]]
+    binary      := comparison over | ^ & shifts, + - ||, * / % DIV, unary, from loose to tight
+
+What is not modelled becomes an opaque `Term`, at the least part that holds it: a Term is always
+right, an operation only lets later passes look inside.
+Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
+"""
+
+from __future__ import annotations
+
+from matchrec.frontends.expressions.analysis import Analysis
+from matchrec.frontends.expressions.operations.operands import NotModelled, OperandReader
+from matchrec.frontends.expressions.operations.operators import BINARY
+from matchrec.frontends.expressions.references.holes import Hole
+from matchrec.frontends.lexing.tokens import TokenKind
+from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, Term
+
+_LOOSEST = (-1, "")
+
+LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
+"""The words between a text and a pattern, each with the operation that it is."""
+
+
+def read_operations(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
+    """The expression as a tree of operations, with its references as holes."""
+    reader = OperationReader(analysis, holes)
+    return reader.read(0, reader.end)
+
+
+class OperationReader(OperandReader):
+    """One method per rule; each returns its tree or raises NotModelled."""
+
+    def disjunction(self) -> Scalar:
+        start = self.position
+        operands = [self.conjunction()]
+        while self.accept("OR"):
+            operands.append(self.conjunction())
+        return operands[0] if len(operands) == 1 else self.operation("OR", start, *operands)
+
+    def conjunction(self) -> Scalar:
+        start = self.position
+        operands = [self.negation()]
+        while self.accept("AND"):
+            operands.append(self.negation())
+        return operands[0] if len(operands) == 1 else self.operation("AND", start, *operands)
+
+    def negation(self) -> Scalar:
+        start = self.position
+        if self.accept("NOT") or self.accept("!"):
+            return self.operation("NOT", start, self.negation())
+        return self.predicate()
+
+    def predicate(self) -> Scalar:
+        start = self.position
+        left = self.binary(0)
+        if self.accept("IS"):
+            return self.test(start, left)
+        negated = "NOT " if self.accept("NOT") else ""
+        if self.accept("BETWEEN"):
+            low = self.binary(0)
+            if not self.accept("AND"):
+                raise NotModelled
+            return self.operation(f"{negated}BETWEEN", start, left, low, self.binary(0))
+        if self.accept("IN"):
+            return self.membership(start, left, f"{negated}IN")
+        if self.key in LIKENESSES:
+            return self.likeness(start, left, negated)
+        if negated:
+            raise NotModelled
+        return left
+
+    def membership(self, start: int, left: Scalar, operator: str) -> Scalar:
+        """What follows IN; a subquery is opaque."""
+        opening = self.position
+        closing = self.pairs.get(opening)
+        if self.key != "(" or closing is None:
+            raise NotModelled
+        self.position = closing + 1
+        if self.is_subquery(opening):
+            return self.term(start, self.position)
+        return self.operation(operator, start, left, *self.separated(opening + 1, closing))
+
+    def likeness(self, start: int, left: Scalar, negated: str) -> Scalar:
+        """LIKE and its relatives; of several patterns they are opaque."""
+        operator = LIKENESSES[self.key]
+        self.position += 1
+        if self.key in ("ANY", "SOME", "ALL") and self.key_at(self.position + 1) == "(":
+            self.position = self.pairs[self.position + 1] + 1
+            return self.term(start, self.position)
+        parts = [left, self.binary(0)]
+        if self.accept("ESCAPE"):
+            escape = self.position
+            self.skip(1)
+            parts.append(self.term(escape, self.position))
+        return self.operation(f"{negated}{operator}", start, *parts)
+
+    def test(self, start: int, left: Scalar) -> Operation:
+        """What follows IS."""
+        negated = "NOT " if self.accept("NOT") else ""
+        for word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
+            if self.accept(word):
+                return self.operation(f"IS {negated}{word}", start, left)
+        if self.accept("DISTINCT", "FROM"):
+            return self.operation(f"IS {negated}DISTINCT FROM", start, left, self.binary(0))
+        raise NotModelled
+
+    def binary(self, level: int) -> Scalar:
+        """Operands and operators that bind at least as tight as `level`."""
+        start = self.position
+        left = self.unary()
+        tightness, chained = _LOOSEST[0], 0
+        while (found := BINARY.get(self.key, _LOOSEST))[0] >= level:
+            if found[0] != tightness:
+                left, chained = self.chain(start, left, chained), 0
+            tightness, operator = found
+            self.position += 1
+            right = self.binary(tightness + 1)
+            chained += 1
+            if chained > DEEPEST:
+                continue
+            left = (
+                self.operation(operator, start, left, right)
+                if operator
+                else self.term(start, self.position)
+            )
+        return self.chain(start, left, chained)
+
+    def chain(self, start: int, tree: Scalar, length: int) -> Scalar:
+        """The tokens from `start` on, read as `tree` unless too many operators stand in a row."""
+        return tree if length <= DEEPEST else self.operation(LONG_CHAIN, start)
+
+    def unary(self) -> Scalar:
+        start = self.position
+        if not (self.accept("-") or self.accept("+") or self.accept("~")):
+            return self.primary()
+        sign = self.key_at(start)
+        operand = self.unary()
+        number = isinstance(operand, Term) and self.position == start + 2
+        if sign == "-" and not (number and self.kind_at(start + 1) is TokenKind.NUMBER):
+            return self.operation("NEG", start, operand)
+        return self.term(start, self.position)

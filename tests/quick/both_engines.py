@@ -1,0 +1,92 @@
+"""What an engine finds in a worker, compared with what the other one finds in the same rows.
+
+So a query of a test runs on both engines in one job of Spark: `worker_daemon.py` has its workers
+do it. What only one engine can search, and what one of them gives up, is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from matchrec.engine.choose import ENGINES
+from matchrec.engine.matches import FailureKind, Matches, RunFailure
+from matchrec.engine.partitions import Partitions
+from matchrec.spark.worker.batches import Piece
+from matchrec.spark.worker.match import Worker
+
+MATCHES = ("partition", "number", "start", "completed", "kind")
+MAPPED_ROWS = ("classifiers", "excluded", "rows")  # where matches share them, in another order
+
+
+@dataclass
+class Outcome:
+    """What a search has given: its matches, and why it failed, if it did."""
+
+    matches: list[Matches] = field(default_factory=list)
+    failure: RunFailure | None = None
+
+    def collect(self, matches: Iterator[Matches]) -> Iterator[Matches]:
+        """The same matches, which are kept here; a failure too."""
+        try:
+            for chunk in matches:
+                self.matches.append(chunk)
+                yield chunk
+        except RunFailure as failure:
+            self.failure = failure
+            raise
+
+    def joined(self, name: str) -> np.ndarray[Any, Any]:
+        """The values of an array of matches, of all chunks."""
+        values = [getattr(chunk, name) for chunk in self.matches]
+        return np.concatenate([value for value in values if value is not None] or [np.zeros(0)])
+
+
+def compare_engines() -> None:
+    """Has the workers of this process, and of those that it starts, run both engines."""
+    find_matches = Worker.find_matches
+
+    def find_on_both(self: Worker, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
+        """The matches that the chosen engine finds; the other one must find them too."""
+        others = find_by_the_other(self, partitions)
+        ours = Outcome()
+        try:
+            yield from ours.collect(find_matches(self, partitions, piece))
+        except RunFailure:
+            check_same(ours, others or ours)
+            raise
+        check_same(ours, others or ours)
+
+    Worker.find_matches = find_on_both  # type: ignore[method-assign]
+
+
+def find_by_the_other(worker: Worker, partitions: Partitions) -> Outcome | None:
+    """What the other engine finds; None where it cannot search this, or gives up."""
+    task = worker.executable.task
+    name = next(name for name in ENGINES if name != worker.executable.algorithm.engine)
+    if ENGINES[name].supports(task) is not None:
+        return None
+    frontier = partitions.frontier and replace(partitions.frontier)
+    search = ENGINES[name].choose(task).search(task, replace(partitions, frontier=frontier))
+    outcome = Outcome()
+    try:
+        for _ in outcome.collect(search):
+            pass
+    except RunFailure as failure:
+        return None if failure.kind is FailureKind.TOO_MANY_STEPS else outcome
+    return outcome
+
+
+def check_same(ours: Outcome, others: Outcome) -> None:
+    """Both must be the same matches in the same order, or the same failure."""
+    if ours.failure or others.failure:
+        kinds = [one.failure and one.failure.kind for one in (ours, others)]
+        assert kinds[0] is kinds[1], f"engines fail in another way: {kinds}"
+        return
+    shared = any(chunk.chains for chunk in ours.matches)
+    for name in MATCHES if shared else MATCHES + MAPPED_ROWS:
+        found, expected = ours.joined(name), others.joined(name)
+        assert np.array_equal(found, expected), f"engines differ in {name}: {found} and {expected}"

@@ -1,0 +1,57 @@
+"""The comparison of both engines in the workers of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from matchrec.engine.matches import FailureKind, RunFailure, no_matches
+from tests.quick import scale
+from tests.quick.both_engines import Outcome, check_same
+
+ONE = replace(
+    no_matches(),
+    partition=np.array([0]),
+    number=np.array([1]),
+    start=np.array([4]),
+    offsets=np.array([0, 1]),
+    classifiers=np.array([2], np.int16),
+    excluded=np.array([False]),
+    rows=np.array([4]),
+)
+FAILED = RunFailure(FailureKind.OVERFLOW, 0, 4, "A")
+
+
+def test_the_same() -> None:
+    check_same(Outcome([ONE]), Outcome([no_matches(), ONE]))
+    check_same(Outcome(failure=FAILED), Outcome([ONE], FAILED))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Outcome(),
+        Outcome([replace(ONE, start=np.array([5]))]),
+        Outcome([replace(ONE, classifiers=np.array([1], np.int16))]),
+        Outcome([ONE], FAILED),
+    ],
+    ids=["nothing", "another row", "another variable", "a failure"],
+)
+def test_a_difference(other: Outcome) -> None:
+    with pytest.raises(AssertionError):
+        check_same(Outcome([ONE]), other)
+
+
+def test_workers_compare(spark: SparkSession) -> None:
+    def name_of_search(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from matchrec.spark.worker.match import Worker
+
+        yield pa.RecordBatch.from_pydict({"name": [Worker.find_matches.__name__]})
+
+    (row,) = spark.range(0, 1, 1, 1).mapInArrow(name_of_search, "name string").collect()
+    assert (row.name == "find_on_both") == (not scale.OWN_SPARK)
