@@ -13,12 +13,10 @@ from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import RowColumn, Shifted, conjunction, row_column, show_column
-from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.coverage import Coverable
 from matchrec.errors.coverage import (
     coverage_of_event_selection,
     coverage_of_longest,
-    coverage_of_many_runs,
 )
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences
 from matchrec.output.schema import RowOutput
@@ -86,11 +84,8 @@ def tie_of(orders: tuple[str, ...]) -> RowColumn | None:
 
 
 def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
-    """What a worker counts. Raises MatchRecognizeUnsupportedError for what may take for ever."""
+    """What a worker counts."""
     plan, task = asked.drafted.plan, executable.task
-    many = task.pattern.is_exponentially_ambiguous and task.max_steps is None
-    if many and not (task.looks_only_at_data or compile_task(task, 0).remembers_all):
-        raise coverage_of_many_runs()
     bits = {column: bit for bit, column in enumerate(executable.conditions)}
     conditions = {one.variable: one for one in asked.drafted.conditions}
     parts = tuple(tuple(bits_of(conditions.get(variable), bits)) for variable in plan.variables)

@@ -23,18 +23,6 @@ def coverage_of_longest() -> MatchRecognizeUnsupportedError:
     )
 
 
-def coverage_of_many_runs() -> MatchRecognizeUnsupportedError:
-    """Conditions on the run, and ways through the pattern that multiply."""
-    return MatchRecognizeUnsupportedError(
-        "coverage of this query may take exponential time",
-        notes=(
-            "its conditions depend on the run, and the ways through the pattern multiply",
-            "coverage tries one run at a time",
-        ),
-        hint="pass max_steps=1_000_000_000, which ends what takes too long",
-    )
-
-
 def no_such_clause(asked: int, clauses: int) -> MatchRecognizePlanError:
     """clause= is none of the query's clauses."""
     known = "one clause" if clauses == 1 else f"clauses 1 to {clauses}"

@@ -88,7 +88,7 @@ CLAUSES = Kind(
 COUNTERS = Kind("Counters", can("values", "observe"), "write matchrec.Counters()").or_none()
 
 
-COVERAGE = "how far its starting rows come, and what ends them: matchrec.coverage(spark, query)"
+COVERAGE = "\nhow far its starting rows come, and what ends them: matchrec.coverage(spark, query)"
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,9 @@ class Explanation:
         text = self._clauses()
         if self.counters is None:
             return text
-        counted = f"{text}\ncounters of the last run\n{indent(str(self.counters), '  ')}"
-        if any(clause.plan.selects for clause in self.clauses):
-            return counted
-        return f"{counted}\n{COVERAGE}"
+        selects = any(clause.plan.selects for clause in self.clauses)
+        counted = indent(str(self.counters), "  ") + ("" if selects else COVERAGE)
+        return f"{text}\ncounters of the last run\n{counted}"
 
     def _clauses(self) -> str:
         if not self.clauses:

@@ -9,6 +9,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from matchrec.conditions.run_condition import (
+    Compare,
+    Comparison,
+    Constant,
+    Kind,
+    Reduce,
+    Reduction,
+)
 from matchrec.engine.contiguous.coverage import Counts, Coverable, find_matches
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.matches import RunFailure
@@ -147,3 +155,14 @@ def test_more_occurrences_than_a_word_has_bits() -> None:
     assert found.ended[None, "FALSE"] == 34
     assert found.ended[67, "NO_ROW"] == found.ended[1, "NO_ROW"] == 1
     assert found.best == (2, 0)
+
+
+def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
+    """Each row may be A or B: 2^40 ways from the first row on, 40 counts of A at each row."""
+    count = Reduce(Reduction.COUNT, "A", None, Kind.INTEGER)
+    never = Compare(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
+    query = replace(query_of("(A | B)* C"), run_conditions={"C": never})
+    found = found_of(query, words("ABC " * 40), Room(memory=1))
+    assert isinstance(found, Outcome)
+    assert +found.came == {0: 40}
+    assert +found.ended == {(0, "NO_ROW"): 40}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matchrec.engine.compiled import word_and_mask
+from matchrec.engine.compiled import compile_task, word_and_mask
 from matchrec.engine.contiguous.kernels import coverage as kernel
 from matchrec.engine.contiguous.kernels import coverage_layout as own
 from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
@@ -110,7 +110,28 @@ class CoverageSearch(PlainSearch):
             counts.ended,
             counts.parts_false,
             counts.best,
+            self.new_seen(memory),
         )
+        self.rules = self.merging(coverable.task, partitions) if self.linked else self.rules
+
+    def merging(self, task: Task, partitions: Partitions) -> layout.Rules:
+        """The rules with computation states kept where needed, and then no failures.
+
+        A failure found where equal runs were left out would not tell the nearest run.
+        """
+        remembers_all = compile_task(task, len(partitions.integers)).remembers_all
+        if remembers_all or not task.pattern.is_exponentially_ambiguous:
+            return self.rules._replace(merge_runs=False)
+        program = self.rules.program.copy()
+        program[:, layout.MEMO] = layout.NOT_REMEMBERED
+        return self.rules._replace(merge_runs=True, program=program)
+
+    def new_seen(self, states: int) -> layout.RunArray:
+        """An empty table of computation states, which is full with half as many."""
+        if self.linked is None:
+            return None
+        registers = len(self.linked.initial)
+        return np.zeros((states, own.SEEN_REGISTERS + registers), np.int64)
 
     def new_ends(self, rows: int) -> tuple[IntArray, IntArray]:
         """Room for the nearest run from each of so many rows on, and from the one after them."""
@@ -128,6 +149,9 @@ class CoverageSearch(PlainSearch):
             memo = larger(work.memo, int(self.progress[layout.NEEDED]))
             self.work = work._replace(memo=memo, nearest=self.new_nearest(len(memo)))
             self.progress[layout.MEMO_TO] = self.progress[layout.START]
+            return
+        if status == layout.RUNS_FULL:
+            self.work = work._replace(seen=self.new_seen(2 * len(work.seen)))
             return
         assert status == layout.PATH_FULL
         rows = 2 * len(work.path)

@@ -13,7 +13,7 @@ from matchrec.compile.counted import Figures
 from matchrec.compile.coverage import CoverageTask, draft_coverage, link_coverage
 from matchrec.compile.path import draft, link
 from matchrec.conditions.types import Family, ValueType
-from matchrec.errors import MatchRecognizeRunError, MatchRecognizeUnsupportedError
+from matchrec.errors import MatchRecognizeRunError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
@@ -37,13 +37,11 @@ SCHEMA = pa.schema(
 )
 
 
-def task_of(
-    pattern: str, more: str = "", skip: str = "", max_steps: int | None = None
-) -> CoverageTask:
+def task_of(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
     clause = parse_clause(CLAUSE.format(pattern=pattern, more=more, skip=skip))
     asked = draft_coverage(draft(lower(clause), COLUMNS, str))
     types = dict.fromkeys(asked.drafted.columns(), INT)
-    return link_coverage(asked, link(asked.drafted, types, "auto", ansi=True).limit(max_steps))
+    return link_coverage(asked, link(asked.drafted, types, "auto", ansi=True))
 
 
 def batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
@@ -135,12 +133,3 @@ def test_errors_of_the_rows_are_those_of_the_query() -> None:
     skips_to_none = task_of("A B? C*", skip="AFTER MATCH SKIP TO LAST B")
     with pytest.raises(MatchRecognizeRunError, match="the match has no row of B"):
         counted(skips_to_none, ROWS)
-
-
-def test_runs_that_may_multiply_need_a_limit() -> None:
-    on_run = ", X AS x > LAST(A.x)"
-    ambiguous = "((A | X) (A | X)?)* B C", on_run
-    assert task_of("(A X)* B C", on_run)
-    with pytest.raises(MatchRecognizeUnsupportedError, match="may take exponential time"):
-        task_of(*ambiguous)
-    assert task_of(*ambiguous, max_steps=1000).executable.task.max_steps == 1000
