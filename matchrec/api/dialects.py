@@ -33,11 +33,12 @@ def parse_query(
 ) -> Query:
     """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
     product, quotes = PRODUCTS[dialect], dialect_of(spark, text)
+    values = args if isinstance(args, dict) else None
     if product is SPARK:
         return parse(text, frames, quotes)
 
     def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, Query]:
-        translation = translate_query(text, product, SPARK, kinds)
+        translation = translate_query(text, product, SPARK, kinds, values)
         query = parse(translation.text, frames, quotes, origin_of(translation))
         clauses = [replace(site.clause, columns=product.columns) for site in query.sites]
         sites = zip(query.sites, clauses, strict=True)

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.residual import (
     BASIC,
+    COMPARISONS,
+    LOGIC,
     NULL_IN_NULL_OUT,
     Combined,
     NumberOfMatch,
@@ -61,9 +63,7 @@ Write = Callable[[Reference], str]
 
 KNOWN = BASIC | REWRITINGS.keys() | NAMES | FUNCTIONS.keys()
 
-TRUTH_VALUED = frozenset(
-    {"=", "<>", "<", "<=", ">", ">=", "<=>", "AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "RLIKE"}
-)
+TRUTH_VALUED = COMPARISONS | LOGIC | {"BETWEEN", "IN", "LIKE", "RLIKE"}
 
 
 def split(plan: MatchPlan) -> tuple[SplitCondition, ...]:

@@ -6,7 +6,6 @@ names of columns.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -35,6 +34,7 @@ from matchrec.plan.pattern import (
 )
 from matchrec.plan.simplify import simplify
 from matchrec.writing.columns import plain
+from matchrec.writing.parentheses import unwrapped
 
 Shape = object
 """What of a part of a plan matters; equal and hashed by value."""
@@ -99,15 +99,9 @@ def _flat(operator: str, shapes: Iterator[Shape]) -> Iterator[Shape]:
 
 def _of_pieces(pieces: tuple[Shape, ...]) -> Shape:
     if all(isinstance(piece, str) for piece in pieces):
-        return _bare("".join(map(str, pieces)))
+        return unwrapped("".join(map(str, pieces)))
     kept = tuple(one for one in pieces if not isinstance(one, str) or one.strip(" ()"))
     return kept[0] if len(kept) == 1 else pieces
-
-
-def _bare(text: str) -> str:
-    """A text without blanks around it, and without parentheses around all of it."""
-    text = text.strip()
-    return _bare(text[1:-1]) if re.fullmatch(r"\([^()]*\)", text) else text
 
 
 def _piece(piece: str | Reference) -> Shape:

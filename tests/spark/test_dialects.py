@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,24 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.__main__ import main
-
-ABCD = [50, 36, 39, 42, 30, 47, 71, 80, 75, 63]
-XYZ = [89, 24, 37, 63, 65, 56, 50, 54, 30, 32]
+from tests.spark.dialects.documented import make_tables
 
 
 @pytest.fixture(scope="module")
-def prices(spark: SparkSession) -> Iterator[DataFrame]:
-    """Prices of two companies on ten days."""
-    rows = [
-        (company, f"2020-10-{day:02}", price)
-        for company, series in (("ABCD", ABCD), ("XYZ", XYZ))
-        for day, price in enumerate(series, 1)
-    ]
-    frame = spark.createDataFrame(rows, "company string, day string, price int")
-    frame = frame.selectExpr("company", "to_date(day) AS price_date", "price")
-    frame.createOrReplaceTempView("stock_price_history")
-    yield frame
-    spark.catalog.dropTempView("stock_price_history")
+def prices(spark: SparkSession) -> DataFrame:
+    """Snowflake's table: prices of two companies on ten days."""
+    make_tables(spark, "snowflake")
+    return spark.table("stock_price_history")
 
 
 def rows(frame: DataFrame) -> list[str]:

@@ -7,8 +7,10 @@ and decimals are NULL. The try functions give NULL.
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 from matchrec.conditions.accumulators.aggregate import (
     Accumulator,
@@ -17,7 +19,7 @@ from matchrec.conditions.accumulators.aggregate import (
 )
 from matchrec.conditions.accumulators.values import EXACT, decimal_of, digits_of
 from matchrec.conditions.functions.function import Value
-from matchrec.conditions.functions.numerals import divided
+from matchrec.conditions.functions.numerals import divided, fits, wrap
 from matchrec.conditions.types import (
     NUMBERS,
     SPANS,
@@ -35,89 +37,90 @@ class TooLargeError(OverflowError):
     """A sum that its type cannot hold."""
 
 
-class WholeSum:
+class Sum(ABC):
+    """What values that are not NULL make together; NULL without such. rows: how many there are."""
+
+    total: Any = 0
+    rows = 0
+
+    def add(self, *values: Value) -> None:
+        (value,) = values
+        if value is not None:
+            self.rows += 1
+            self.take(value)
+
+    def result(self) -> Value:
+        return self.value() if self.rows else None
+
+    @abstractmethod
+    def take(self, value: Value) -> None:
+        """Add a value to the total."""
+
+    def value(self) -> Value:
+        """The result of one row or more."""
+        return self.total
+
+
+class WholeSum(Sum):
     """A sum of integers or intervals, of so many bits. wraps: whether it loses what is over."""
 
     def __init__(self, bits: int, *, wraps: bool = False) -> None:
         self.bits = bits
         self.wraps = wraps
-        self.total = 0
-        self.rows = 0
 
-    def add(self, *values: Value) -> None:
-        (value,) = values
-        if value is None:
-            return
-        self.rows += 1
-        total, half = self.total + value, 1 << (self.bits - 1)
-        if not -half <= total < half:
+    def take(self, value: int) -> None:
+        total = self.total + value
+        if not fits(total, self.bits):
             if not self.wraps:
                 raise TooLargeError
-            total = (total + half) % (2 * half) - half
+            total = wrap(total, self.bits)
         self.total = total
 
-    def result(self) -> int | None:
-        return self.total if self.rows else None
 
-
-class FloatSum:
+class FloatSum(Sum):
     """A sum of numbers as doubles; it begins with 0, to which -0 adds nothing."""
 
-    def __init__(self) -> None:
-        self.total = 0.0
-        self.rows = 0
+    total = 0.0
 
-    def add(self, *values: Value) -> None:
-        (value,) = values
-        if value is not None:
-            self.total += float(value)
-            self.rows += 1
-
-    def result(self) -> float | None:
-        return self.total if self.rows else None
+    def take(self, value: Value) -> None:
+        self.total += float(value)
 
 
-class DecimalSum:
+class DecimalSum(Sum):
     """A sum of decimals of a type; `total` counts its last places."""
 
     def __init__(self, type_: ValueType, *, ansi: bool) -> None:
         self.scale = type_.scale
         self.limit = 10 ** sum_type(type_).precision
         self.ansi = ansi
-        self.total = 0
-        self.rows = 0
 
-    def add(self, *values: Value) -> None:
-        (value,) = values
-        if value is None:
-            return
-        self.rows += 1
+    def take(self, value: Decimal) -> None:
         total = self.total + digits_of(value, self.scale)
         # what has once been too large is NULL in Spark's buffer, and stays so
         self.total = total if abs(self.total) < self.limit else self.limit
 
-    def fits(self) -> bool:
+    def has_room(self) -> bool:
         """Whether the total has no more digits than its type. Raises TooLargeError under ANSI."""
         if abs(self.total) >= self.limit and self.ansi:
             raise TooLargeError
         return bool(abs(self.total) < self.limit)
 
-    def result(self) -> Decimal | None:
-        return decimal_of(self.total, self.scale) if self.rows and self.fits() else None
+    def value(self) -> Decimal | None:
+        return decimal_of(self.total, self.scale) if self.has_room() else None
 
 
 class FloatAverage(FloatSum):
     """The average of numbers as doubles."""
 
-    def result(self) -> float | None:
-        return self.total / self.rows if self.rows else None
+    def value(self) -> float:
+        return self.total / self.rows
 
 
 class WholeAverage(WholeSum):
     """The average of intervals, rounded to whole ones."""
 
-    def result(self) -> int | None:
-        return divided(self.total, self.rows) if self.rows else None
+    def value(self) -> int:
+        return divided(self.total, self.rows)
 
 
 class DecimalAverage(DecimalSum):
@@ -128,8 +131,8 @@ class DecimalAverage(DecimalSum):
         self.result_type = average_type(type_)
         self.as_double = type_.precision + 4 <= DIGITS_OF_A_DOUBLE
 
-    def result(self) -> Decimal | None:
-        if not self.rows or not self.fits():
+    def value(self) -> Decimal | None:
+        if not self.has_room():
             return None
         places = self.result_type.scale
         if self.as_double:
@@ -219,20 +222,14 @@ def begin_attempt(begin: Callable[[AggregateUse], Accumulator]) -> Callable[...,
     return begin_it
 
 
-class Bits:
+class Bits(Sum):
     """The bits of integers combined."""
 
     def __init__(self, combine: Callable[[int, int], int]) -> None:
         self.combine = combine
-        self.value: int | None = None
 
-    def add(self, *values: Value) -> None:
-        (value,) = values
-        if value is not None:
-            self.value = value if self.value is None else self.combine(self.value, value)
-
-    def result(self) -> int | None:
-        return self.value
+    def take(self, value: int) -> None:
+        self.total = value if self.rows == 1 else self.combine(self.total, value)
 
 
 def type_of_bits(use: AggregateUse) -> ValueType | None:

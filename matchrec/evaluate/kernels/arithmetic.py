@@ -8,19 +8,7 @@ import math
 
 import numpy as np
 
-from matchrec.evaluate.instructions import (
-    DIVIDE,
-    DIVISION_BY_ZERO,
-    GREATER,
-    GREATER_OR_EQUAL,
-    LESS,
-    LESS_OR_EQUAL,
-    MINUS,
-    NOT_EQUAL,
-    OVERFLOW,
-    PLUS,
-    TIMES,
-)
+from matchrec.evaluate import instructions as op
 from matchrec.jit.decorators import inlined
 
 # What an operation answers beside its value; otherwise OVERFLOW or DIVISION_BY_ZERO.
@@ -49,15 +37,15 @@ def order_of_floats(left: float, right: float) -> int:
 @inlined
 def compare(comparison: int, order: int) -> bool:
     """What a comparison says of two values in that order; NULL_SAFE_EQUAL compares like EQUAL."""
-    if comparison == NOT_EQUAL:
+    if comparison == op.NOT_EQUAL:
         return order != 0
-    if comparison == LESS:
+    if comparison == op.LESS:
         return order < 0
-    if comparison == LESS_OR_EQUAL:
+    if comparison == op.LESS_OR_EQUAL:
         return order <= 0
-    if comparison == GREATER:
+    if comparison == op.GREATER:
         return order > 0
-    if comparison == GREATER_OR_EQUAL:
+    if comparison == op.GREATER_OR_EQUAL:
         return order >= 0
     return order == 0
 
@@ -66,25 +54,25 @@ def compare(comparison: int, order: int) -> bool:
 def combine_integers(operator: int, left: int, right: int, bits: int, ansi: int) -> tuple[int, int]:
     """Value and answer of an integer operation."""
     overflow = False
-    if operator == PLUS:
+    if operator == op.PLUS:
         value = wrapped_sum(left, right)
         overflow = ((left ^ value) & (right ^ value)) < 0
-    elif operator == MINUS:
+    elif operator == op.MINUS:
         value = wrapped_difference(left, right)
         overflow = ((left ^ right) & (left ^ value)) < 0
-    elif operator == TIMES:
+    elif operator == op.TIMES:
         value = wrapped_product(left, right)
         overflow = product_overflows(left, right, value)
     elif right == 0:
-        return 0, DIVISION_BY_ZERO if ansi else NULL
-    elif operator == DIVIDE:
+        return 0, op.DIVISION_BY_ZERO if ansi else NULL
+    elif operator == op.DIVIDE:
         value = rounded_quotient(left, right)
     else:
         value = integer_remainder(left, right)
     unused = 64 - bits
     fitting = (value << unused) >> unused
     if ansi and (overflow or fitting != value):
-        return 0, OVERFLOW
+        return 0, op.OVERFLOW
     return fitting, VALUE
 
 
@@ -140,14 +128,14 @@ def integer_remainder(left: int, right: int) -> int:
 @inlined
 def combine_floats(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
     """Value and answer of a floating operation; Spark divides no float by zero."""
-    if operator == PLUS:
+    if operator == op.PLUS:
         return left + right, VALUE
-    if operator == MINUS:
+    if operator == op.MINUS:
         return left - right, VALUE
-    if operator == TIMES:
+    if operator == op.TIMES:
         return left * right, VALUE
     if right == 0.0:
-        return 0.0, DIVISION_BY_ZERO if ansi else NULL
-    if operator == DIVIDE:
+        return 0.0, op.DIVISION_BY_ZERO if ansi else NULL
+    if operator == op.DIVIDE:
         return left / right, VALUE
     return np.fmod(left, right), VALUE

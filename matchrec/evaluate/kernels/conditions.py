@@ -11,35 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.evaluate.instructions import (
-    AND,
-    ARITHMETIC_INTEGER,
-    AVERAGE,
-    CALL,
-    COMPARE_FLOAT,
-    COMPARE_INTEGER,
-    CONSTANT,
-    HOLDS,
-    HOLDS_NOT,
-    IS_NULL,
-    JUMP,
-    JUMP_IF_FALSE,
-    JUMP_IF_TRUE,
-    JUMP_UNLESS,
-    MATCH_NUMBER,
-    MATHEMATICS,
-    NOT,
-    NULL_CONSTANT,
-    NULL_SAFE_EQUAL,
-    OR,
-    OVERFLOW,
-    READ,
-    REDUCED,
-    REGISTER,
-    ROUND,
-    VARIABLE,
-    WIDEN,
-)
+from matchrec.evaluate import instructions as op
 from matchrec.evaluate.kernels.arithmetic import (
     VALUE,
     combine_floats,
@@ -90,11 +62,11 @@ def holds(
     One flat dispatch, in the order of how often instructions occur.
     """
     if at == end:
-        return HOLDS
+        return op.HOLDS
     top = -1
     while at < end:
         operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
-        if operation == READ:
+        if operation == op.READ:
             top += 1
             position = row if b < 0 else registers[place, b]
             shifted = position + instructions[at, 3]
@@ -102,56 +74,56 @@ def holds(
             if position >= 0 and given.lower <= shifted < given.upper:
                 stack[0, top] = given.columns[a, shifted]
                 stack[1, top] = given.valid[a, shifted]
-        elif operation <= VARIABLE:
+        elif operation <= op.VARIABLE:
             top += 1
-            stack[0, top] = a if operation <= NULL_CONSTANT else registers[place, a]
-            stack[1, top] = operation == CONSTANT or operation == REGISTER
-            if operation == VARIABLE:
+            stack[0, top] = a if operation <= op.NULL_CONSTANT else registers[place, a]
+            stack[1, top] = operation == op.CONSTANT or operation == op.REGISTER
+            if operation == op.VARIABLE:
                 stack[1, top] = stack[0, top] >= 0
-        elif operation <= AVERAGE:
+        elif operation <= op.AVERAGE:
             top += 1
             flag = registers[place, a]
             if flag < 0:
-                return OVERFLOW
+                return op.OVERFLOW
             stack[1, top] = flag != 0
-            if operation == REDUCED:
+            if operation == op.REDUCED:
                 stack[0, top] = registers[place, a + 1]
             elif flag != 0:
                 stack[0, top] = bits_of(float_of(registers[place, b + 1]) / flag)
-        elif operation == JUMP_IF_FALSE or operation == JUMP_IF_TRUE:
-            if stack[1, top] and stack[0, top] == operation - JUMP_IF_FALSE:
+        elif operation == op.JUMP_IF_FALSE or operation == op.JUMP_IF_TRUE:
+            if stack[1, top] and stack[0, top] == operation - op.JUMP_IF_FALSE:
                 at = a
                 continue
-        elif operation == JUMP_UNLESS:
+        elif operation == op.JUMP_UNLESS:
             top -= 1
             if not (stack[1, top + 1] and stack[0, top + 1]):
                 at = a
                 continue
-        elif operation == JUMP:
+        elif operation == op.JUMP:
             at = a
             continue
-        elif operation == NOT:
+        elif operation == op.NOT:
             stack[0, top] = 1 - stack[0, top]
-        elif operation == IS_NULL:
+        elif operation == op.IS_NULL:
             stack[0, top] = 1 - stack[1, top]
             stack[1, top] = 1
-        elif operation == WIDEN:
+        elif operation == op.WIDEN:
             stack[0, top] = bits_of(float(stack[0, top]))
-        elif operation == MATCH_NUMBER:
+        elif operation == op.MATCH_NUMBER:
             top += 1
             stack[0, top] = given.match_number
             stack[1, top] = 1
-        elif operation <= COMPARE_FLOAT:
+        elif operation <= op.COMPARE_FLOAT:
             top -= 1
             compare_values(operation, a, top, stack)
-        elif operation == MATHEMATICS:
+        elif operation == op.MATHEMATICS:
             top -= b - 1
             apply(a, b, top, given.mathematics, stack)
-        elif operation == ROUND:
+        elif operation == op.ROUND:
             if round_value(b, top, given.mathematics, stack):
                 at = a
                 continue
-        elif operation == CALL:
+        elif operation == op.CALL:
             top -= b - 1
             status = int(given.python(a, top, 0))
             if status != VALUE:
@@ -162,7 +134,7 @@ def holds(
             if status != VALUE:
                 return status
         at += 1
-    return HOLDS if stack[1, 0] and stack[0, 0] else HOLDS_NOT
+    return op.HOLDS if stack[1, 0] and stack[0, 0] else op.HOLDS_NOT
 
 
 @inner
@@ -193,11 +165,11 @@ def compare_values(operation: int, comparison: int, top: int, stack: IntArray) -
     """Replace the values at top and above by how they compare."""
     left, right = stack[0, top], stack[0, top + 1]
     both = stack[1, top] & stack[1, top + 1]
-    if comparison == NULL_SAFE_EQUAL and not both:
+    if comparison == op.NULL_SAFE_EQUAL and not both:
         stack[0, top] = stack[1, top] == stack[1, top + 1]
         stack[1, top] = 1
         return
-    if operation == COMPARE_INTEGER:
+    if operation == op.COMPARE_INTEGER:
         order = order_of_integers(left, right)
     else:
         order = order_of_floats(float_of(left), float_of(right))
@@ -213,8 +185,8 @@ def combine(operation: int, a: int, b: int, c: int, top: int, stack: IntArray) -
     """
     left, right = stack[0, top], stack[0, top + 1]
     both = stack[1, top] & stack[1, top + 1]
-    if operation == AND or operation == OR:
-        decisive = operation == OR
+    if operation == op.AND or operation == op.OR:
+        decisive = operation == op.OR
         decided = stack[1, top + 1] and right == decisive
         stack[0, top] = decisive if decided else 1 - decisive
         stack[1, top] = 1 if decided else both
@@ -222,7 +194,7 @@ def combine(operation: int, a: int, b: int, c: int, top: int, stack: IntArray) -
     stack[1, top] = both
     if not both:
         return VALUE
-    if operation == ARITHMETIC_INTEGER:
+    if operation == op.ARITHMETIC_INTEGER:
         stack[0, top], status = combine_integers(a, left, right, b, c)
     else:
         value, status = combine_floats(a, float_of(left), float_of(right), c)

@@ -8,22 +8,7 @@ registers: int64[p, r], one computation state at each place.
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.evaluate.instructions import (
-    ADD_ONE,
-    ADD_VALID,
-    APPEND,
-    COPY,
-    COPY_AT,
-    COUNT_DOWN,
-    MAX_INTEGER,
-    MIN_FLOAT,
-    MIN_INTEGER,
-    SET,
-    SET_AT,
-    SET_ROW,
-    SUM_FLOAT,
-    SUM_INTEGER,
-)
+from matchrec.evaluate import instructions as op
 from matchrec.evaluate.kernels.arithmetic import (
     order_of_floats,
     wrapped_sum,
@@ -48,32 +33,32 @@ def update_registers(
     """Apply the steps at .. end to the registers at `place` after a row has been mapped."""
     while at < end:
         operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
-        if operation == SET_ROW:
+        if operation == op.SET_ROW:
             registers[place, a] = row
-        elif operation == SET:
+        elif operation == op.SET:
             registers[place, a] = b
-        elif operation == COPY:
+        elif operation == op.COPY:
             registers[place, a] = registers[place, b]
-        elif operation == COUNT_DOWN:
+        elif operation == op.COUNT_DOWN:
             if registers[place, a] < -1:
                 registers[place, a] += 1
             elif registers[place, a] == -1:
                 registers[place, a] = row
-        elif operation == COPY_AT:
+        elif operation == op.COPY_AT:
             if registers[place, instructions[at, 3]] == row:
                 registers[place, a] = registers[place, b]
-        elif operation == SET_AT:
+        elif operation == op.SET_AT:
             if registers[place, b] >= 0 and row == registers[place, b] + instructions[at, 3]:
                 registers[place, a] = instructions[at, 4]
         else:
             counted = row
             if instructions[at, 3] > 0:
                 counted = registers[place, instructions[at, 3] - 1]
-            if operation == APPEND:
+            if operation == op.APPEND:
                 if counted >= 0:
                     registers[place, a] = given.python(-1 - b, registers[place, a], counted)
-            elif counted >= 0 and (operation == ADD_ONE or given.valid[b, counted]):
-                if operation == ADD_ONE or operation == ADD_VALID:
+            elif counted >= 0 and (operation == op.ADD_ONE or given.valid[b, counted]):
+                if operation == op.ADD_ONE or operation == op.ADD_VALID:
                     registers[place, a] += 1
                 else:
                     reduce(operation, registers, place, a, given.columns[b, counted])
@@ -88,19 +73,19 @@ def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) 
     if flag == 0:
         flag = 1
         former = value
-    elif operation == SUM_INTEGER:
+    elif operation == op.SUM_INTEGER:
         total = wrapped_sum(former, value)
         if ((former ^ total) & (value ^ total)) < 0:
             flag = -1
         former = total
-    elif operation == SUM_FLOAT:
+    elif operation == op.SUM_FLOAT:
         former = bits_of(float_of(former) + float_of(value))
-    elif operation == MIN_INTEGER or operation == MAX_INTEGER:
-        if (value < former) == (operation == MIN_INTEGER):
+    elif operation == op.MIN_INTEGER or operation == op.MAX_INTEGER:
+        if (value < former) == (operation == op.MIN_INTEGER):
             former = value
     else:
         order = order_of_floats(float_of(value), float_of(former))
-        if order == (-1 if operation == MIN_FLOAT else 1):
+        if order == (-1 if operation == op.MIN_FLOAT else 1):
             former = value
     registers[place, a] = flag
     registers[place, a + 1] = former

@@ -22,6 +22,7 @@ class Addition(Enum):
     LONGEST_MATCH = "OPTIONS (use_longest_match = ...)"
     DURATION = "LIMIT DURATION"
     TIMESTAMP_BY = "TIMESTAMP BY"
+    EMPTY_ALTERNATIVE = "an alternative of no variables"
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ PRODUCTS = {
             "bigquery",
             parameter="@",
             functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
-            additions=frozenset({Addition.LONGEST_MATCH}),
+            additions=frozenset({Addition.LONGEST_MATCH, Addition.EMPTY_ALTERNATIVE}),
             keeps_case=True,
         ),
         Product(

@@ -6,7 +6,7 @@ every expression in a clause. Each is translated by itself, so all else stays as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import Token as SqlglotToken
@@ -51,9 +51,16 @@ class Translation:
 
 
 def translate_query(
-    text: str, read: Product, write: Product, kinds: Sequence[ClauseKinds] = ()
+    text: str,
+    read: Product,
+    write: Product,
+    kinds: Sequence[ClauseKinds] = (),
+    values: Mapping[str, object] | None = None,
 ) -> Translation:
-    """A query with clauses anywhere, or without any. kinds: of clauses in order of evaluation."""
+    """A query with clauses anywhere, or without any.
+
+    kinds: of clauses in order of evaluation. values: of the query's parameters, if they are known.
+    """
     if read is write:
         return Translation(edited(text, ()))
     with shown_in(Source(text)):
@@ -61,7 +68,7 @@ def translate_query(
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
         check_windows(tokens, read)
-        fragments = _fragments(tokens, read, write)
+        fragments = replace(_fragments(tokens, read, write), values=values or {})
         return _translation(fragments, _query_edits(tokens, fragments, kinds))
 
 

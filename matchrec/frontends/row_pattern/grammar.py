@@ -83,6 +83,11 @@ def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
     return _Parser(text, pattern_tokens(text, span or Span(0, len(text)))).pattern()
 
 
+def parse_with_empty_alternatives(text: str, span: Span) -> RowPattern:
+    """The tree where `A |` is `A | ()`, as in regular expressions, whose span is empty."""
+    return _LenientParser(text, pattern_tokens(text, span)).pattern()
+
+
 class _Parser(Cursor):
     """One method per rule of the grammar."""
 
@@ -121,13 +126,16 @@ class _Parser(Cursor):
         parts = [self.parts()]
         while self.key == "|":
             if self.position == start:
-                raise errors.empty_alternative(self.token.span)
+                self.refuse_empty_alternative(self.token)
             bar = self.position
             self.advance()
             parts.append(self.parts())
             if self.position == bar + 1:
-                raise errors.empty_alternative(self.tokens[bar].span)
+                self.refuse_empty_alternative(self.tokens[bar])
         return alternation(parts, self.span_from(start))
+
+    def refuse_empty_alternative(self, bar: Token) -> None:
+        raise errors.empty_alternative(bar.span)
 
     def parts(self) -> RowPattern:
         start = self.position
@@ -270,3 +278,10 @@ class _Parser(Cursor):
             case found:
                 span = self.token.span
                 raise errors.wrong_bracket(opening.span, span, _PAIRS[closing], found)
+
+
+class _LenientParser(_Parser):
+    """The same grammar, whose alternatives may be of no parts."""
+
+    def refuse_empty_alternative(self, bar: Token) -> None:
+        pass

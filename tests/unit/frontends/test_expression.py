@@ -178,3 +178,12 @@ def parenthesised(first: list[str], rest: list[tuple[str, str]]) -> str:
     while waiting:
         reduce()
     return output[0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["ISNULL(x, y)", "ISNOTNULL(x, y)", "NEGATIVE(x, y)", "PMOD(x)", "MOD(x, y, z)", "NANVL(x)"],
+)
+def test_a_call_with_other_arguments_than_the_function_has_is_no_operation(call: str) -> None:
+    """Later passes count on their number; Spark says what is wrong with the call."""
+    assert not isinstance(parse_scalar(call, 0, scope(Clause.DEFINE)), Operation)

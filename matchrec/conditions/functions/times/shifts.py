@@ -24,8 +24,6 @@ from matchrec.conditions.functions.times.calendar import (
     week_day,
 )
 from matchrec.conditions.functions.times.distances import (
-    HOUR,
-    MINUTE,
     MONTHS,
     UNITS,
     as_day,
@@ -43,19 +41,11 @@ from matchrec.conditions.types import DATE, TIMES, Family, ValueType
 WHOLE = frozenset({Family.INTEGER})
 TEXT = frozenset({Family.STRING})
 WEEK_DAYS = {
-    name: number
-    for number, names in enumerate(
-        (
-            ("MO", "MON", "MONDAY"),
-            ("TU", "TUE", "TUESDAY"),
-            ("WE", "WED", "WEDNESDAY"),
-            ("TH", "THU", "THURSDAY"),
-            ("FR", "FRI", "FRIDAY"),
-            ("SA", "SAT", "SATURDAY"),
-            ("SU", "SUN", "SUNDAY"),
-        )
+    name[:letters]: number
+    for number, name in enumerate(
+        ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"]
     )
-    for name in names
+    for letters in (2, 3, None)
 }
 
 
@@ -144,14 +134,8 @@ DAY_UNITS = {
     "YEAR": 12, "YYYY": 12, "YY": 12, "QUARTER": 3, "MONTH": 1, "MON": 1, "MM": 1, "WEEK": 0,
 }  # fmt: skip
 CLOCK_UNITS = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1000,
-    "SECOND": SECOND,
-    "MINUTE": MINUTE,
-    "HOUR": HOUR,
-    "DAY": DAY,
-    "DD": DAY,
-}
+    unit: UNITS[unit] for unit in ["MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY"]
+} | {"DD": DAY}
 
 
 def first_day(day: int, unit: str) -> int | None:

@@ -14,7 +14,11 @@ on the run. Source: SASE+, "Backtracking algorithm"; failures are remembered as 
 import numpy as np
 
 from matchrec.engine.contiguous.kernels.starts import (
-    end_of_window,
+    NO_MATCH,
+    NO_ROOM,
+    UNDECIDED,
+    begin_start,
+    go_on_without,
     is_anchored,
     search_partitions,
     write_path,
@@ -25,8 +29,6 @@ from matchrec.engine.kernels.mapping import Places, map_row, takes_too_many_step
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inlined, kernel, spliced
-
-NO_MATCH = -1  # find_match returns a length, this, or less: NO_MATCH - status
 
 
 @kernel
@@ -40,19 +42,10 @@ def search_start(
     partition: Partition, rules: Rules, rows: Rows, work: PathWork, output: Found
 ) -> int:
     """Write out the preferred match at progress[START], and go on to the next starting row."""
-    progress = work.progress
-    start = progress[layout.START]
-    bound = end_of_window(rows.window_end, start, partition.upper)
-    if bound != progress[layout.MEMO_WINDOW]:  # what failed was in another one
-        progress[layout.MEMO_FROM] = start
-        progress[layout.MEMO_TO] = start
-        progress[layout.MEMO_WINDOW] = bound
+    bound = begin_start(rows, partition, work.progress)
     length = find_match(bound, partition, rules, rows, work, work.registers)
-    if length == NO_MATCH:
-        progress[layout.START] = start + 1
-        return layout.DONE
-    if length < NO_MATCH:
-        return NO_MATCH - length
+    if length < 0:
+        return go_on_without(length, work.progress)
     return write_path(length, rules, work, output)
 
 
@@ -68,7 +61,7 @@ def find_match(
     path, memo, progress = work.path, work.memo, work.progress
     start = progress[layout.START]
     if start >= partition.edge:
-        return NO_MATCH - layout.MORE_ROWS
+        return UNDECIDED
     row = start
     state = np.int64(0)
     choice = first[0]
@@ -107,7 +100,7 @@ def find_match(
             path[row - start] = choice
             row += 1
             if row == partition.edge:
-                return NO_MATCH - layout.MORE_ROWS
+                return UNDECIDED
             state = program[choice, layout.TARGET]
             choice = first[state]
             tried_further = False
@@ -119,7 +112,7 @@ def find_match(
         bit = program[choice, layout.MEMO]
         if tried_further and bit >= 0 and not remember_failure(memo, progress, bit, row + 1):
             progress[layout.NEEDED] = row + 2 - start
-            return NO_MATCH - layout.MEMO_FULL
+            return NO_ROOM
         state = program[choice, layout.SOURCE]
         choice += 1
         tried_further = True

@@ -17,7 +17,7 @@ from matchrec.engine.contiguous.kernels.starts import (
     NO_ROOM,
     UNDECIDED,
     UNKNOWN,
-    end_of_window,
+    begin_start,
     go_on_without,
     is_anchored,
     note,
@@ -42,15 +42,10 @@ def search_start(
     partition: Partition, rules: Rules, rows: Rows, work: DistanceWork, output: Found
 ) -> int:
     """Write out the longest match at progress[START], and go on to the next starting row."""
-    progress = work.progress
-    start = progress[layout.START]
-    bound = end_of_window(rows.window_end, start, partition.upper)
-    if bound != progress[layout.MEMO_WINDOW]:  # what was found out was in another one
-        progress[layout.MEMO_TO] = start
-        progress[layout.MEMO_WINDOW] = bound
+    bound = begin_start(rows, partition, work.progress)
     length = explore(bound, partition, rules, rows, work)
     if length < 0:
-        return go_on_without(length, progress)
+        return go_on_without(length, work.progress)
     walk(length, bound, partition, rules, rows, work)
     return write_path(length, rules, work, output)
 

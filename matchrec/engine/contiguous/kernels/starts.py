@@ -164,6 +164,21 @@ def end_of_window(window_end: IntArray, start: int, upper: int) -> int:
 
 
 @inlined
+def begin_start(rows: Rows, partition: Partition, progress: IntArray) -> int:
+    """The row before which a match ends that starts at progress[START].
+
+    What has been found out in a window with another end is forgotten.
+    """
+    start = progress[layout.START]
+    bound = end_of_window(rows.window_end, start, partition.upper)
+    if bound != progress[layout.MEMO_WINDOW]:
+        progress[layout.MEMO_FROM] = start
+        progress[layout.MEMO_TO] = start
+        progress[layout.MEMO_WINDOW] = bound
+    return bound
+
+
+@inlined
 def is_anchored(guard: int, row: int, partition: Partition) -> bool:
     """Whether the anchors in `guard` hold before `row`."""
     if guard & GUARD_START and row != partition.lower:

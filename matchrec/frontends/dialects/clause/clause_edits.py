@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.errors.sql import dialects as errors
-from matchrec.frontends.dialects.clause.additions import option_edits, without_additions
+from matchrec.frontends.dialects.clause.additions import (
+    empty_alternative_edits,
+    option_edits,
+    pattern_parser,
+    without_additions,
+)
 from matchrec.frontends.dialects.clause.defaults import default_edits, output_notes
 from matchrec.frontends.dialects.clause.event_time import (
     EventTime,
@@ -41,8 +46,8 @@ def clause_edits(
 ) -> Iterator[Edit]:
     """The edits of a clause. columns: of its input. time: of the events before it."""
     read, write = fragments.read, fragments.write
-    tokens, additions = without_additions(tokens, read.additions)
-    clause = read_clause(tokens)
+    tokens, additions = without_additions(tokens, read.additions, fragments.values)
+    clause = read_clause(tokens, pattern_parser(read.additions))
     for one in additions:
         yield from one.edits(clause.pattern_span)
     if read.defines_more and not write.defines_more:
@@ -62,6 +67,8 @@ def clause_edits(
     spans = tuple(node.span for _, node in expressions(clause))
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
     yield from bound_edits(clause, write.parameter)
+    if Addition.EMPTY_ALTERNATIVE not in write.additions:
+        yield from empty_alternative_edits(clause.pattern)
     yield from default_edits(tokens, clause, read, write)
     yield from _loop_edits(clause, fragments, place)
     if clause.output is MatchOutput.LONGEST and Addition.LONGEST_MATCH in write.additions:

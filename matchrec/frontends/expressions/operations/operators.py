@@ -31,16 +31,10 @@ _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP")
 """Names of operations that no function of that name stands for."""
 
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
-    "ABS": (1, 1),
-    "NULLIF": (2, 2),
-    "NVL": (2, 2),
-    "IFNULL": (2, 2),
-    "NVL2": (3, 3),
-    "IF": (3, 3),
-    "DATEDIFF": (2, 2),
-    "DATE_DIFF": (2, 2),
-    "GREATEST": (2, None),
-    "LEAST": (2, None),
+    **dict.fromkeys(words("ABS NEGATIVE ISNULL ISNOTNULL ISNAN"), (1, 1)),
+    **dict.fromkeys(words("NULLIF NVL IFNULL NANVL MOD PMOD DATEDIFF DATE_DIFF"), (2, 2)),
+    **dict.fromkeys(words("NVL2 IF"), (3, 3)),
+    **dict.fromkeys(words("GREATEST LEAST"), (2, None)),
 }
 """How many arguments the functions take that are more than their name to later passes."""
 

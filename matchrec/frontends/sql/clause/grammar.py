@@ -34,10 +34,13 @@ from matchrec.plan.text.reserved import is_reserved
 from matchrec.source import Span
 
 T = TypeVar("T")
+ParsePattern = Callable[[str, Span], RowPattern]
 
 
-def read_clause(clause: ClauseTokens) -> MatchRecognize:
-    """The clause as a syntax node."""
+def read_clause(
+    clause: ClauseTokens, parse_pattern: ParsePattern = parse_row_pattern
+) -> MatchRecognize:
+    """The clause as a syntax node. parse_pattern: of what stands at a span of a text."""
     written = find_sections(clause)
     pattern = written[Part.PATTERN]
     (selection, output), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
@@ -49,7 +52,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         return read(clause, written[part]) if part in written else None
 
     return MatchRecognize(
-        pattern=_pattern(clause, pattern, end),
+        pattern=parse_pattern(clause.text, _inside_of_pattern(clause, pattern, end)),
         pattern_span=clause.span(pattern.start, clause.pairs[pattern.start] + 1),
         selection=selection,
         output=output,
@@ -85,8 +88,8 @@ def _expression(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
     return ExpressionText(clause.text_at(span), span)
 
 
-def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
-    """The pattern of a section in which nothing may stand from token `end` on."""
+def _inside_of_pattern(clause: ClauseTokens, section: Section, end: int) -> Span:
+    """Where the row pattern stands in its section, in which nothing may stand from `end` on."""
     opening = section.start
     closing = clause.pairs[opening]
     for index in range(opening, closing):
@@ -98,8 +101,7 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST"):
             raise errors.malformed_selection(clause.span(end, section.end))
         raise syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
-    inside = Span(clause[opening].span.end, clause[closing].span.start)
-    return parse_row_pattern(clause.text, inside)
+    return Span(clause[opening].span.end, clause[closing].span.start)
 
 
 def _partition_key(clause: ClauseTokens, start: int, end: int) -> PartitionKey:

@@ -105,9 +105,14 @@ CLAUSES = [
             "DEFINE low AS y"
         ),
         (
-            "MEASURES IF(COUNT(CLASSIFIER()) > 0, ARRAY_JOIN(COLLECT_LIST(CLASSIFIER()), ','), "
-            "NULL) AS s, SUM(`low`.x) AS n PATTERN (`low` `low`+) DEFINE `low` AS y"
+            "MEASURES ARRAY_JOIN(NULLIF(COLLECT_LIST(CLASSIFIER()), ARRAY()), ',') AS s, "
+            "SUM(`low`.x) AS n PATTERN (`low` `low`+) DEFINE `low` AS y"
         ),
+    ),
+    (
+        "bigquery",
+        "MEASURES ANY_VALUE(x HAVING MIN y) AS m PATTERN ((a|) (| b | )+)",
+        ("MEASURES MIN_BY(x, y) AS m PATTERN ((a|()) (()| b | ())+)"),
     ),
     (
         "bigquery",
@@ -263,7 +268,7 @@ def test_another_order_of_columns_is_noted(read: str) -> None:
 
 
 REFUSED = [
-    ("bigquery", "spark", "MEASURES ARRAY_AGG(x ORDER BY y) AS a PATTERN (A)", "cannot say this"),
+    ("bigquery", "spark", "MEASURES SUM(x HAVING MAX y) AS a PATTERN (A)", "cannot say this"),
     ("bigquery", "spark", "MEASURES DATE_DIFF(x, y, WEEK) AS a PATTERN (A)", "cannot say this"),
     ("azure", "spark", "PATTERN (A) DEFINE A AS TRUE", "Azure Stream Analytics orders events by"),
     ("spark", "snowflake", "PATTERN (A B) SUBSET U = (A, B)", "Snowflake has no SUBSET"),
