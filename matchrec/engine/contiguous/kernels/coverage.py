@@ -27,7 +27,10 @@ from matchrec.engine.contiguous.kernels.nearest_runs import (
 )
 from matchrec.engine.contiguous.kernels.starts import (
     NO_MATCH,
-    end_of_window,
+    NO_ROOM,
+    UNDECIDED,
+    begin_start,
+    go_on_without,
     is_anchored,
     search_partitions,
     write_path,
@@ -52,20 +55,12 @@ def search_start(
     partition: Partition, rules: Rules, rows: Rows, work: CoverageWork, output: Found
 ) -> int:
     """Write out the preferred match at progress[START] or count how far its runs came."""
-    progress = work.progress
-    start = progress[layout.START]
-    bound = end_of_window(rows.window_end, start, partition.upper)
-    if bound != progress[layout.MEMO_WINDOW]:  # what failed was in another one
-        progress[layout.MEMO_FROM] = start
-        progress[layout.MEMO_TO] = start
-        progress[layout.MEMO_WINDOW] = bound
+    bound = begin_start(rows, partition, work.progress)
     length = find_match(bound, partition, rules, rows, work, work.registers)
     if length == NO_MATCH:
         count_nearest(bound, partition, rules, rows, work)
-        progress[layout.START] = start + 1
-        return layout.DONE
-    if length < NO_MATCH:
-        return NO_MATCH - length
+    if length < 0:
+        return go_on_without(length, work.progress)
     status = write_path(length, rules, work, output)
     if status == layout.DONE:
         count_match(length, work)
@@ -89,7 +84,7 @@ def find_match(
     path, memo, progress = work.path, work.memo, work.progress
     start = progress[layout.START]
     if start >= partition.edge:
-        return NO_MATCH - layout.MORE_ROWS
+        return UNDECIDED
     row = start
     state = np.int64(0)
     choice = first[0]
@@ -138,7 +133,7 @@ def find_match(
             path[row - start] = choice
             row += 1
             if row == partition.edge:
-                return NO_MATCH - layout.MORE_ROWS
+                return UNDECIDED
             state = program[choice, layout.TARGET]
             choice = first[state]
             begin(row - start, state, row, work)
@@ -152,7 +147,7 @@ def find_match(
         if tried_further and bit >= 0:
             if not remember_failure(memo, progress, bit, row + 1):
                 progress[layout.NEEDED] = row + 2 - start
-                return NO_MATCH - layout.MEMO_FULL
+                return NO_ROOM
             remember_nearest(row + 1 - start, bit, row + 1, work)
         go_back(row - start, choice, work)
         state = program[choice, layout.SOURCE]
