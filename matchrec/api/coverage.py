@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import Arguments, runner_for
-from matchrec.api.clauses import chosen_clause, clauses_in_text
+from matchrec.api.clauses import chosen_clause
 from matchrec.api.dialects import parse_query
 from matchrec.api.evaluation import Evaluation
 from matchrec.api.signatures import ARGS, CLAUSE, DIALECT, FRAMES, MAX_STEPS
@@ -44,9 +44,10 @@ def coverage(  # noqa: PLR0913 -- public signature
 ) -> Coverage:
     """How many starting rows came to each variable of PATTERN, and what ended the others.
 
-    clause: one of the query's clauses, by its number in the text, from 1, or the alias of its
-    result; None for all. Other arguments as of `sql`. Runs a job for each clause, over all of its rows. Raises MatchRecognizeUnsupportedError
-    for event selection, LONGEST MATCH and a stream.
+    clause: one of the query's clauses, by its number, as `explain` counts them from 1, or the alias
+    of its result; None for all. Other arguments as of `sql`. Runs a job for each clause, over all
+    of its rows. Raises MatchRecognizeUnsupportedError for event selection, LONGEST MATCH and
+    streams.
 
         print(matchrec.coverage(spark, query))
     """
@@ -57,15 +58,14 @@ def coverage(  # noqa: PLR0913 -- public signature
         parsed, runner_for(spark, parsed, args, frames), Options(max_steps=max_steps)
     )
     found: dict[int, ClauseCoverage] = {}
-    in_text = clauses_in_text(parsed)
     with shown_in(parsed.source):
-        for site in parsed.sites:
+        for number, site in enumerate(parsed.sites, 1):
             if chosen in (None, site):
-                found[in_text.index(site) + 1] = cover(evaluation, site)
+                found[number] = cover(evaluation, site)
             if site in (chosen, parsed.sites[-1]):
                 break
             evaluation.site(site)  # others may read its result
-    return Coverage(dict(sorted(found.items())), spark)
+    return Coverage(found, spark)
 
 
 def cover(evaluation: Evaluation, site: Site) -> ClauseCoverage:

@@ -85,7 +85,7 @@ def why(  # noqa: PLR0913 -- public signature
     one partition. row: the value of the first ORDER BY column, or a tuple of the values of several,
     of the rows from which the search is shown; without it, the partition's matches and the attempts
     that came furthest without one. limit: how many attempts. clause: which one, where there are
-    several: its number in the text, from 1, or the alias of its result.
+    several: its number, as `explain` counts them from 1, or the alias of its result.
 
     The rows of the partition, at most 100,000, come to the driver; runs jobs. Otherwise as `sql`.
     """

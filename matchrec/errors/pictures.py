@@ -68,3 +68,10 @@ def wrong_plot(given: list[str]) -> MatchRecognizePlanError:
         notes=("wanted: the rows, the column along the line, that up it, and that of the series",),
         hint="write --plot stocks date close ticker",
     )
+
+
+def wrong_partition(given: str) -> MatchRecognizePlanError:
+    """What `--partition` takes."""
+    return MatchRecognizePlanError(
+        f"`--partition {given}` of %%matchrec has no value", hint="write --partition ticker=AAPL"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -11,11 +11,14 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from pyspark.errors import PySparkException, PythonException
 
+from matchrec.api.coverage import coverage
 from matchrec.api.plot import plot
 from matchrec.api.sql import explain, sql
+from matchrec.api.why import why
 from matchrec.arguments import is_dataframe
 from matchrec.charts.plot import Plot
 from matchrec.cli.failures import sentence_of_spark
+from matchrec.cli.queries import plain_value_of
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors import pictures as errors
 from matchrec.frontends.dialects.products import PRODUCTS
@@ -37,6 +40,10 @@ class MatchrecMagics(Magics):
     @argument("-o", "--output", metavar="NAME", help="variable that gets the DataFrame")
     @argument("-n", "--limit", type=int, default=SHOWN_ROWS, metavar="N", help="rows shown")
     @argument("--explain", action="store_true", help="how the query runs, in place of its rows")
+    @argument("--why", action="store_true", help="why a partition has its matches, or has none")
+    @argument("--partition", nargs="+", metavar="NAME=VALUE", default=(), help="which, for --why")
+    @argument("--row", nargs="+", metavar="VALUE", help="a starting row by its order, for --why")
+    @argument("--coverage", action="store_true", help="how far starting rows come, over all rows")
     @argument(
         "--plot",
         nargs="+",
@@ -71,14 +78,42 @@ class MatchrecMagics(Magics):
         spark = session_of(variables)
         named = frames_in(query, variables)
         options = {name: getattr(asked, name) for name in ("dialect", "engine", "slices")}
+        values = values_in(query, variables)
         if asked.explain:
-            return explain(spark, query, values_in(query, variables), **options, **named)
-        frame = sql(spark, query, values_in(query, variables), **options, **named)
+            return explain(spark, query, values, **options, **named)
+        if asked.why:
+            return why(
+                spark,
+                query,
+                values,
+                partition=partition_of(asked.partition),
+                row=row_of(asked.row),
+                dialect=asked.dialect,
+                engine=asked.engine,
+                **named,
+            )
+        if asked.coverage:
+            return coverage(spark, query, values, dialect=asked.dialect, **named)
+        frame = sql(spark, query, values, **options, **named)
         if asked.output:
             variables[asked.output] = frame
         if asked.plot:
             return drawn(frame, asked.plot, variables)
         return first_rows(frame, asked.limit)
+
+
+def partition_of(given: Sequence[str]) -> dict[str, object] | None:
+    """The values of the key columns, by name."""
+    for one in given:
+        if "=" not in one:
+            raise errors.wrong_partition(one)
+    named = (one.split("=", 1) for one in given)
+    return {name: plain_value_of(value) for name, value in named} or None
+
+
+def row_of(given: Sequence[str] | None) -> tuple[object, ...] | None:
+    """The values of a row's ORDER BY columns."""
+    return tuple(map(plain_value_of, given)) if given else None
 
 
 def drawn(matches: DataFrame, named: list[str], variables: Mapping[str, Any]) -> Plot:

@@ -57,13 +57,14 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
 
 def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkSession) -> None:
     text = str(matchrec.coverage(spark, FUNNEL, {"last": "buy"}))
-    assert text.splitlines()[-6:] == [
+    assert text.splitlines()[-7:] == [
         "what ended most of them",
         "  no match: of those that came nearest to one, 3 ended after C",
         "  P was not true: 2",
         "    P: `page` = :last was not true: 2",
         f"  nearest to a match: the starting row day = 2024-01-02 of k = {KEY}",
         "    it needed 1 more row at least",
+        f"    matchrec.why(spark, query, partition={ {'k': KEY} }, row='2024-01-02') says why",
     ]
 
 
@@ -100,9 +101,9 @@ def test_what_is_refused_by_name(spark: SparkSession, pattern: str, message: str
 
 
 def test_a_query_without_that_clause(spark: SparkSession) -> None:
-    with pytest.raises(MatchRecognizePlanError, match="without MATCH_RECOGNIZE"):
+    with pytest.raises(MatchRecognizePlanError, match="no MATCH_RECOGNIZE clause"):
         matchrec.coverage(spark, "SELECT 1")
-    with pytest.raises(MatchRecognizePlanError, match="clause 2 of a query that has one clause"):
+    with pytest.raises(MatchRecognizePlanError, match="there is no clause 2"):
         matchrec.coverage(spark, FUNNEL, {"last": "pay"}, clause=2)
 
 

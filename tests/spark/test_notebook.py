@@ -65,6 +65,19 @@ def test_a_cell_explains_itself(shell: InteractiveShell) -> None:
     assert isinstance(explained, matchrec.Explanation)
 
 
+def test_a_cell_says_why_and_how_far(shell: InteractiveShell) -> None:
+    why = shell.run_cell_magic("matchrec", "--why --row 5", RISES)
+    assert isinstance(why, matchrec.Why)
+    assert "t = 5" in why.text
+    coverage = shell.run_cell_magic("matchrec", "--coverage", RISES)
+    assert coverage.clauses[1].figures.matches == 2
+
+
+def test_a_partition_without_a_value(shell: InteractiveShell) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="write --partition ticker=AAPL"):
+        shell.run_cell_magic("matchrec", "--why --partition 5", RISES)
+
+
 def test_the_running_session_understands_the_clause(
     shell: InteractiveShell, spark: SparkSession, steps: DataFrame
 ) -> None:

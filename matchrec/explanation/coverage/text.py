@@ -122,6 +122,15 @@ def nearest_lines(nearest: NearestStart) -> Iterator[str]:
         return
     yield f"nearest to a match: the starting row {named(nearest)}"
     yield f"  it needed {counted(nearest.remaining, 'more row')} at least"
+    yield f"  {question(nearest)} says why"
+
+
+def question(nearest: NearestStart) -> str:
+    """The call of `why` that tells of a starting row."""
+    partition = f", partition={nearest.partition}" if nearest.partition else ""
+    values = tuple(nearest.order.values())
+    row = f", row={(values[0] if len(values) == 1 else values)!r}" if values else ""
+    return f"matchrec.why(spark, query{partition}{row})"
 
 
 def named(nearest: NearestStart) -> str:

@@ -85,6 +85,24 @@ def test_explain_prints_what_it_counts_and_writes_the_automaton(embedded: Path) 
     assert (embedded / "nfa.dot").read_text().startswith("digraph")
 
 
+def test_why_and_coverage(embedded: Path) -> None:
+    asked = ("why", "streaks.sql", *STOCKS, "--partition", "sym=Y", "--row", "1")
+    why = invoke(*asked, "--svg", "why.svg")
+    assert why.exit_code == 0, why.stderr
+    assert "4 > 5" in why.stdout
+    assert (embedded / "why.svg").read_text().startswith("<svg")
+    coverage = invoke("coverage", "streaks.sql", *STOCKS, "--clause", "1", "--svg", "far.svg")
+    assert coverage.exit_code == 0, coverage.stderr
+    assert "A UP+" in coverage.stdout
+    assert (embedded / "far.svg").read_text().startswith("<svg")
+
+
+def test_coverage_is_for_sql(files: Path) -> None:
+    (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
+    assert "SASE+ needs --order-by" in refused("why", "rises.sase", *STOCKS)
+    assert "coverage is for SQL only" in refused("coverage", "rises.sase", *STOCKS)
+
+
 def test_explain_says_how_partitions_are_cut(embedded: Path) -> None:
     query = STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO NEXT ROW PATTERN").replace("+", "{2}")
     result = invoke("explain", "-", *STOCKS, "--slices", "4", given=query)
