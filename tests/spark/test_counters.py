@@ -94,6 +94,16 @@ def test_columns_that_are_never_null_and_no_matches(spark: SparkSession) -> None
         assert counters.values()["events"] == 4
 
 
+def test_arrays_of_events(events: DataFrame) -> None:
+    counters = matchrec.Counters()
+    pattern = matchrec.Pattern.begin("a").where("event_type = 'A'").next("b")
+    found = matchrec.detect(
+        events, pattern, order_by="t", partition_by="k", counters=counters
+    ).collect()
+    assert len(found) == 3 * 3  # each A and the event after it
+    assert counters.values()["matches"] == 3 * 3
+
+
 def test_no_rows_at_all(events: DataFrame) -> None:
     counters = matchrec.Counters()
     assert all_of(events.filter("v > 9"), counters=counters).collect() == []

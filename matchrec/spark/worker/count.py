@@ -70,9 +70,15 @@ class Tally:
             yield matches
 
     def with_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Add the empty column of counters to a batch of output."""
+        """Add the empty column of counters to a batch of output.
+
+        A stream of batches has one schema, also to the names of the elements of an array and to
+        whether they may be NULL: that of the row of the counters.
+        """
         columns = [*batch.columns, pa.array([[]] * batch.num_rows, KIND)]
-        return pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
+        kinds = zip(columns, self.schema.types, strict=True)
+        typed = [one if one.type == kind else one.cast(kind) for one, kind in kinds]
+        return pa.RecordBatch.from_arrays(typed, [*batch.schema.names, wire.COUNTERS])
 
     def row(self) -> pa.RecordBatch:
         """The row of the counters."""
