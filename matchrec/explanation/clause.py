@@ -93,6 +93,15 @@ class Explanation:
     """What a query compiles to; prints as text, shows as a picture in a notebook.
 
     counters: those of a run of the query, if any.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> explained = matchrec.explain(spark, '''
+    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+    ...         ORDER BY day MEASURES COUNT(*) AS days
+    ...         PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ...     )''', ticks=ticks)
+    >>> len(explained.clauses)
+    1
     """
 
     clauses: tuple[ExplainedClause, ...]
@@ -103,7 +112,22 @@ class Explanation:
         COUNTERS.check("Explanation", "counters", self.counters)
 
     def with_counters(self, counters: object) -> Explanation:
-        """The same with what `counters` say of the query's last run, once they have values."""
+        """The same with what `counters` say of the query's last run, once they have values.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> query = '''SELECT * FROM {ticks} MATCH_RECOGNIZE (
+        ...     ORDER BY day MEASURES COUNT(*) AS days
+        ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price))'''
+        >>> counters = matchrec.Counters()
+        >>> found = matchrec.sql(spark, query, ticks=ticks, counters=counters).collect()
+        >>> explained = matchrec.explain(spark, query, ticks=ticks)
+        >>> print(explained.with_counters(counters))
+        row pattern
+          DOWN+
+        ...
+        counters of the last run
+        ...
+        """
         return replace(self, counters=counters)
 
     def __str__(self) -> str:
@@ -122,7 +146,16 @@ class Explanation:
 
     @property
     def dot(self) -> str:
-        """The programs of all clauses in Graphviz's language, one graph after the other."""
+        """The programs of all clauses in Graphviz's language, one graph after the other.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> print(matchrec.explain(spark, '''
+        ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+        ...         ORDER BY day MEASURES COUNT(*) AS days
+        ...         PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+        ...     )''', ticks=ticks).dot)
+        digraph ...
+        """
         return "\n".join(clause.dot for clause in self.clauses)
 
     def svg(self) -> list[str]:
