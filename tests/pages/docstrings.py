@@ -31,7 +31,7 @@ class Docstrings(Extension):
 
 def as_markdown(docstring: str, names: Collection[str]) -> str:
     """A docstring of a function with parameters, or of a class with fields, of these names."""
-    name = rf"(?:{'|'.join(names)})(?:\(\w+\))?" if names else "(?!)"
+    name = rf"(?:{'|'.join(names)})(?:\(\w+\)| \"\w+\")?" if names else "(?!)"
     named = re.compile(rf"(?:^|(?<=\.\s))({name}(?:, {name})*): ")
     return "\n\n".join(_paragraph(one, named) for one in docstring.split("\n\n"))
 

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
@@ -23,6 +24,7 @@ BESIDE = (
     "tests/cases/**/README.md",
 )
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
+BUILT_LINK = re.compile(r'\s(?:href|src)="(?!\w+:|/|#)([^"#?]+)')
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -45,3 +47,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return posixpath.relpath(target, posixpath.dirname(place) or ".") if known else link[1]
 
     return LINK.sub(moved, markdown)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Raises where a page as built asks for a file that the site does not have."""
+    for page in Path(config.site_dir).glob("**/index.html"):
+        for link in set(BUILT_LINK.findall(page.read_text(encoding="utf-8"))):
+            if not (page.parent / link).exists():
+                raise PluginError(f"{page} asks for {link}, which is not there")
