@@ -94,13 +94,8 @@ class Explanation:
 
     counters: those of a run of the query, if any.
 
-    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
-    >>> explained = matchrec.explain(spark, '''
-    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
-    ...         ORDER BY day MEASURES COUNT(*) AS days
-    ...         PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
-    ...     )''', ticks=ticks)
-    >>> len(explained.clauses)
+    >>> large = matchrec.Pattern.begin("large").where("id > 1")
+    >>> len(matchrec.explain_pattern(spark.range(3), large, order_by="id").clauses)
     1
     """
 
@@ -114,16 +109,12 @@ class Explanation:
     def with_counters(self, counters: object) -> Explanation:
         """The same with what `counters` say of the query's last run, once they have values.
 
-        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
-        >>> query = '''SELECT * FROM {ticks} MATCH_RECOGNIZE (
-        ...     ORDER BY day MEASURES COUNT(*) AS days
-        ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price))'''
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> counters = matchrec.Counters()
-        >>> found = matchrec.sql(spark, query, ticks=ticks, counters=counters).collect()
-        >>> explained = matchrec.explain(spark, query, ticks=ticks)
+        >>> rows = matchrec.detect(spark.range(3), large, order_by="id", counters=counters).collect()
+        >>> explained = matchrec.explain_pattern(spark.range(3), large, order_by="id")
         >>> print(explained.with_counters(counters))
         row pattern
-          DOWN+
         ...
         counters of the last run
         ...
@@ -148,12 +139,8 @@ class Explanation:
     def dot(self) -> str:
         """The programs of all clauses in Graphviz's language, one graph after the other.
 
-        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
-        >>> print(matchrec.explain(spark, '''
-        ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
-        ...         ORDER BY day MEASURES COUNT(*) AS days
-        ...         PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
-        ...     )''', ticks=ticks).dot)
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> print(matchrec.explain_pattern(spark.range(3), large, order_by="id").dot)
         digraph ...
         """
         return "\n".join(clause.dot for clause in self.clauses)
