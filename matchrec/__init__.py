@@ -13,12 +13,12 @@
     matchrec.explain_pattern(df, pattern, ...) the same of a pattern
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
     matchrec.Counters()                        what a query's matching costs, once it has run
+    matchrec.progress(spark, counters)         how far it is, while it runs
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,22 +35,45 @@ if TYPE_CHECKING:
         MatchRecognizeRunError,
         MatchRecognizeUnsupportedError,
     )
+    from matchrec.errors.warnings.kinds import (
+        AnyRowsWarning,
+        EmptyMatchesWarning,
+        MatchRecognizeWarning,
+        NeverTrueWarning,
+        NoConditionsWarning,
+        NoOrderWarning,
+        ProductWarning,
+        ReluctantEndWarning,
+        SameValueWarning,
+        SkippedRowWarning,
+    )
     from matchrec.explanation import Explanation
     from matchrec.frontends.pattern import AfterMatch, Pattern
     from matchrec.spark.counters import Counters
+    from matchrec.spark.progress import progress
 
 __all__ = [
     "AfterMatch",
+    "AnyRowsWarning",
     "Conversion",
     "Counters",
+    "EmptyMatchesWarning",
     "Explanation",
     "MatchRecognizeError",
     "MatchRecognizeParseError",
     "MatchRecognizePlanError",
     "MatchRecognizeRunError",
     "MatchRecognizeUnsupportedError",
+    "MatchRecognizeWarning",
+    "NeverTrueWarning",
+    "NoConditionsWarning",
+    "NoOrderWarning",
     "Optimisations",
     "Pattern",
+    "ProductWarning",
+    "ReluctantEndWarning",
+    "SameValueWarning",
+    "SkippedRowWarning",
     "convert",
     "detect",
     "explain",
@@ -58,6 +81,7 @@ __all__ = [
     "explain_sase",
     "install",
     "match_recognize",
+    "progress",
     "sase",
     "sql",
     "uninstall",
@@ -71,16 +95,20 @@ _HOMES = {
     "matchrec.api.patterns": ("detect", "explain_pattern"),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
+    "matchrec.errors.warnings.kinds": tuple(one for one in __all__ if one.endswith("Warning")),
     "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
     "matchrec.spark.counters": ("Counters",),
+    "matchrec.spark.progress": ("progress",),
 }
 
 
 def __getattr__(name: str) -> Any:
     """A public name, from the module that has it: nothing is loaded before it is used."""
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("matchrec")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

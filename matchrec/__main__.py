@@ -1,65 +1,35 @@
-"""`python -m matchrec` and the console script `matchrec`: demo, run, explain, convert, warm."""
+"""`python -m matchrec` and the console script `matchrec`: the group of all commands."""
 
 from __future__ import annotations
 
-import sys
-from argparse import Namespace
-from collections.abc import Sequence
+import click
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException, PythonException
-
-from matchrec.cli.arguments import argument_parser
 from matchrec.cli.commands import convert, explain, run
 from matchrec.cli.demo import demo
-from matchrec.cli.failures import sentence_of_spark
 from matchrec.cli.warm import warm
-from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
-from matchrec.spark.session import quiet_analysis
 
-COMMANDS = {"demo": demo, "run": run, "explain": explain, "convert": convert, "warm": warm}
-FAILED = 2
-INTERRUPTED = 130
+EXIT_CODES = """
+\b
+Exit codes:
+  0    done; also where the reader of the output has had enough
+  1    the query was refused: a mistake in it, or what cannot be done
+  2    the arguments were wrong
+  3    it failed while it ran: Spark, Java, or an error that only rows show
+  130  interrupted
+"""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns the exit code.
+@click.group(epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="matchrec", message="%(prog)s %(version)s")
+def main() -> None:
+    """SQL MATCH_RECOGNIZE for Apache Spark, on this machine.
 
-    What the user can mend is a plain sentence on stderr and code 2; what is our mistake stays a
-    traceback.
+    Results go to stdout, everything else to stderr.
     """
-    arguments = argument_parser().parse_args(argv)
-    try:
-        run_command(arguments)
-    except MatchRecognizeError as error:
-        return failed(str(error))
-    except PySparkException as error:
-        ours = MatchRecognizeRunError.from_exception(error)
-        if ours is None and isinstance(error, PythonException):
-            raise
-        return failed(str(ours) if ours else sentence_of_spark(str(error)))
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return 0
 
 
-def run_command(arguments: Namespace) -> None:
-    """Runs the command that the arguments name."""
-    try:
-        with quiet_analysis():
-            COMMANDS[arguments.command](arguments)
-    except Py4JJavaError as error:
-        ours = MatchRecognizeRunError.from_exception(error)
-        if ours is None:
-            raise
-        raise ours from error
-
-
-def failed(sentence: str) -> int:
-    """Prints the sentence to stderr; the exit code."""
-    print(f"matchrec: {sentence}", file=sys.stderr)
-    return FAILED
-
+for command in (run, explain, convert, demo, warm):
+    main.add_command(command)
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main(prog_name="matchrec")

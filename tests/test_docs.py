@@ -25,11 +25,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.__main__ import main
-from matchrec.cli.commands import table_text
+from matchrec.cli.rows import table_text
 from tests.pages.blocks import Block, blocks
 from tests.pages.tables import register_tables
-from tests.quick.embedded import commands_in
+from tests.quick.embedded import commands_in, invoke
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -77,10 +76,9 @@ def run_command(line: str) -> str:
     assert program == "matchrec", f"who runs `{line}`?"
     if arguments == ["warm"]:
         return ""
-    out = StringIO()
-    with redirect_stdout(out):
-        assert main(arguments) == 0
-    return out.getvalue()
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
 
 
 def commands() -> list[str]:

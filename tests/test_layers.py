@@ -70,8 +70,11 @@ THIRD_PARTIES = {
     "numpy": {"jit", "nfa", "evaluate", "engine", "output", "spark"},
     "pyarrow": {"spark"},
     "pandas": {"spark", "cli"},
-    "pyspark": {"spark", "api", "cli", "__main__"},
+    "py4j": {"spark", "cli"},
+    "pyspark": {"spark", "api", "cli"},
     "matplotlib": {"cli"},
+    "click": {"cli", "__main__"},
+    "rich": {"spark", "cli"},
     "graphviz": {"explanation"},
 }
 

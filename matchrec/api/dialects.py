@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from matchrec.api.binding import Arguments, runner_for
 from matchrec.api.evaluation import Evaluation
 from matchrec.api.inputs import dialect_of
+from matchrec.api.remarks import warn
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.warnings.wording import other_in_product
 from matchrec.frontends.dialects.product import SPARK, Product
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
@@ -33,11 +34,12 @@ def parse_query(
 ) -> Query:
     """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
     product, quotes = PRODUCTS[dialect], dialect_of(spark, text)
+    values = args if isinstance(args, dict) else None
     if product is SPARK:
         return parse(text, frames, quotes)
 
     def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, Query]:
-        translation = translate_query(text, product, SPARK, kinds)
+        translation = translate_query(text, product, SPARK, kinds, values)
         query = parse(translation.text, frames, quotes, origin_of(translation))
         clauses = [replace(site.clause, columns=product.columns) for site in query.sites]
         sites = zip(query.sites, clauses, strict=True)
@@ -96,5 +98,5 @@ def origin_of(translation: Translation) -> Origin:
 def warn_of(translation: Translation, product: Product) -> None:
     """Warns of what means something else in Spark."""
     source = Source(translation.edited.original)
-    for note in (one for one in translation.notes if not one.is_met):
-        warnings.warn(f"{product.title}: {note.shown(source)}", UserWarning, stacklevel=4)
+    notes = (one.shown(source) for one in translation.notes if not one.is_met)
+    warn(*(other_in_product(product.title, note) for note in notes))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.api.binding import run_around
+from matchrec.api.remarks import Remarks, remarks_in, warn
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query.nodes import Query, Site
@@ -18,7 +18,6 @@ from matchrec.frontends.sql.query.splice import (
     rows_of,
     select_from,
 )
-from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.template import Template
 from matchrec.source import Span
@@ -39,9 +38,13 @@ class Evaluation:
         self.options = options
 
     def dataframe(self) -> DataFrame:
-        """The result of the whole query."""
-        self.all()
+        """The result of the whole query. Warns of what is nearly never meant, before it can run."""
+        warn(*(remark for one in self.all() for remark in self.remarks(one)))
         return self.outer()
+
+    def remarks(self, executed: Executed) -> Remarks:
+        """The remarks on one clause."""
+        return remarks_in(executed.plan, self.query.source)
 
     def outer(self) -> DataFrame:
         """The query around the clauses, once these are evaluated."""
@@ -63,7 +66,6 @@ class Evaluation:
     def site(self, site: Site) -> Executed:
         values = self.runner.args
         plan = lower(site.clause, values if isinstance(values, dict) else {})
-        warn_about(plan)
         executed = execute(plan, self.relation(site), site.relation_alias, self.options, site.use)
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})
         return executed
@@ -81,21 +83,4 @@ class Evaluation:
             replace(self.runner, in_scope=after_with),
             select_list_from,
             (self.as_written(markers_of_rows(self.query, site)), rows_of(self.query, site)),
-        )
-
-
-def warn_about(plan: MatchPlan) -> None:
-    """Warns of what is allowed and is seldom meant."""
-    if not plan.order_by:
-        warnings.warn(
-            "MATCH_RECOGNIZE without ORDER BY: the order of rows, and so the result, "
-            "may differ each time",
-            UserWarning,
-            stacklevel=2,
-        )
-    if not plan.definitions:
-        warnings.warn(
-            "MATCH_RECOGNIZE without DEFINE: every pattern variable is true for every row",
-            UserWarning,
-            stacklevel=2,
         )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.binding import runner_for
-from matchrec.api.dialects import parse_query
-from matchrec.api.evaluation import Evaluation
+from matchrec.api.query_call import QueryCall
 from matchrec.api.signatures import ARGS, DIALECT, ENGINE, FRAMES, MAX_STEPS
 from matchrec.arguments import SESSION, checked
 from matchrec.frontends.sql import Query, may_have_clause
@@ -59,8 +57,9 @@ def install(
         if not isinstance(query, str):
             return None
         own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
-        parsed = parse_query(session, query, args, frames, own)
-        return answer(session, parsed, (args, frames), options)
+        call = QueryCall(session, query, args, frames)
+        with call.naming_dialect(own):
+            return answer(call, call.read(own), options)
 
     installed.put(spark, sql)
 
@@ -75,15 +74,12 @@ def uninstall(spark: SparkSession) -> None:
     installed.take_away(spark)
 
 
-def answer(
-    spark: SparkSession, parsed: Query, values: tuple[Any, dict[str, Any]], options: Options
-) -> DataFrame | None:
-    """The result of a query with clauses, None for any other. values: args and frames."""
-    args, frames = values
+def answer(call: QueryCall, parsed: Query, options: Options) -> DataFrame | None:
+    """The result of a query with clauses, None for any other."""
     if not parsed.sites:
         return None
-    ARGS.check("spark.sql", "args", args)
-    for name, frame in frames.items():
+    ARGS.check("spark.sql", "args", call.args)
+    for name, frame in call.frames.items():
         FRAMES.check("spark.sql", name, frame)
-    check_session(spark)
-    return Evaluation(parsed, runner_for(spark, parsed, args, frames), options).dataframe()
+    check_session(call.spark)
+    return call.evaluation(parsed, options).dataframe()

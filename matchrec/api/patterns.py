@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 
 from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.remarks import Remarks, remarks_in, shown, warn
 from matchrec.api.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TRANSPORT
 from matchrec.arguments import DATAFRAME, FLAG, TEXTS, OneOf, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
@@ -87,7 +88,9 @@ def detect(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    return query.executed(Options(engine, transport, counters=counters, streams=True)).dataframe
+    executed, found = query.executed(Options(engine, transport, counters=counters, streams=True))
+    warn(*found)
+    return executed.dataframe
 
 
 @checked(
@@ -124,8 +127,9 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed = query.executed(Options(engine, streams=True))
-    return Explanation((ExplainedClause(executed.plan, executed.executable),))
+    executed, found = query.executed(Options(engine, streams=True))
+    clause = ExplainedClause(executed.plan, executed.executable, warnings=shown(found))
+    return Explanation((clause,))
 
 
 @dataclass(frozen=True)
@@ -140,8 +144,8 @@ class PatternCall:
     form: str
     timeouts: bool
 
-    def executed(self, options: Options) -> Executed:
-        """The result, and what explains it."""
+    def executed(self, options: Options) -> tuple[Executed, Remarks]:
+        """The result with what explains it, and what in the pattern is nearly never meant."""
         check_session(self.df.sparkSession)
         stages, columns = textual(self.pattern.stages)
         columns_of_events = tuple(quoted(name) for name in self.df.columns)
@@ -159,7 +163,8 @@ class PatternCall:
         plan, source = lower_pattern(query)
         with shown_in(source, PATTERN_CALLS):
             executed = execute(plan, relation_of(frame), None, options)
-        return replace(executed, dataframe=executed.dataframe.drop(*columns))
+            found = remarks_in(executed.plan, source)
+        return replace(executed, dataframe=executed.dataframe.drop(*columns)), found
 
 
 def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.remarks import Remarks, remarks_in, shown, warn
 from matchrec.api.signatures import (
     COUNTERS,
     ENGINE,
@@ -18,7 +19,7 @@ from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible
 from matchrec.errors.kinds import shown_in
-from matchrec.errors.language import SASE
+from matchrec.errors.language import SASE, reading
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.sase import compile_sase
@@ -93,9 +94,9 @@ def sase(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    return query.executed(
-        Options(engine, transport, optimisations, counters, streams=True)
-    ).dataframe
+    executed = query.executed(Options(engine, transport, optimisations, counters, streams=True))
+    warn(*query.remarks(executed))
+    return executed.dataframe
 
 
 @checked(
@@ -133,7 +134,8 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     executed = query.executed(Options(engine, optimisations=optimisations, streams=True))
-    return Explanation((ExplainedClause(executed.plan, executed.executable),))
+    found = shown(query.remarks(executed))
+    return Explanation((ExplainedClause(executed.plan, executed.executable, warnings=found),))
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,11 @@ class SaseCall:
             if self.output is not MatchOutput.GRAPH:
                 return executed
             return replace(executed, dataframe=mark_graph(executed.dataframe, plan))
+
+    def remarks(self, executed: Executed) -> Remarks:
+        """What in the query is nearly never meant."""
+        with reading(SASE):
+            return remarks_in(executed.plan, Source(self.text))
 
 
 @checked(graph=DATAFRAME)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.binding import Arguments, runner_for
-from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.evaluation import Evaluation, warn_about
+from matchrec.api.binding import Arguments
+from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import relation_of
+from matchrec.api.query_call import QueryCall
+from matchrec.api.remarks import remarks_in, shown, warn
 from matchrec.api.signatures import (
     ARGS,
     COUNTERS,
@@ -18,6 +19,7 @@ from matchrec.api.signatures import (
     SLICES,
     TRANSPORT,
 )
+from matchrec.api.suggestions import naming_dialect
 from matchrec.arguments import DATAFRAME, FLAG, SESSION, TEXT, checked
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
@@ -88,13 +90,14 @@ def sql(  # noqa: PLR0913 -- public signature
     +----+
     """
     check_session(spark)
-    parsed = parse_query(spark, query, args, frames, dialect)
-    if not parsed.sites:
-        return spark.sql(parsed.source.text, args, **frames)
-    runner = runner_for(spark, parsed, args, frames)
+    call = QueryCall(spark, query, args, frames)
     options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
-    result = Evaluation(parsed, runner, options).dataframe()
-    return result if counters is None else counters.of_query(result)
+    with call.naming_dialect(dialect):
+        parsed = call.read(dialect)
+        if parsed.sites:
+            result = call.evaluation(parsed, options).dataframe()
+            return result if counters is None else counters.of_query(result)
+    return spark.sql(parsed.source.text, args, **frames)
 
 
 @checked(
@@ -135,13 +138,20 @@ def explain(  # noqa: PLR0913 -- public signature
     ...
     """
     check_session(spark)
-    parsed = parse_query(spark, query, args, frames, dialect)
-    counters = Counters() if analyze and parsed.sites else None
-    options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
-    evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), options)
-    executed = evaluation.all()
+    call = QueryCall(spark, query, args, frames)
+    with call.naming_dialect(dialect):
+        parsed = call.read(dialect)
+        counters = Counters() if analyze and parsed.sites else None
+        options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
+        evaluation = call.evaluation(parsed, options)
+        executed = evaluation.all()
     explanation = Explanation(
-        tuple(ExplainedClause(one.plan, one.executable, one.keys, slices) for one in executed)
+        tuple(
+            ExplainedClause(
+                one.plan, one.executable, one.keys, slices, shown(evaluation.remarks(one))
+            )
+            for one in executed
+        )
     )
     if counters is None:
         return explanation
@@ -190,9 +200,14 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     +---------+------+
     """
     check_session(df.sparkSession)
+    options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
+    with naming_dialect(clause, dialect, lambda other: _matched(df, clause, other, options)):
+        return _matched(df, clause, dialect, options)
+
+
+def _matched(df: DataFrame, clause: str, dialect: str, options: Options) -> DataFrame:
     node, source = parse_clause_of(df, clause, dialect)
     with shown_in(source):
-        plan = lower(node)
-        warn_about(plan)
-        options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
-        return execute(plan, relation_of(df), None, options).dataframe
+        executed = execute(lower(node), relation_of(df), None, options)
+        warn(*remarks_in(executed.plan, source))
+    return executed.dataframe

@@ -1,8 +1,21 @@
-"""The arguments of the command line, as argparse reads them."""
+"""The arguments that several commands take, as click reads them."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from matchrec.cli.failures import failures_told, tracebacks_shown
+from matchrec.cli.files import Table, different, table, writable
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import command as errors
+
+F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[F], F]
 
 ENGINES = ("auto", "backtracking", "breadth_first")
 DIALECTS = (
@@ -16,58 +29,116 @@ DIALECTS = (
     "bigquery",
     "azure",
 )
+SKIPS = "no-skip | to-next | past-last-event | to-first:STAGE | to-last:STAGE"
 
 
-def argument_parser() -> ArgumentParser:
-    """The parser of `matchrec` and its commands."""
-    parser = ArgumentParser(
-        prog="matchrec",
-        description="SQL MATCH_RECOGNIZE for Apache Spark, on this machine.",
-        formatter_class=RawDescriptionHelpFormatter,
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo = commands.add_parser("demo", help="find V-shapes in share prices and draw them")
-    demo.add_argument("--output", default="matchrec-demo.png", metavar="FILE.png|svg")
-    run = commands.add_parser("run", help="run a query over files")
-    add_query(run)
-    run.add_argument("--output", metavar="FILE.parquet|csv|json", help="write all rows to a file")
-    run.add_argument("--limit", type=row_count, metavar="N", help="at most N rows (terminal: 20)")
-    explain = commands.add_parser("explain", help="show how a query would run")
-    add_query(explain)
-    explain.add_argument("--dot", metavar="FILE", help="write the automaton as a Graphviz file")
-    add_conversion(commands.add_parser("convert", help="turn a query into another language"))
-    commands.add_parser("warm", help="compile everything now, as when an image is built")
-    return parser
+class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """An argument that a function makes something of; what that refuses is a wrong usage."""
+
+    def __init__(self, name: str, parse: Callable[[str], object]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The argument's value."""
+        try:
+            return self._parse(value)
+        except MatchRecognizeError as error:
+            self.fail(str(error), param, ctx)
 
 
-def add_query(parser: ArgumentParser) -> None:
-    """What `run` and `explain` share: the query and the tables that it reads."""
-    parser.add_argument("query", metavar="QUERY.sql", help="a file, or - for standard input")
-    parser.add_argument(
+def setting(argument: str) -> tuple[str, str]:
+    """The name and the value of NAME=VALUE."""
+    name, equals, value = argument.partition("=")
+    if not (name and equals):
+        raise errors.malformed_setting(argument)
+    return name, value
+
+
+def distinct(_: click.Context, __: click.Parameter, given: tuple[Table, ...]) -> tuple[Table, ...]:
+    """The tables, of which no two have one name."""
+    try:
+        return different(given)
+    except MatchRecognizeError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def together(*options: Decorator[Any]) -> Decorator[Any]:
+    """Several options as one decorator; help shows them in this order."""
+
+    def decorated(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorated
+
+
+def tells_failures(function: Callable[..., None]) -> Callable[..., None]:
+    """A command whose failures are sentences and exit codes, with a traceback if asked for."""
+
+    @click.option("--traceback", is_flag=True, help="Show where in the program an error came from.")
+    @wraps(function)
+    def command(*args: Any, traceback: bool, **options: Any) -> None:
+        with failures_told(), tracebacks_shown() if traceback else nullcontext():
+            function(*args, **options)
+
+    return command
+
+
+SETTING = Parsed("NAME=VALUE", setting)
+QUERY = click.argument("query", metavar="QUERY")
+EVENTS = together(
+    click.option(
+        "--events", metavar="NAME", help="The table of the events; may be left out if there is one."
+    ),
+    click.option("--order-by", multiple=True, metavar="SQL", help="What events are sorted by."),
+    click.option("--partition-by", multiple=True, metavar="SQL", help="What divides the events."),
+    click.option("--type-column", metavar="SQL", help="The type of an event [event_type]."),
+    click.option(
+        "--matches",
+        "output",
+        type=click.Choice(("all", "non_overlapping")),
+        help="Which matches of SASE+ [all].",
+    ),
+)
+SESSION = together(
+    click.option(
         "--table",
-        action="append",
-        default=[],
-        metavar="NAME=PATH",
-        help="a table of the query: a parquet, csv or json file; may be repeated",
-    )
-    parser.add_argument("--engine", choices=ENGINES, default="auto")
-    parser.add_argument("--dialect", choices=DIALECTS, default="spark", help="whose SQL it is")
-
-
-def add_conversion(parser: ArgumentParser) -> None:
-    """The arguments of `convert`: two languages, and what SASE+ says nothing about."""
-    parser.add_argument("query", metavar="QUERY.sql", help="a file, or - for standard input")
-    reads, writes = (*DIALECTS, "sase"), (*DIALECTS, "sase", "pattern")
-    parser.add_argument("--read", choices=reads, default="spark", help="what it is written in")
-    parser.add_argument("--write", choices=writes, default="spark", help="what it becomes")
-    parser.add_argument("--table", default="events", help="where the events of SASE+ come from")
-    parser.add_argument("--order-by", action="append", default=[], metavar="SQL")
-    parser.add_argument("--partition-by", action="append", default=[], metavar="SQL")
-    parser.add_argument("--type-column", default="event_type", metavar="SQL")
-
-
-def row_count(text: str) -> int:
-    """A number of rows from 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is not a number of rows from 1")
-    return int(text)
+        "tables",
+        multiple=True,
+        type=Parsed("NAME=PATH", table),
+        callback=distinct,
+        help="A table of the query: a parquet, csv or json file. May be repeated.",
+    ),
+    click.option(
+        "--conf", multiple=True, type=SETTING, help="A setting of Spark. May be repeated."
+    ),
+)
+ASKED = together(
+    QUERY,
+    SESSION,
+    click.option(
+        "--language",
+        type=click.Choice(("sql", "sase", "pattern")),
+        help="What the query is written in, if its name does not tell.",
+    ),
+    click.option("--engine", type=click.Choice(ENGINES), help="How matches are sought [auto]."),
+    click.option("--dialect", type=click.Choice(DIALECTS), help="Whose SQL it is [spark]."),
+    click.option(
+        "--param",
+        "args",
+        multiple=True,
+        type=SETTING,
+        help="The value of :NAME in SQL: a number, true, false, null, DATE'2026-01-31', or text.",
+    ),
+    click.option("--slices", type=click.IntRange(1), help="Into how many a partition is cut [1]."),
+    click.option(
+        "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
+    ),
+    EVENTS,
+    click.option("--form", metavar="FORM", help="verbose | compressed; matches | events."),
+    click.option("--skip", metavar="SKIP", help=f"Of a Pattern: {SKIPS}."),
+    click.option("--timeouts", is_flag=True, help="Of a Pattern: also what has timed out."),
+)
+FILE = Parsed("FILE", writable)

@@ -2,95 +2,170 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from matchrec.cli.console import aligned, progress
-from matchrec.cli.files import check_output, read_query, tables, write
-from matchrec.cli.session import local_session
+import click
+
+import matchrec
+from matchrec.cli.arguments import ASKED, DIALECTS, EVENTS, FILE, QUERY, Parsed, tells_failures
+from matchrec.cli.failures import Exit, fail
+from matchrec.cli.files import Table, writable_table, write
+from matchrec.cli.notices import tell, warnings_told
+from matchrec.cli.queries import Query, language_of, load_pattern, query_of, written
+from matchrec.cli.rows import FORMATS, SHOWN_ROWS, print_rows
+from matchrec.cli.session import Settings, local_session
+from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-SHOWN_ROWS = 20
-NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+    from pyspark.sql import SparkSession
 
 
-def run(arguments: Namespace) -> None:
-    """Runs the query; its rows go to the terminal or to a file."""
-    import matchrec
+@click.command()
+@ASKED
+@click.option(
+    "--format",
+    "form_of_rows",
+    type=click.Choice(tuple(FORMATS)),
+    default="table",
+    show_default=True,
+    help="How rows are printed.",
+)
+@click.option(
+    "--output",
+    "file",
+    metavar="FILE.parquet|csv|json",
+    type=Parsed("FILE", writable_table),
+    help="Write all rows to a file instead.",
+)
+@click.option("--limit", type=click.IntRange(1), help="At most so many rows [a table: 20].")
+@tells_failures
+def run(  # noqa: PLR0913 -- one for each option
+    query: str,
+    tables: tuple[Table, ...],
+    conf: Settings,
+    form_of_rows: str,
+    file: Path | None,
+    limit: int | None,
+    **options: Any,
+) -> None:
+    """Run a query over files; its rows go to stdout, or to a file.
 
-    query, files = read_query(arguments.query), tables(arguments.table)
-    if arguments.output:
-        check_output(arguments.output)
-    with local_session() as spark:
-        for file in files:
-            file.register(spark)
-        frame = matchrec.sql(spark, query, dialect=arguments.dialect, engine=arguments.engine)
-        if arguments.output:
-            to_file(frame, Path(arguments.output), arguments.limit)
-        else:
-            to_terminal(frame, arguments.limit or SHOWN_ROWS)
-
-
-def to_file(frame: DataFrame, path: Path, limit: int | None) -> None:
-    """Writes the rows, or the first `limit` of them."""
-    with progress("Matching"):
-        count = write(frame.limit(limit) if limit else frame, path)
-    print(f"{count} rows written to {path}")
-
-
-def to_terminal(frame: DataFrame, limit: int) -> None:
-    """Prints the first `limit` rows, and says so where there are more."""
-    with progress("Matching"):
-        text, more = table_text(frame, limit)
-    print(text)
-    if more:
-        print(f"the first {limit} rows; --limit shows more, --output writes all")
-
-
-def table_text(frame: DataFrame, limit: int) -> tuple[str, bool]:
-    """The first rows as an aligned table, and whether there are more.
-
-    Values are printed as Spark casts them to strings.
+    QUERY is a file, or - for standard input: SQL, or SASE+ if its name ends with .sase. A Pattern
+    is FILE.py:NAME, or MODULE:NAME with --language pattern.
     """
-    numeric = [kind.split("(")[0] in NUMBERS for _, kind in frame.dtypes]
-    places = [f"c{at}" for at in range(len(frame.columns))]  # a name may occur twice
-    unique = frame.toDF(*places)
-    rows = unique.select(*(unique[place].cast("string") for place in places)).take(limit + 1)
-    shown = [["NULL" if value is None else value for value in row] for row in rows[:limit]]
-    return aligned(frame.columns, shown, numeric), len(rows) > limit
+    asked = query_of(query, tables, options)
+    counters = matchrec.Counters()
+    with session_over(tables, conf) as spark:
+        frame = asked.dataframe(spark, counters)
+        watch = matchrec.progress(spark, counters)
+        if file:
+            with watch:
+                count = write(frame.limit(limit) if limit else frame, file)
+            tell(f"{count} rows written to {file}")
+            return
+        most = limit or (SHOWN_ROWS if form_of_rows == "table" else None)
+        if print_rows(frame, form_of_rows, most, watch):
+            tell(f"the first {most} rows; --limit shows more, --output writes all")
 
 
-def explain(arguments: Namespace) -> None:
-    """Prints how the query would run; writes its automaton where --dot says."""
-    import matchrec
+@contextmanager
+def session_over(tables: tuple[Table, ...], settings: Settings) -> Iterator[SparkSession]:
+    """A session in which the files are tables, and warnings are notices."""
+    from matchrec.spark.session import quiet_analysis
 
-    query, files = read_query(arguments.query), tables(arguments.table)
-    with local_session() as spark:
-        for file in files:
-            file.register(spark)
-        explanation = matchrec.explain(
-            spark, query, dialect=arguments.dialect, engine=arguments.engine
-        )
+    with warnings_told(), local_session(settings) as spark, quiet_analysis():
+        for table in tables:
+            table.register(spark)
+        yield spark
+
+
+@click.command()
+@ASKED
+@click.option("--analyze", is_flag=True, help="Run it too, and say what it has counted.")
+@click.option("--dot", type=FILE, help="Write the automaton as a Graphviz file.")
+@click.option("--svg", type=FILE, help="Draw the automaton; needs Graphviz.")
+@tells_failures
+def explain(  # noqa: PLR0913 -- one for each option
+    query: str,
+    tables: tuple[Table, ...],
+    conf: Settings,
+    analyze: bool,
+    dot: Path | None,
+    svg: Path | None,
+    **options: Any,
+) -> None:
+    """Show how a query would run.
+
+    QUERY is as that of `matchrec run`.
+    """
+    asked = query_of(query, tables, options)
+    with session_over(tables, conf) as spark:
+        explanation = asked.explanation(spark)
+        if analyze:
+            explanation = with_counters(explanation, asked, spark)
         print(explanation)
-        if arguments.dot:
-            Path(arguments.dot).write_text(explanation.dot, encoding="utf-8")
+    if dot:
+        dot.write_text(explanation.dot, encoding="utf-8")
+    if svg:
+        draw(explanation, svg)
 
 
-def convert(arguments: Namespace) -> None:
-    """Prints the query in another language, with what differs there as comments."""
-    import matchrec
+def with_counters(
+    explanation: matchrec.Explanation, asked: Query, spark: SparkSession
+) -> matchrec.Explanation:
+    """The same with what a run has counted, if the query has a clause."""
+    if not explanation.clauses:
+        return explanation
+    counters = matchrec.Counters()
+    frame = asked.dataframe(spark, counters)
+    with matchrec.progress(spark, counters):
+        counters.run(frame)
+    return explanation.with_counters(counters)
 
-    query = read_query(arguments.query)
-    conversion = matchrec.convert(
-        query,
-        read=arguments.read,
-        write=arguments.write,
-        table=arguments.table,
-        order_by=arguments.order_by,
-        partition_by=arguments.partition_by,
-        type_column=arguments.type_column,
-    )
-    print(conversion)
+
+def draw(explanation: matchrec.Explanation, file: Path) -> None:
+    """Writes a drawing of each clause's program; of several, the second to `name.2.svg`."""
+    try:
+        drawings = explanation.svg()
+    except (RuntimeError, ModuleNotFoundError) as error:
+        fail(str(errors.no_picture(str(error))), Exit.FAILED)
+    for number, drawing in enumerate(drawings, 1):
+        path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
+        path.write_text(drawing, encoding="utf-8")
+
+
+@click.command()
+@QUERY
+@click.option(
+    "--read",
+    type=click.Choice((*DIALECTS, "sase", "pattern")),
+    help="What it is written in, if its name does not tell [spark].",
+)
+@click.option(
+    "--write",
+    type=click.Choice((*DIALECTS, "sase", "pattern")),
+    default="spark",
+    show_default=True,
+    help="What it becomes.",
+)
+@EVENTS
+@tells_failures
+def convert(query: str, read: str | None, write: str, **options: Any) -> None:
+    """Print a query in another language.
+
+    What differs there comes as comments. QUERY is as that of `matchrec run`; the other options say
+    what SASE+ and a Pattern leave open.
+    """
+    named = language_of(query)
+    language = read or ("spark" if named == "sql" else named)
+    what = written(query, language)
+    given = {name: list(one) if isinstance(one, tuple) else one for name, one in options.items()}
+    given["table"] = given.pop("events")
+    passed: dict[str, Any] = {name: one for name, one in given.items() if one}
+    if language == "pattern":
+        print(matchrec.convert(load_pattern(what), write=write, **passed))
+    else:
+        print(matchrec.convert(what, read=language, write=write, **passed))

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import time
-from argparse import Namespace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matchrec.cli.commands import SHOWN_ROWS, table_text
-from matchrec.cli.console import progress
-from matchrec.cli.draw import Prices, check_matplotlib, draw
-from matchrec.cli.files import Table
+import click
+
+import matchrec
+from matchrec.cli.arguments import FILE, tells_failures
+from matchrec.cli.notices import busy
+from matchrec.cli.rows import SHOWN_ROWS, table_text
 from matchrec.cli.session import local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from matchrec.cli.draw import Prices
+
 DATA = files("matchrec.cli") / "demo_data"
 
 
-def demo(arguments: Namespace) -> None:
-    """Shows the query, its matches as a table, and draws them over the prices."""
-    import matchrec
+@click.command()
+@click.option(
+    "--output",
+    "picture",
+    default="matchrec-demo.png",
+    show_default=True,
+    metavar="FILE.png|svg",
+    type=FILE,
+)
+@tells_failures
+def demo(picture: Path) -> None:
+    """Find V-shapes in share prices and draw them."""
+    from matchrec.cli.draw import check_matplotlib, draw
+    from matchrec.cli.files import Table
 
     check_matplotlib()
     began = time.monotonic()
@@ -32,15 +46,14 @@ def demo(arguments: Namespace) -> None:
     with as_file(DATA / "stocks.csv") as path, local_session() as spark:
         Table("stocks", path, "csv").register(spark)
         frame = matchrec.sql(spark, query).cache()  # shown and drawn, matched once
-        with progress("Matching"):
+        with matchrec.progress(spark):
             text, _ = table_text(frame, SHOWN_ROWS)
             matches = frame.collect()
         print(text, flush=True)
-        picture = Path(arguments.output).absolute()
-        with progress("Drawing"):
-            draw(prices(spark), matches, picture)
+        with busy("Drawing"):
+            draw(prices(spark), matches, picture.absolute())
     print(f"\n{len(matches)} matches, {time.monotonic() - began:.1f} s in all")
-    print(f"picture: {picture}")
+    print(f"picture: {picture.absolute()}")
 
 
 def prices(spark: SparkSession) -> dict[str, Prices]:

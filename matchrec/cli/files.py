@@ -53,14 +53,13 @@ def read_query(path: str) -> str:
         raise errors.not_a_text_file(path) from error
 
 
-def tables(arguments: list[str]) -> tuple[Table, ...]:
-    """The tables of all --table arguments."""
-    found = tuple(table(argument) for argument in arguments)
-    names = [table.name.upper() for table in found]
+def different(tables: tuple[Table, ...]) -> tuple[Table, ...]:
+    """The same tables. Raises MatchRecognizeError where two have one name."""
+    names = [table.name.upper() for table in tables]
     for at, name in enumerate(names):
         if name in names[:at]:
-            raise errors.repeated_table(found[at].name)
-    return found
+            raise errors.repeated_table(tables[at].name)
+    return tables
 
 
 def table(argument: str) -> Table:
@@ -93,11 +92,17 @@ def starts_an_array(path: Path) -> bool:
         return file.read(1000).lstrip().startswith(b"[")
 
 
-def check_output(path: str) -> None:
-    """Raises where `path` cannot be written, before any work is done."""
-    format_of(Path(path))
+def writable(path: str) -> Path:
+    """The path of a file in a folder that is there."""
     if not Path(path).absolute().parent.is_dir():
         raise errors.no_such_folder(path)
+    return Path(path)
+
+
+def writable_table(path: str) -> Path:
+    """The same, of a file whose name tells its format."""
+    format_of(Path(path))
+    return writable(path)
 
 
 def write(frame: DataFrame, path: Path) -> int:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from matchrec.cli.console import progress
+from matchrec.cli.failures import Exit, fail
+from matchrec.cli.notices import busy
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import environment as errors
-from matchrec.spark.sessions.environment import check_java, use_own_interpreter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,39 +28,50 @@ SETTINGS = {
 }
 
 
+Settings = Sequence[tuple[str, str]]
+
+
 @contextmanager
-def local_session() -> Iterator[SparkSession]:
-    """A session with `local[*]`, stopped at the end.
+def local_session(settings: Settings = ()) -> Iterator[SparkSession]:
+    """A session with `local[*]`, stopped at the end; the user's settings come after ours.
 
     What Java writes to stderr goes to a file as long as it lives: start-up warnings mean nothing to
-    the user, and every error reaches Python as an exception as well.
+    the user, and every error reaches Python as an exception as well. The program ends where there
+    is no session to be had.
     """
-    check_java()
-    silence_query_log()
-    use_own_interpreter()
-    with tempfile.TemporaryDirectory(prefix="matchrec-") as folder:
-        log = Path(folder) / "spark.log"
-        with java_stderr_to(log) as terminal, progress("Starting Spark", terminal):
-            spark = start(Path(folder), log)
+    from matchrec.spark.sessions.environment import check_java, use_own_interpreter
+
+    with tempfile.TemporaryDirectory(prefix="matchrec-") as name:
+        folder = Path(name)
+        try:
+            check_java()
+            silence_query_log()
+            use_own_interpreter()
+            with java_stderr_to(folder / "spark.log") as terminal, busy("Starting Spark", terminal):
+                spark = start(folder, settings)
+        except MatchRecognizeError as error:
+            fail(str(error), Exit.FAILED)
         try:
             yield spark
         finally:
             spark.stop()
 
 
-def start(folder: Path, log: Path) -> SparkSession:
+def start(folder: Path, settings: Settings) -> SparkSession:
     """The session, with what it leaves behind in `folder`."""
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[*]").appName("matchrec")
     builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
-    for name, value in SETTINGS.items():
+    for name, value in (*SETTINGS.items(), *settings):
         builder = builder.config(name, value)
     try:
         return builder.getOrCreate()
-    except PySparkException as error:
-        raise errors.spark_did_not_start(last_line(log) or str(error)) from error
+    except (PySparkException, Py4JError) as error:
+        reason = last_line(folder / "spark.log") or str(error)
+        raise errors.spark_did_not_start(reason) from error
 
 
 def silence_query_log() -> None:

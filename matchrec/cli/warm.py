@@ -6,11 +6,13 @@ It runs small queries of every kind, so that what they compile is what such quer
 from __future__ import annotations
 
 import time
-from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from matchrec.cli.console import progress
+import click
+
+import matchrec
+from matchrec.cli.arguments import tells_failures
 from matchrec.cli.session import local_session
 
 if TYPE_CHECKING:
@@ -52,10 +54,12 @@ GRAPH = """
 """
 
 
-def warm(_: Namespace) -> None:
-    """Compiles what every kind of query needs."""
+@click.command()
+@tells_failures
+def warm() -> None:
+    """Compile everything now, as when an image is built."""
     began = time.monotonic()
-    with local_session() as spark, progress("Compiling"):
+    with local_session() as spark, matchrec.progress(spark):
         for query in queries(spark):
             query.collect()
     print(f"kernels compiled, or found, in {time.monotonic() - began:.0f} s; they are in")
@@ -65,8 +69,6 @@ def warm(_: Namespace) -> None:
 
 def queries(spark: SparkSession) -> Iterator[DataFrame]:
     """Queries of every kind."""
-    import matchrec
-
     rows = spark.sql(ROWS).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
     for engine, parts in KINDS:

@@ -119,8 +119,8 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
         case VariableAt(by_variable=columns):
             yield from columns
         case ListAggregate(columns=rows):
-            for columns in rows:
-                yield from columns
+            for one in (one for row in rows for one in row):
+                yield from (one,) if isinstance(one, RowColumn) else step_columns(one)
         case Combined(operands=operands):
             for operand in operands:
                 yield from step_columns(operand)

@@ -7,16 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from matchrec.compile.columns import build_crossing
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.task import build_task
+from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import split
 from matchrec.conditions.types import ValueType
-from matchrec.conditions.typing.typer import Typer
+from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.engine.choose import choose
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.nfa.compiled_pattern import compile_pattern
@@ -53,24 +53,13 @@ def draft(
     return Draft(resolved, pattern, conditions, outputs, optimisations).prune()
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
-    """Settings of a session: see `Use` and `AggregateUse`."""
-
-    time_zone: str = "UTC"
-    legacy_statistics: bool = False
-
-
-IN_UTC = Session()
-
-
 def link(
     drafted: Draft,
     types: Mapping[RowColumn, ValueType],
     engine: str,
     *,
     ansi: bool,
-    session: Session = IN_UTC,
+    session: Settings = IN_UTC,
 ) -> Executable:
     """The executable of a draft.
 
@@ -78,7 +67,7 @@ def link(
     is an error, never replaced. ansi, session: the session's settings.
     """
     plan = drafted.plan
-    typer = Typer(types, ansi, session.time_zone, legacy_statistics=session.legacy_statistics)
+    typer = Typer(types, ansi, session)
     run_conditions = {
         condition.variable: typer.condition(condition.during)
         for condition in drafted.conditions

@@ -88,7 +88,7 @@ class Collect:
     """
 
     variable: str | None
-    columns: tuple[tuple[Collected, ...], ...]
+    columns: tuple[tuple[Collected | Computed, ...], ...]
     so_far: bool = False
 
 
@@ -98,6 +98,17 @@ class Collected:
 
     column: int
     type: ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A value of a list that Python computes when its row is appended, of columns of that row."""
+
+    call: Call
+
+    @property
+    def type(self) -> ValueType:
+        return self.call.formula.type
 
 
 @dataclass(frozen=True, slots=True)

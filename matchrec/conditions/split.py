@@ -13,7 +13,7 @@ what combines them is the engine's, and is a tree of `Step`s.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.residual import (
@@ -33,6 +33,7 @@ from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjuncti
 from matchrec.conditions.split_aggregates import split_aggregate
 from matchrec.conditions.typing.mathematics import NAMES
 from matchrec.errors.conditions import (
+    lambda_of_several_rows,
     not_known_during_the_match,
     operations_nested_too_deep,
 )
@@ -55,6 +56,7 @@ from matchrec.plan.expression import (
     row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.precedence import always_precedes
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text.sql_text import as_operand, string_literal
 from matchrec.source import Span
@@ -137,7 +139,8 @@ class ConditionSplitter:
             return Value(self.fixed_column(scalar), None, None, scalar.span)
         found = references(scalar)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
-            return split_aggregate(found[0], self.plan.variables, scalar.span)
+            names = self.variables_of_rows(found[0])
+            return split_aggregate(found[0], names, self.step_of_row, scalar.span)
         if is_bare(scalar) and isinstance(found[0], MatchNumber):
             return NumberOfMatch(scalar.span)
         position = one_position(found)
@@ -150,15 +153,29 @@ class ConditionSplitter:
             return Combined(scalar.operator, operands, scalar.span, scalar.words)
         if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
             raise operations_nested_too_deep(DEEPEST, scalar.span)
-        raise not_known_during_the_match(named(scalar), scalar.span)
+        has_lambda = any("->" in one for one in scalar.pieces if isinstance(one, str))
+        refused = lambda_of_several_rows if has_lambda else not_known_during_the_match
+        raise refused(named(scalar), scalar.span)
 
     def move_inside(self, scalar: Scalar, position: Navigation) -> Value:
         """f(LAST(A.x)) as the column f(x) read at LAST(A); f(NULL) where there is no such row."""
         column = row_column(render(scalar, writing(scalar)))
         missing = None
-        if not is_null_on_null(scalar):
+        if not is_null_on_null(scalar) and not self.is_there(position):
             missing = row_column(render(scalar, null_of_the_same_type))
         return Value(column, position, missing, scalar.span)
+
+    def is_there(self, position: Navigation) -> bool:
+        """Whether there is such a row whenever the condition is asked."""
+        plan = self.plan
+        members, own = plan.members(position.variable), plan.ids[self.variable]
+        if position.logical_offset or position.physical_offset or plan.staging is not None:
+            return False
+        if own in members:
+            return True
+        names = frozenset(plan.variables[member] for member in members)
+        is_mapped = own in plan.members(None)
+        return is_mapped and always_precedes(plan.pattern, names, self.variable)
 
     def by_classifier(self, scalar: Scalar, position: Navigation) -> VariableAt:
         """The condition for each variable that the row may be mapped to, then for none."""
@@ -166,6 +183,18 @@ class ConditionSplitter:
         texts = [render(scalar, lambda _, name=name: name) for name in names]  # type: ignore[misc]
         texts.append(render(scalar, lambda _: "CAST(NULL AS STRING)"))
         return VariableAt(position, tuple(row_column(text) for text in texts), scalar.span)
+
+    def variables_of_rows(self, aggregate: Aggregate) -> tuple[str, ...]:
+        """By primary variable, itself; one of the aggregate's for those that it is not over."""
+        members = self.plan.members(aggregate.variable)
+        names = self.plan.variables
+        return tuple(
+            name if self.plan.ids[name] in members else names[min(members)] for name in names
+        )
+
+    def step_of_row(self, variable: str, term: Scalar) -> Step:
+        """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
+        return replace(self, variable=variable).step(term)
 
 
 def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:
@@ -245,4 +274,5 @@ def named(scalar: Scalar) -> str:
     """What to call an expression in a message."""
     if isinstance(scalar, Operation):
         return scalar.operator
-    return show_scalar(scalar)
+    text = show_scalar(scalar)
+    return (text.split("(")[0].split() or text.split())[0] if " " in text else text

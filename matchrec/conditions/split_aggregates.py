@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
 from matchrec.conditions.aggregates import basic
-from matchrec.conditions.residual import ListAggregate, RunningAggregate
+from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    MatchNumber,
     Reference,
+    Scalar,
     references,
     render,
 )
@@ -23,27 +25,33 @@ from matchrec.source import Span
 ADDED = frozenset({"sum", "avg"})
 
 
+SplitTerm = Callable[[str, Scalar], Step]
+
+
 def split_aggregate(
-    aggregate: Aggregate, variables: Sequence[str], span: Span
+    aggregate: Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
 ) -> RunningAggregate | ListAggregate:
     """An aggregate reference as one that the engine grows, or else as one over a list.
 
-    variables: the primary ones, by id.
+    variables: by the id of each primary variable, as whose rows its own are listed. split: what a
+    term is made of on a row that is mapped to a variable.
     """
     form = basic(aggregate)
     if form is None:
-        return list_aggregate(aggregate, variables, span)
-    listed = list_aggregate(aggregate, variables, span) if form.function in ADDED else None
+        return list_aggregate(aggregate, variables, split, span)
+    listed = list_aggregate(aggregate, variables, split, span) if form.function in ADDED else None
     return RunningAggregate(form.function, form.variable, form.column, form.so_far, span, listed)
 
 
-def list_aggregate(aggregate: Aggregate, variables: Sequence[str], span: Span) -> ListAggregate:
+def list_aggregate(
+    aggregate: Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
+) -> ListAggregate:
     """An aggregate reference as one over a list of rows."""
     check(aggregate, span)
     return ListAggregate(
         aggregate.function,
         aggregate.variable,
-        tuple(listed_columns(aggregate, name, span) for name in variables),
+        tuple(listed_columns(aggregate, name, split, span) for name in variables),
         tuple(words for _, words in aggregate.ordering),
         aggregate.distinct,
         aggregate.ignore_nulls,
@@ -62,7 +70,9 @@ def check(aggregate: Aggregate, span: Span) -> None:
             raise not_a_constant(aggregate.function, place + 1, argument.span)
 
 
-def listed_columns(aggregate: Aggregate, variable: str, span: Span) -> tuple[RowColumn, ...]:
+def listed_columns(
+    aggregate: Aggregate, variable: str, split: SplitTerm, span: Span
+) -> tuple[RowColumn | Step, ...]:
     """What a row of a list has that is mapped to a variable: see `ListAggregate`."""
 
     def write(reference: Reference) -> str:
@@ -74,6 +84,12 @@ def listed_columns(aggregate: Aggregate, variable: str, span: Span) -> tuple[Row
             case _:
                 raise aggregate_not_grown(aggregate.function, None, span)
 
-    condition = "TRUE" if aggregate.condition is None else render(aggregate.condition, write)
+    def listed(term: Scalar) -> RowColumn | Step:
+        if any(isinstance(one, MatchNumber) for one in references(term)):
+            return split(variable, term)
+        return row_column(render(term, write))
+
+    condition = aggregate.condition
     values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
-    return tuple(map(row_column, (condition, *(render(one, write) for one in values))))
+    counts = row_column("TRUE") if condition is None else listed(condition)
+    return counts, *map(listed, values)

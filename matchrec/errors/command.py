@@ -42,3 +42,55 @@ def unknown_format(path: str, known: Iterable[str]) -> MatchRecognizeError:
 def no_such_folder(path: str) -> MatchRecognizeError:
     """A file that is to be written into a folder that is not there."""
     return MatchRecognizeError(f"the folder of `{path}` does not exist", hint="make it first")
+
+
+def malformed_setting(argument: str) -> MatchRecognizeError:
+    """A --conf or --param argument that is not NAME=VALUE."""
+    return MatchRecognizeError(f"`{argument}` is not NAME=VALUE")
+
+
+def repeated_column(name: str) -> MatchRecognizeError:
+    """Two columns of one name in a JSON object."""
+    return MatchRecognizeError(
+        f"two columns of the result are called `{name}`, and a JSON object has each name once",
+        hint="write AS with another name, or --format csv",
+    )
+
+
+def unknown_skip(text: str, known: Iterable[str]) -> MatchRecognizeError:
+    """A skip strategy that is none."""
+    return MatchRecognizeError(
+        f"`{text}` is no skip strategy of a Pattern", notes=(f"known: {listed(known)}",)
+    )
+
+
+def malformed_pattern(where: str) -> MatchRecognizeError:
+    """A Pattern that is not named by its file or module."""
+    return MatchRecognizeError(
+        f"`{where}` does not say where the Pattern is",
+        hint="write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME",
+    )
+
+
+def no_such_module(module: str, reason: str) -> MatchRecognizeError:
+    """The module of a Pattern, or one that it imports, cannot be found."""
+    return MatchRecognizeError(f"`{module}` cannot be imported", notes=(reason,))
+
+
+def no_such_pattern(place: str, name: str, known: Iterable[str]) -> MatchRecognizeError:
+    """A name that is no Pattern in its file or module."""
+    return MatchRecognizeError(
+        f"`{name}` is no Pattern in `{place}`", notes=(f"Patterns there: {listed(known)}",)
+    )
+
+
+def no_picture(reason: str) -> MatchRecognizeError:
+    """The automaton cannot be drawn on this machine."""
+    return MatchRecognizeError(reason, hint="or write --dot FILE, and draw it elsewhere")
+
+
+def no_such_table(name: str) -> MatchRecognizeError:
+    """--events names no table."""
+    return MatchRecognizeError(
+        f"--events names `{name}`, which is no table", hint="write --table NAME=PATH"
+    )

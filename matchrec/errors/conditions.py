@@ -16,7 +16,6 @@ from matchrec.source import Span
 
 def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
     """DEFINE applies a function to several rows of the run that only Spark can compute."""
-    what = what.split(maxsplit=1)[0] if " " in what else what
     return MatchRecognizeUnsupportedError(
         f"`{what}` in {part('DEFINE')} combines several {current().rows} of the match",
         span,
@@ -24,7 +23,24 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
             "values of several rows may be combined there with operators, CASE, LIKE, RLIKE, CAST,",
             "and functions of numbers, texts, times and arrays; docs/supported.md lists them",
         ),
-        hint=f"write the function around each navigation by itself: {current().alone}",
+        hint=(
+            f"write the function around each navigation by itself: {current().alone}; "
+            f"or name its value in {part('MEASURES')}, and filter the matches by it"
+        ),
+    )
+
+
+def lambda_of_several_rows(function: str, span: Span) -> MatchRecognizeError:
+    """`exists(B.xs, x -> x > A.y)` in DEFINE."""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` with a lambda in {part('DEFINE')} combines several {current().rows}"
+        " of the match",
+        span,
+        notes=(f"Spark computes a function with a lambda of one of the {current().rows} alone",),
+        hint=(
+            "let it look at one of them and compare what it gives, as in array_max(B.xs) > A.y; "
+            f"or name its value in {part('MEASURES')}, and filter the matches by it"
+        ),
     )
 
 
@@ -51,6 +67,29 @@ def does_not_take(
     )
 
 
+def pattern_not_read(function: str, reason: str, span: Span) -> MatchRecognizeError:
+    """A regular expression, written in the query, that Python does not read as Java does."""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` in {part('DEFINE')} cannot be computed: {reason}",
+        span,
+        notes=(f"it is computed there of values of several {current().rows} of the match",),
+        hint=(
+            "write the pattern otherwise, or the function around each navigation by itself: "
+            f"{current().alone}"
+        ),
+    )
+
+
+def unknown_time_zone(function: str, name: str, span: Span) -> MatchRecognizeError:
+    """A function of instants in a time zone that Python has not."""
+    return MatchRecognizeUnsupportedError(
+        f"`{function}` in {part('DEFINE')} needs the time zone `{name}`, which Python has not",
+        span,
+        notes=("it is that of the session",),
+        hint="set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata",
+    )
+
+
 def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecognizeError:
     """An aggregate or a sign that needs a number."""
     number = number_of(type_name)
@@ -59,6 +98,15 @@ def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecog
         span,
         notes=("sum and avg take numbers there, min and max what can be sorted",),
         hint=f"write a number in it, such as {number}" if number else _AS_MEASURE,
+    )
+
+
+def filter_not_boolean(function: str, type_name: str, span: Span) -> MatchRecognizePlanError:
+    """FILTER (WHERE ...) of an aggregate over a list is no truth value."""
+    return MatchRecognizePlanError(
+        f"FILTER of {function} in {part('DEFINE')} is {type_name}, not boolean",
+        span,
+        hint="write a comparison, such as FILTER (WHERE A.x > 0)",
     )
 
 

@@ -1,4 +1,4 @@
-"""The classes of error, and how an error prints."""
+"""The classes of error, and how an error or a warning prints."""
 
 from __future__ import annotations
 
@@ -15,27 +15,15 @@ from matchrec.errors.run.place import Place
 from matchrec.source import Source, Span
 
 
-class MatchRecognizeError(ValueError):
-    """A query that matchrec cannot run, with the place and the cure.
+class Located(Exception):  # noqa: N818 -- what errors and warnings share
+    """What is said of a query, with the place and the cure.
 
     message: what is wrong, one sentence. spans: where, in the query's text; empty without a text.
     notes: what is known. hint: what to write instead. source: the query, once it is known.
     culprit: the name in the first span at which carets are to point, or None for the whole span.
-    condition: the name that Databricks SQL gives to an error of this meaning, or None.
-
-    >>> try:
-    ...     matchrec.match_recognize(spark.range(3), "ORDER BY id PATTERN (A DEFINE A AS id > 1")
-    ... except matchrec.MatchRecognizeError as error:
-    ...     print(error)
-    parenthesis of PATTERN is not closed
-      line 1, column 21
-          ORDER BY id PATTERN (A DEFINE A AS id > 1
-                              ^
-      add `)`; mind that `--` starts a comment, also in `{--` and `--}`
     """
 
     culprit: str | None = None
-    condition: str | None = None
 
     def __init__(
         self,
@@ -54,11 +42,11 @@ class MatchRecognizeError(ValueError):
 
     @property
     def span(self) -> Span | None:
-        """Where the error is, or None where there is no text."""
+        """Where it is, or None where there is no text."""
         return self.spans[0] if self.spans else None
 
     def located(self, source: Source) -> Self:
-        """The same error, which now can show its line; the innermost source wins."""
+        """The same, which now can show its line; the innermost source wins."""
         self.source = self.source or source
         if self.culprit is not None and self.spans:
             self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
@@ -70,13 +58,8 @@ class MatchRecognizeError(ValueError):
         return self
 
     def under(self, culprit: str) -> Self:
-        """The same error with carets under a name in its span only."""
+        """The same with carets under a name in its span only."""
         self.culprit = culprit
-        return self
-
-    def named(self, condition: str) -> Self:
-        """The same error with its name in Databricks SQL."""
-        self.condition = condition
         return self
 
     def __str__(self) -> str:
@@ -88,12 +71,34 @@ class MatchRecognizeError(ValueError):
         return _rebuild, (type(self), self.message, self.__dict__)
 
 
-def _rebuild(
-    kind: type[MatchRecognizeError], message: str, fields: dict[str, object]
-) -> MatchRecognizeError:
-    error = kind(message)
-    error.__dict__.update(fields)
-    return error
+def _rebuild(kind: type[Located], message: str, fields: dict[str, object]) -> Located:
+    found = kind(message)
+    found.__dict__.update(fields)
+    return found
+
+
+class MatchRecognizeError(Located, ValueError):
+    """A query that matchrec cannot run, with the place and the cure.
+
+    condition: the name that Databricks SQL gives to an error of this meaning, or None.
+
+    >>> try:
+    ...     matchrec.match_recognize(spark.range(3), "ORDER BY id PATTERN (A DEFINE A AS id > 1")
+    ... except matchrec.MatchRecognizeError as error:
+    ...     print(error)
+    parenthesis of PATTERN is not closed
+      line 1, column 21
+          ORDER BY id PATTERN (A DEFINE A AS id > 1
+                              ^
+      add `)`; mind that `--` starts a comment, also in `{--` and `--}`
+    """
+
+    condition: str | None = None
+
+    def named(self, condition: str) -> Self:
+        """The same error with its name in Databricks SQL."""
+        self.condition = condition
+        return self
 
 
 class MatchRecognizeParseError(MatchRecognizeError):
@@ -242,8 +247,12 @@ def likeliest(name: str, options: Iterable[str]) -> str | None:
 
 
 def as_note(sentence: str) -> str:
-    """What a parser says, as one of an error's notes."""
-    return sentence[:1].lower() + sentence[1:]
+    """What a parser says, as one of an error's notes; a name in capitals stays.
+
+    >>> as_note("Unexpected token"), as_note("TO_DATE needs a format")
+    ('unexpected token', 'TO_DATE needs a format')
+    """
+    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 
 def begins(one: str, other: str) -> bool:

@@ -18,7 +18,8 @@ class Language:
 
     pattern, condition, rows, measures: what it calls these. one, earlier and later, before and
     current: how it writes a value of one row of the match, and of two. one_value: what it calls
-    the first of them. alone: a function of each row by itself.
+    the first of them. alone: a function of each row by itself. another: what it writes for a value
+    of another row than the one that is tested.
     """
 
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -33,6 +34,7 @@ class Language:
     before: str = "LAST(A.x)"
     current: str = "x"
     alone: str = "f(LAST(A.x)) = f(x)"
+    another: str = "PREV(x) for the row before, or A.x for the last row of another variable"
 
 
 SQL = Language()
@@ -53,6 +55,7 @@ SASE = Language(
     before="a.x",
     current="b.x",
     alone="f(a[a.LEN].x)",
+    another="a[i-1].x for the event before, or b.x for that of another variable",
 )
 PATTERN_CALLS = Language(
     {
@@ -63,6 +66,7 @@ PATTERN_CALLS = Language(
     },
     pattern="the pattern",
     condition="a condition",
+    another="last(a.x) for the event that the stage a has accepted last",
 )
 
 _CURRENT: ContextVar[Language] = ContextVar("language of the query", default=SQL)

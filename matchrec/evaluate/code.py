@@ -7,7 +7,7 @@ AND and OR evaluate from left to right and stop at the operand that decides, as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from typing_extensions import assert_never
@@ -21,6 +21,7 @@ from matchrec.conditions.run_condition import (
     Collect,
     Collected,
     Compare,
+    Computed,
     Constant,
     IsNull,
     Mathematics,
@@ -41,6 +42,7 @@ from matchrec.evaluate.meanings import (
     LastVariable,
     Listed,
     ListedColumn,
+    ListedValue,
     Members,
     Reduced,
 )
@@ -80,8 +82,8 @@ class Coder:
     """Writes the code of the condition of `variable`.
 
     members: variable ids by name. integers: how many integer columns there are; floating ones are
-    numbered after them. calls: what Python computes for all variables. reads: the registers that
-    the code reads.
+    numbered after them. calls: what Python computes for all variables. computed: of rows that are
+    appended to lists, with the code of its arguments. reads: the registers that the code reads.
     """
 
     variable: int
@@ -89,6 +91,7 @@ class Coder:
     registers: Registers
     integers: int
     calls: list[Call]
+    computed: dict[Call, list[Instruction]]
     code: list[Instruction] = field(default_factory=list)
     reads: set[int] = field(default_factory=set)
 
@@ -211,8 +214,17 @@ class Coder:
         meaning = Listed(self._members(collect.variable), forms, collect.so_far)
         return self._register(self.registers.number(meaning))
 
-    def _listed(self, one: Collected) -> ListedColumn:
-        return ListedColumn(self._column(one.column, one.type.kind), one.type)
+    def _listed(self, one: Collected | Computed) -> ListedColumn | ListedValue:
+        if isinstance(one, Collected):
+            return ListedColumn(self._column(one.column, one.type.kind), one.type)
+        if one.call not in self.computed:
+            row = replace(self, code=[], reads=set())
+            for argument in one.call.arguments:
+                assert not isinstance(argument, Collect)
+                row.add(argument)
+            assert not row.reads, one
+            self.computed[one.call] = row.code
+        return ListedValue(list(self.computed).index(one.call), one.type)
 
     def _members(self, name: str | None) -> Members:
         return self.registers.every if name is None else self.members[name]

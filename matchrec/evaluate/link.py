@@ -32,7 +32,8 @@ class LinkedConditions:
     live_registers: of all states one after the other; those of state s are
     live_first[s] .. live_first[s + 1]. depth: values on the stack at once.
     meanings: of the registers, each by its first one. reads: of each variable's condition.
-    calls: what Python computes. forms: of the rows in its lists.
+    calls: what Python computes. forms: of the rows in its lists. computed: what Python computes of
+    such a row; computed_code: of the arguments of each.
     """
 
     instructions: IntArray
@@ -46,6 +47,8 @@ class LinkedConditions:
     reads: tuple[RegisterSet, ...]
     calls: tuple[Call, ...]
     forms: tuple[RowForm, ...]
+    computed: tuple[Call, ...]
+    computed_code: tuple[Range, ...]
 
     @property
     def all_code(self) -> IntArray:
@@ -92,8 +95,10 @@ def link_conditions(
     moves = ways.moves
     registers = Registers(frozenset(move.variable for move in moves))
     calls: list[Call] = []
+    computed: dict[Call, list[Instruction]] = {}
     coders = [
-        Coder(variable, members, registers, integers, calls) for variable in range(len(conditions))
+        Coder(variable, members, registers, integers, calls, computed)
+        for variable in range(len(conditions))
     ]
     for coder, condition in zip(coders, conditions, strict=True):
         if condition is not None:
@@ -102,24 +107,35 @@ def link_conditions(
     steps = registers.steps(len(conditions))
     live = live_registers(moves, ways.states, steps, reads, ways.kept(reads))
     instructions, step_ranges = _steps_of_moves(moves, steps, reads, live)
-    code_ranges = []
-    for coder in coders:
-        begin = len(instructions)
-        instructions += [_moved(instruction, begin) for instruction in coder.code]
-        code_ranges.append((begin, len(instructions)))
+    codes = [*(coder.code for coder in coders), *computed.values()]
+    code_ranges = _append_code(instructions, codes)
     return LinkedConditions(
         instructions=np.array(instructions, np.int64).reshape(-1, 5),
         steps=tuple(step_ranges),
-        code=tuple(code_ranges),
+        code=tuple(code_ranges[: len(coders)]),
         initial=np.array(registers.initial, np.int64),
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
         live_registers=np.array([number for alive in live for number in sorted(alive)], np.int64),
-        depth=max(len(coder.code) for coder in coders),
+        depth=max(map(len, codes)),
         meanings=tuple((number, meaning) for meaning, number in registers.numbers.items()),
         reads=tuple(reads),
         calls=tuple(calls),
         forms=tuple(registers.forms),
+        computed=tuple(computed),
+        computed_code=tuple(code_ranges[len(coders) :]),
     )
+
+
+def _append_code(
+    instructions: list[tuple[int, ...]], codes: Sequence[Sequence[Instruction]]
+) -> list[Range]:
+    """Append codes, one after the other; where each of them is."""
+    ranges = []
+    for code in codes:
+        begin = len(instructions)
+        instructions += [_moved(instruction, begin) for instruction in code]
+        ranges.append((begin, len(instructions)))
+    return ranges
 
 
 def _moved(instruction: Instruction, distance: int) -> tuple[int, ...]:

@@ -1,7 +1,8 @@
 """The lists of rows that aggregates are over, which Python keeps for the runs of a search.
 
 Lists share what they have in common, and equal lists have equal numbers, so that runs with equal
-lists merge. Values are kept as the bits that the columns have.
+lists merge. Values are kept as the bits that the columns have; what is computed of a row and that
+Python alone can hold, as it is.
 
     list 0 = ()     list 7 = list 0 and row a     list 8 = list 7 and row b
 """
@@ -11,13 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from matchrec.conditions.functions.function import Value
-from matchrec.evaluate.meanings import RowForm
-from matchrec.evaluate.values import Source, decoder, ranked_values
+from matchrec.conditions.functions.function import FunctionError, Value
+from matchrec.conditions.types import is_held_by_python
+from matchrec.evaluate.meanings import ListedColumn, ListedValue, RowForm
+from matchrec.evaluate.values import (
+    Decode,
+    Source,
+    decoder,
+    encoder,
+    ranked_values,
+)
 
 MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped
 
-Row = tuple[int | None, ...]  # the list before, its layout, and the bits of the values
+Row = tuple[Value, ...]  # the list before, its layout, and the bits of the values
+Compute = Callable[[int, int], Value]  # what is computed of a row: by its place, and the row
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +54,37 @@ class Listing:
         return map(self.lists.values, reversed(found))
 
 
+def decoder_of(one: ListedColumn | ListedValue, source: Source) -> Decode:
+    """How a value is made of what is kept of it."""
+    if isinstance(one, ListedColumn):
+        return decoder(one.type, ranked_values(source, one.column))
+    return (lambda kept: kept) if is_held_by_python(one.type) else decoder(one.type, None)
+
+
+def encoder_of(one: ListedValue) -> Callable[[Value], Value]:
+    """What is kept of a value that is computed."""
+    if is_held_by_python(one.type):
+        return lambda value: value
+    encode = encoder(one.type)
+    return lambda value: None if value is None else encode(value)
+
+
 class Lists:
     """All lists that live runs have. forms: of their rows, see `registers.Listed`.
+
+    compute: raises FunctionError for a row without such a value. The row then has the error, which
+    is raised by who looks at the row.
 
     A layout is what forms have in common whose values are of the same types. rows: by the number of
     the list that they are the last one of.
     """
 
     def __init__(
-        self, forms: Sequence[RowForm], source: Source, live: Callable[[], Iterable[int]]
+        self,
+        forms: Sequence[RowForm],
+        source: Source,
+        live: Callable[[], Iterable[int]],
+        compute: Compute,
     ) -> None:
         self.rows: dict[int, Row] = {}
         self.numbers: dict[Row, int] = {}
@@ -62,20 +93,20 @@ class Lists:
         self.live = live
         self.columns = source.columns
         self.valid = source.valid
-        self.forms = [[one.column for one in form] for form in forms]
+        self.forms = [[self.reader(one, compute) for one in form] for form in forms]
         types = [tuple(one.type for one in form[1:]) for form in forms]
         self.layouts = [types.index(one) for one in types]
-        self.decoders = [
-            [decoder(one.type, ranked_values(source, one.column)) for one in form[1:]]
-            for form in forms
-        ]
+        self.decoders = [[decoder_of(one, source) for one in form[1:]] for form in forms]
 
     def append(self, number: int, form: int, row: int) -> int:
         """The number of a list with one more row; the same where the row does not count."""
-        condition, *columns = self.forms[form]
-        if not self.bits(condition, row):
-            return number
-        key = (number, self.layouts[form], *[self.bits(column, row) for column in columns])
+        condition, *values = self.forms[form]
+        try:
+            if not condition(row):
+                return number
+            key = (number, self.layouts[form], *[value(row) for value in values])
+        except FunctionError as error:
+            key = (number, self.layouts[form], error)
         found = self.numbers.get(key)
         if found is None:
             if len(self.rows) >= self.most:
@@ -84,18 +115,24 @@ class Lists:
             self.rows[found] = key
         return found
 
-    def bits(self, column: int, row: int) -> int | None:
-        """The bits of a value, None where it is NULL."""
-        return self.columns.item(column, row) if self.valid.item(column, row) else None
+    def reader(self, one: ListedColumn | ListedValue, compute: Compute) -> Callable[[int], Value]:
+        """What reads a value of a row as it is kept, None where it is NULL."""
+        if isinstance(one, ListedValue):
+            encode = encoder_of(one)
+            return lambda row: encode(compute(one.place, row))
+        columns, valid, column = self.columns, self.valid, one.column
+        return lambda row: columns.item(column, row) if valid.item(column, row) else None
 
     def before(self, number: int) -> int:
         """The list without its last row."""
-        return self.rows[number][0] or 0
+        before: int = self.rows[number][0]
+        return before
 
     def values(self, number: int) -> tuple[Value, ...]:
         """The values of a list's last row."""
         _, layout, *bits = self.rows[number]
-        assert layout is not None
+        if bits and isinstance(bits[0], FunctionError):
+            raise bits[0]
         found = zip(self.decoders[layout], bits, strict=True)
         return tuple(None if one is None else decode(one) for decode, one in found)
 

@@ -82,7 +82,15 @@ class ListedColumn:
     type: ValueType
 
 
-RowForm = tuple[ListedColumn, ...]
+@dataclass(frozen=True, slots=True)
+class ListedValue:
+    """What is computed of a list's row, among all that is, and the type of its values."""
+
+    place: int
+    type: ValueType
+
+
+RowForm = tuple[ListedColumn | ListedValue, ...]
 
 
 @dataclass(frozen=True, slots=True)

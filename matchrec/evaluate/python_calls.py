@@ -13,10 +13,12 @@ import numpy as np
 from matchrec.conditions.functions.formula import Read, build
 from matchrec.conditions.functions.function import FunctionError, Value
 from matchrec.conditions.run_condition import Call, Collect
-from matchrec.evaluate.instructions import FUNCTION_FAILED, OVERFLOW
+from matchrec.evaluate.instructions import DIVISION_BY_ZERO, FUNCTION_FAILED, OVERFLOW
 from matchrec.evaluate.kernels.arithmetic import VALUE
+from matchrec.evaluate.kernels.conditions import Input, push_values
 from matchrec.evaluate.link import LinkedConditions
 from matchrec.evaluate.lists import Listing, Lists
+from matchrec.evaluate.mathematics.functions import mathematics_of
 from matchrec.evaluate.meanings import Listed
 from matchrec.evaluate.values import (
     Decode,
@@ -29,12 +31,14 @@ from matchrec.evaluate.values import (
 )
 from matchrec.jit.callbacks import NO_CALLBACK, callback
 
+_REASONS = {OVERFLOW: "a number is too large for its type", DIVISION_BY_ZERO: "division by zero"}
+
 
 class PythonCalls:
     """What a kernel calls: see `answer`. stack: on which conditions are evaluated.
 
-    begins: what tells searches apart whose runs share nothing. registers: of all runs, which the
-    search knows. failure: what ended the last call.
+    begins: what tells searches apart whose runs share nothing. registers, match_number: of all
+    runs, and of the match that is tried, which the search knows. failure: what ended the last call.
     """
 
     def __init__(
@@ -46,8 +50,12 @@ class PythonCalls:
         self.begun: object = None
         self.failure: Exception | None = None
         self.registers: Callable[[], IntArray] = lambda: self.stack[:0]
+        self.match_number: Callable[[], int] = lambda: 1
         self.listed = [place for place, one in linked.meanings if isinstance(one, Listed)]
-        self.lists = Lists(linked.forms, source, self.live_lists)
+        self.linked = linked
+        self.source = source
+        self.lists = Lists(linked.forms, source, self.live_lists, self.value_of_row)
+        self.computed = [build(one.formula, self.arguments(one, source)) for one in linked.computed]
         self.formulas = [build(one.formula, self.arguments(one, source)) for one in linked.calls]
         self.encoders = [encoder(one.formula.type) for one in linked.calls]
         self.pointer = callback(self.answer) if linked.calls else NO_CALLBACK
@@ -85,6 +93,20 @@ class PythonCalls:
             self.begun = begun
             self.lists.clear()
         return self.lists.append(number, form, row)
+
+    def value_of_row(self, place: int, row: int) -> Value:
+        """What is computed of a row that is appended to a list. Raises FunctionError."""
+        linked, (columns, valid) = self.linked, (self.source.columns, self.source.valid)
+        begin, end = linked.computed_code[place]
+        functions, number = mathematics_of(linked), self.match_number()
+        given = Input(columns, valid, functions, self.pointer, 0, columns.shape[1], number)
+        status = push_values(linked.instructions, begin, end, row, given, self.stack)
+        if status == FUNCTION_FAILED:
+            raise FunctionError(self.reason())
+        if status in _REASONS:
+            raise FunctionError(_REASONS[status])
+        self.top = 0
+        return self.computed[place]()
 
     def live_lists(self) -> list[int]:
         """The lists that runs may have: a place without a run may still hold what one had."""

@@ -40,13 +40,14 @@ class ExplainedClause:
     """One clause or SASE+ query: its plan, resolved, and what runs it.
 
     keys: tests that the query around it makes of partition columns. slices: into how many each
-    partition is cut at most.
+    partition is cut at most. warnings: what is nearly never meant, with its place.
     """
 
     plan: MatchPlan
     executable: Executable
     keys: tuple[str, ...] = ()
     slices: int = 1
+    warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self.sections())
@@ -72,6 +73,7 @@ class ExplainedClause:
         yield "optimisations", optimisation_lines(plan, executable)
         yield "rows", row_lines(plan)
         yield "computed by Spark after the match", after_lines(executable)
+        yield "warnings", iter(self.warnings)
 
     @property
     def dot(self) -> str:
@@ -111,7 +113,8 @@ class Explanation:
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> counters = matchrec.Counters()
-        >>> rows = matchrec.detect(spark.range(3), large, order_by="id", counters=counters).collect()
+        >>> found = matchrec.detect(spark.range(3), large, order_by="id", counters=counters)
+        >>> rows = found.collect()
         >>> explained = matchrec.explain_pattern(spark.range(3), large, order_by="id")
         >>> print(explained.with_counters(counters))
         row pattern

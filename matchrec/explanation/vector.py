@@ -23,6 +23,8 @@ from matchrec.evaluate.meanings import (
     LastRow,
     LastVariable,
     Listed,
+    ListedColumn,
+    ListedValue,
     Meaning,
     Members,
     RecentVariable,
@@ -103,11 +105,20 @@ class Vector:
                 what = f"{function.value} {self.columns[column]}"
                 return f"{what} of {self.of(members)}{without_last(so_far)}"
             case Listed(members, forms, so_far):
-                values = dict.fromkeys(one.column for form in forms for one in form[1:])
-                listed = ", ".join(self.columns[one] for one in values)
+                values = dict.fromkeys(self.listed(one) for form in forms for one in form[1:])
+                listed = ", ".join(values)
                 return f"list {listed} of {self.of(members)}{without_last(so_far)}"
             case _:
                 assert_never(meaning)
+
+    def listed(self, one: ListedColumn | ListedValue) -> str:
+        """What a row of a list has; where MATCH_NUMBER() is in it, what that is combined with."""
+        if isinstance(one, ListedColumn):
+            return self.columns[one.column]
+        begin, end = self.linked.computed_code[one.place]
+        code = self.linked.instructions[begin:end].tolist()
+        read = dict.fromkeys(self.columns[step[1]] for step in code if step[0] == op.READ)
+        return " with ".join(("MATCH_NUMBER()", *read))
 
     def of(self, members: Members) -> str:
         """The name of variables, or all of theirs."""

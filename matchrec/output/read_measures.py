@@ -53,7 +53,6 @@ from matchrec.plan.expression import (
     RowNumber,
     Scalar,
     Semantics,
-    Term,
     looks_at_columns_only,
     references,
     row_text,
@@ -164,7 +163,7 @@ class MeasureReader:
         self.aggregates.append(found)
         return (AggregatePlace(len(self.aggregates) - 1),)
 
-    def term(self, term: Term) -> RowTerm:
+    def term(self, term: Scalar) -> RowTerm:
         """What an aggregate evaluates on each row of the match."""
         if not references(term):
             return tuple(piece for piece in term.pieces if isinstance(piece, str))

@@ -78,18 +78,19 @@ class Aggregate:
     function: lower-case name. arguments: none for `count(*)`. condition: of FILTER (WHERE ...).
     ordering: the items of WITHIN GROUP (ORDER BY ...), each with what follows it, such as DESC.
     All of them are evaluated on each row by itself: their references are columns, CLASSIFIER and
-    MATCH_NUMBER of that row. ignore_nulls: IGNORE NULLS is written. so_far: the current row is left
-    out, as in `avg(a[..i-1].x)` of SASE+. frame: it is over these rows of the partition instead,
-    whatever is mapped.
+    MATCH_NUMBER of that row; they are operations only where MATCH_NUMBER is one, in DEFINE.
+    ignore_nulls: IGNORE NULLS is written. so_far: the current row is left out, as in
+    `avg(a[..i-1].x)` of SASE+. frame: it is over these rows of the partition instead, whatever is
+    mapped.
     """
 
     function: str
     variable: str | None
-    arguments: tuple[Term, ...]
+    arguments: tuple[Scalar, ...]
     semantics: Semantics = Semantics.RUNNING
     distinct: bool = False
-    condition: Term | None = None
-    ordering: tuple[tuple[Term, str], ...] = ()
+    condition: Scalar | None = None
+    ordering: tuple[tuple[Scalar, str], ...] = ()
     ignore_nulls: bool = False
     so_far: bool = False
     frame: Frame | None = None
@@ -151,19 +152,19 @@ class Operation:
 Scalar = Term | Operation
 
 
-def terms(aggregate: Aggregate) -> tuple[Term, ...]:
+def terms(aggregate: Aggregate) -> tuple[Scalar, ...]:
     """All that an aggregate evaluates on each row."""
     ordering = (term for term, _ in aggregate.ordering)
     condition = () if aggregate.condition is None else (aggregate.condition,)
     return (*aggregate.arguments, *condition, *ordering)
 
 
-def looks_at_columns_only(term: Term) -> bool:
+def looks_at_columns_only(term: Scalar) -> bool:
     """Whether an aggregate's term is SQL over one row of the input."""
     return all(isinstance(piece, str | ColumnReference) for piece in term.pieces)
 
 
-def row_text(term: Term) -> str:
+def row_text(term: Scalar) -> str:
     """An aggregate's term that looks at columns only, as SQL over one row."""
     return render(term, argument_of)
 

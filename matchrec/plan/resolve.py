@@ -19,7 +19,6 @@ from matchrec.plan.expression import (
     Operation,
     Piece,
     Scalar,
-    Term,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import quoted, unquoted
@@ -115,10 +114,6 @@ def resolve_scalar(scalar: Scalar, canonical: Callable[[str], str]) -> Scalar:
     return replace(scalar, pieces=pieces)
 
 
-def resolve_term(term: Term, canonical: Callable[[str], str]) -> Term:
-    return replace(term, pieces=tuple(resolve_piece(piece, canonical) for piece in term.pieces))
-
-
 def resolve_piece(piece: Piece, canonical: Callable[[str], str]) -> Piece:
     match piece:
         case ColumnReference(argument=argument):
@@ -126,9 +121,9 @@ def resolve_piece(piece: Piece, canonical: Callable[[str], str]) -> Piece:
         case Aggregate(arguments=arguments, condition=condition, ordering=ordering):
             return replace(
                 piece,
-                arguments=tuple(resolve_term(one, canonical) for one in arguments),
-                condition=condition and resolve_term(condition, canonical),
-                ordering=tuple((resolve_term(one, canonical), word) for one, word in ordering),
+                arguments=tuple(resolve_scalar(one, canonical) for one in arguments),
+                condition=condition and resolve_scalar(condition, canonical),
+                ordering=tuple((resolve_scalar(one, canonical), word) for one, word in ordering),
             )
         case _:
             return piece

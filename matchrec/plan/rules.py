@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from matchrec.errors import rules as errors
 from matchrec.errors.sql.expression import unknown_variable
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
-from matchrec.plan.expression import Classifier, ColumnReference, End, MatchNumber, references
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    MatchNumber,
+    Reference,
+    Scalar,
+    references,
+    terms,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Exclusion, walk
 from matchrec.source import Span
@@ -123,9 +133,18 @@ def conditions_know_the_match_number(plan: MatchPlan) -> None:
     if plan.output not in (MatchOutput.ALL, MatchOutput.GRAPH):
         return
     for definition in plan.definitions:
-        for reference in references(definition.condition):
+        for reference in all_references(definition.condition):
             if isinstance(reference, MatchNumber):
                 raise errors.match_number_of_all_matches(reference.span)
+
+
+def all_references(scalar: Scalar) -> Iterator[Reference]:
+    """The references of an expression, and those in its aggregates."""
+    for reference in references(scalar):
+        yield reference
+        if isinstance(reference, Aggregate):
+            for term in terms(reference):
+                yield from references(term)
 
 
 def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:

@@ -28,11 +28,13 @@ from matchrec.spark.worker.count import (
     MATCHING,
     OF_KERNELS,
     PARTITIONS,
+    SO_FAR,
     WAITING,
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark import Accumulator
+    from pyspark.sql import DataFrame, SparkSession
 
 Numbers = dict[str, int]
 
@@ -103,6 +105,7 @@ class Counters:
 
     def __init__(self) -> None:
         self._seen: list[Observed] = []
+        self._so_far: list[tuple[Accumulator[int], ...]] = []
         self._result: DataFrame | None = None
 
     @checked(timeout=SECONDS_WAITED)
@@ -131,6 +134,18 @@ class Counters:
                 found[one.name] = max(numbers) if one.aggregate == "max" else sum(numbers)
         return found | {name: found[name] / 1e9 for name in SECONDS}
 
+    def so_far(self) -> dict[str, int]:
+        """Rows searched and matches found by the tasks that are done, of all actions so far.
+
+        For a look while an action runs; a task that Spark runs twice counts twice. Over Connect,
+        which has no accumulators, nothing.
+
+        >>> matchrec.Counters().so_far()
+        {}
+        """
+        clauses = [[one.value for one in clause] for clause in self._so_far]
+        return dict(zip(SO_FAR, map(sum, zip(*clauses, strict=True)), strict=False))
+
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
@@ -143,6 +158,13 @@ class Counters:
                 yield f"{one.text:<21}{number:>15}"
         if len(values) < len(COUNTED):
             yield "without event selection, runs and buffer are not counted"
+
+    def accumulators(self, spark: SparkSession) -> tuple[Accumulator[int], ...]:
+        """New accumulators for one clause: of `SO_FAR`, in that order. Connect has none."""
+        if is_connect(spark):
+            return ()
+        self._so_far.append(tuple(spark.sparkContext.accumulator(0) for _ in SO_FAR))
+        return self._so_far[-1]
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
         """The output rows of `frame`, whose counters are seen on the way.

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
-from matchrec.compile.path import Session, draft, link
+from matchrec.compile.path import draft, link
+from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.within import check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
@@ -153,10 +154,17 @@ def check_stream(plan: MatchPlan, options: Options) -> None:
     check_options(options.transport, counted=options.counters is not None)
 
 
-def session_of(runner: Runner) -> Session:
+def settings_of(runner: Runner) -> Settings:
     """The settings of a session that conditions on the run depend on."""
-    legacy = runner.setting("spark.sql.legacy.statisticalAggregate")
-    return Session(runner.setting("spark.sql.session.timeZone"), legacy == "true")
+    names = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
+    quotes = "'" if all(runner.setting(name) == "true" for name in names) else "'\""
+    return Settings(
+        runner.setting("spark.sql.session.timeZone"),
+        runner.setting("spark.sql.legacy.statisticalAggregate") == "true",
+        runner.setting("spark.sql.timestampType"),
+        runner.setting("spark.sql.parser.escapedStringLiterals") == "true",
+        quotes,
+    )
 
 
 def executed(preparation: Preparation | Events, drafted: Draft, options: Options) -> Executed:
@@ -169,7 +177,7 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
         dict(zip(columns, types, strict=False)),
         options.engine,
         ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
-        session=session_of(relation.runner),
+        session=settings_of(relation.runner),
     ).limit(options.max_steps)
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None and isinstance(preparation, Preparation):
@@ -208,7 +216,9 @@ def match_rows(
     if options.counters is None:
         matched = map_partitions(crossing, executable, sends, options.transport)
     else:
-        counted = map_partitions(crossing, executable, with_counters(sends), options.transport)
+        so_far = options.counters.accumulators(prepared.sparkSession)
+        counts = with_counters(sends)
+        counted = map_partitions(crossing, executable, counts, options.transport, so_far)
         matched = options.counters.observe(counted, selects=executable.task.selects)
     return decode_columns(matched, schema)
 

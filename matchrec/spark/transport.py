@@ -57,15 +57,19 @@ ALTERED_IN_ARRAYS = (
 
 
 def map_partitions(
-    prepared: DataFrame, executable: Executable, schema: spark_types.StructType, transport: str
+    prepared: DataFrame,
+    executable: Executable,
+    schema: spark_types.StructType,
+    transport: str,
+    so_far: tuple[Any, ...] = (),
 ) -> DataFrame:
     """The output rows of `prepared`, matched inside Spark's Python workers.
 
-    Where the schema ends with a column of counters, the workers count.
+    Where the schema ends with a column of counters, the workers count; so_far: see `Tally`.
     """
     name = f"match_recognize[PATTERN ({executable.pattern})]"  # what Spark's own plan shows
     counts = schema.names[-1:] == [wire.COUNTERS]
-    run = runner_in_worker(executable, Tally(arrow_schema(schema)) if counts else None)
+    run = runner_in_worker(executable, Tally(arrow_schema(schema), so_far) if counts else None)
     if transport != "pandas":
 
         def over_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

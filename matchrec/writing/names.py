@@ -13,7 +13,7 @@ from matchrec.plan.expression import (
     MatchNumber,
     Reference,
     RowNumber,
-    Term,
+    Scalar,
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -87,10 +87,8 @@ def with_references_inside(
 ) -> Aggregate:
     """The aggregate with every reference of its arguments, condition and ordering changed."""
 
-    def term(one: Term) -> Term:
-        changed = with_references(one, change)
-        assert isinstance(changed, Term)
-        return changed
+    def term(one: Scalar) -> Scalar:
+        return with_references(one, change)
 
     return replace(
         aggregate,

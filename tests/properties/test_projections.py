@@ -34,6 +34,8 @@ from tests.quick.scale import SEED, examples, some_of
 from tests.references.queries import Answer
 from tests.references.sql_values import Value, literal
 
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+
 EXAMPLES = examples(200)
 QUERIES_A_BATCH = 6
 PROJECTIONS_A_QUERY = 4

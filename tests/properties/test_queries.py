@@ -27,6 +27,8 @@ from tests.references.queries import Answer, TooManyWords, answer
 from tests.references.sql_values import Value
 from tests.tasks.query_batches import Prepared, QueryBatch, Result, Run
 
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+
 EXAMPLES = examples(200)
 QUERIES_A_BATCH = 50
 ENGINES = ("backtracking", "breadth_first")

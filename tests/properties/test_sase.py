@@ -33,6 +33,8 @@ from tests.quick.scale import SEED, examples
 from tests.references.sase import Selected, matches, non_overlapping
 from tests.tasks.query_batches import QueryBatch, Result, Run
 
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+
 EXAMPLES = examples(30)
 QUERIES_A_BATCH = 60
 STREAMS_A_BATCH = 50

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
+from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
+from matchrec.__main__ import main
 from matchrec.cli import commands
+from matchrec.cli.session import Settings
 
 
 @contextmanager
@@ -16,8 +19,21 @@ def commands_in(spark: SparkSession) -> Iterator[None]:
     """Has commands run in a session."""
 
     @contextmanager
-    def session() -> Iterator[SparkSession]:
-        yield spark
+    def session(settings: Settings = ()) -> Iterator[SparkSession]:
+        before = {name: spark.conf.get(name) for name, _ in settings}
+        for name, value in settings:
+            spark.conf.set(name, value)
+        try:
+            yield spark
+        finally:
+            for name, value in before.items():
+                spark.conf.set(name, str(value))
 
     with patch.object(commands, "local_session", session):
         yield
+
+
+def invoke(*arguments: str, given: str | None = None) -> Result:
+    """What the program prints and its exit code. given: standard input."""
+    runner = CliRunner(env={"COLUMNS": "80"})
+    return runner.invoke(main, arguments, input=given, prog_name="matchrec", catch_exceptions=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,25 +9,15 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.__main__ import main
-
-ABCD = [50, 36, 39, 42, 30, 47, 71, 80, 75, 63]
-XYZ = [89, 24, 37, 63, 65, 56, 50, 54, 30, 32]
+from tests.quick.embedded import invoke
+from tests.spark.dialects.documented import make_tables
 
 
 @pytest.fixture(scope="module")
-def prices(spark: SparkSession) -> Iterator[DataFrame]:
-    """Prices of two companies on ten days."""
-    rows = [
-        (company, f"2020-10-{day:02}", price)
-        for company, series in (("ABCD", ABCD), ("XYZ", XYZ))
-        for day, price in enumerate(series, 1)
-    ]
-    frame = spark.createDataFrame(rows, "company string, day string, price int")
-    frame = frame.selectExpr("company", "to_date(day) AS price_date", "price")
-    frame.createOrReplaceTempView("stock_price_history")
-    yield frame
-    spark.catalog.dropTempView("stock_price_history")
+def prices(spark: SparkSession) -> DataFrame:
+    """Snowflake's table: prices of two companies on ten days."""
+    make_tables(spark, "snowflake")
+    return spark.table("stock_price_history")
 
 
 def rows(frame: DataFrame) -> list[str]:
@@ -170,9 +159,69 @@ def test_an_unknown_dialect(spark: SparkSession) -> None:
         matchrec.sql(spark, "SELECT 1", dialect="snow")
 
 
-def test_convert_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "query.sql"
     file.write_text("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > PREV(x))")
-    assert main(["convert", str(file), "--write", "snowflake"]) == 0
-    printed = capsys.readouterr().out
+    printed = invoke("convert", str(file), "--write", "snowflake").stdout
     assert printed == "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > LAG(x))\n"
+
+
+OF_OTHERS = [
+    ("oracle", "spark", "DEFINE b AS at - PREV(at) < 1/24"),
+    ("oracle", "trino", "DEFINE b AS at - PREV(at) < 1/24"),
+    ("trino", "spark", "DEFINE b AS at < date_add('day', 2, FIRST(at))"),
+]
+
+
+@pytest.mark.parametrize(("product", "dialect", "define"), OF_OTHERS)
+def test_an_error_names_the_dialect_that_reads_the_query(
+    spark: SparkSession, product: str, dialect: str, define: str
+) -> None:
+    frame = spark.sql("SELECT TIMESTAMP'2024-01-31 12:00:00' AS at")
+    clause = f"ORDER BY at ALL ROWS PER MATCH PATTERN (a b) {define}"
+    query = f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})"
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query, dialect=dialect, t=frame)
+    assert str(caught.value).endswith(f'pass dialect="{product}"')
+    matchrec.sql(spark, query, dialect=product, t=frame)
+
+
+def test_the_dialect_of_a_clause_and_of_an_error_of_spark(spark: SparkSession) -> None:
+    frame = spark.sql("SELECT 1 AS x, 2 AS y")
+    with pytest.raises(matchrec.MatchRecognizeError, match='pass dialect="snowflake"'):
+        matchrec.match_recognize(
+            frame, "ORDER BY x ALL ROWS PER MATCH PATTERN (a b) DEFINE b AS y > IFF(y > 1, 2, x)"
+        )
+    query = """SELECT * FROM (SELECT 1 AS x FROM dual)
+      MATCH_RECOGNIZE (ORDER BY x MEASURES x AS y PATTERN (A) DEFINE A AS x > 0)"""
+    with pytest.raises(AnalysisException) as caught:
+        matchrec.sql(spark, query)
+    cure = 'leave FROM dual out: SELECT without FROM gives one row, or pass dialect="oracle"'
+    assert str(caught.value).endswith(f"^^^^\n  {cure}")
+    assert matchrec.sql(spark, query, dialect="oracle").columns == ["y"]
+    assert matchrec.sql(spark, query.replace(" FROM dual", "")).columns == ["y"]
+
+
+def test_a_query_that_no_dialect_reads_names_none(spark: SparkSession) -> None:
+    query = """SELECT * FROM (SELECT 1 AS x) MATCH_RECOGNIZE (ORDER BY x PATTERN (A B)
+      DEFINE B AS x > TRUNC(y))"""
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query)
+    assert "dialect" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dialect", ["oracle", "trino", "flink"])
+def test_a_clause_that_is_not_closed(spark: SparkSession, dialect: str) -> None:
+    query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A)"
+    with pytest.raises(matchrec.MatchRecognizeParseError, match="MATCH_RECOGNIZE is not closed"):
+        matchrec.sql(spark, query, dialect=dialect)
+
+
+def test_a_statement_that_writes_is_not_tried_in_another_dialect(spark: SparkSession) -> None:
+    query = """WITH d AS (SELECT 1 AS x, current_timestamp() AS at)
+      INSERT OVERWRITE DIRECTORY '/none' USING parquet
+      SELECT * FROM d MATCH_RECOGNIZE (ORDER BY at ALL ROWS PER MATCH
+        PATTERN (a b) DEFINE b AS at - PREV(at) < 1/24)"""
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query)
+    assert "dialect" not in str(caught.value)

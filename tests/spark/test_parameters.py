@@ -65,6 +65,7 @@ def with_bounds(quantifier: str) -> str:
         ("{?,2}?", [1], [(1, 1), (2, 1), (3, 1)]),
     ],
 )
+@pytest.mark.filterwarnings("ignore::matchrec.ReluctantEndWarning")
 def test_markers_as_bounds_of_quantifiers(
     spark: SparkSession,
     steps: DataFrame,

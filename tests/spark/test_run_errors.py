@@ -122,3 +122,12 @@ def test_errors_of_others_are_none(spark: SparkSession) -> None:
         divided = raised(spark.range(1).selectExpr("1 / id").collect)
     for error in (divided, ValueError("x")):
         assert MatchRecognizeRunError.from_exception(error) is None
+
+
+def test_a_udf_is_not_asked_of_a_row_that_no_match_lacks(spark: SparkSession) -> None:
+    # double(None) would raise; A has a row in every match, so that it is called with numbers only
+    spark.udf.register("double", lambda x: x + x, "int")
+    frame = spark.createDataFrame([(1, 1), (2, 3), (3, 4)], "k int, x int")
+    clause = "ORDER BY k MEASURES A.k AS a, B.k AS b PATTERN (A B) DEFINE B AS B.x > double(A.x)"
+    found = matchrec.match_recognize(frame, clause).collect()
+    assert [tuple(row) for row in found] == [(1, 2)]

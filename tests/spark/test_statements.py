@@ -90,6 +90,7 @@ def test_named_parameters_in_every_part(spark: SparkSession) -> None:
     assert sorted(tuple(row) for row in matchrec.sql(spark, query, given).collect()) == expected
 
 
+@pytest.mark.filterwarnings("ignore::matchrec.ReluctantEndWarning")
 def test_positional_parameters_in_every_part(spark: SparkSession) -> None:
     query = """SELECT p, x, ? AS tag FROM (SELECT *, concat(sym, ?) AS p FROM ticks
       WHERE price > ?) MATCH_RECOGNIZE (PARTITION BY p ORDER BY ts + ?

@@ -26,6 +26,21 @@ class UndecidedError(FunctionError):
 
 
 @dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of a session, in lower case. time_zone: see `Use`. timestamp_type: of TIMESTAMP.
+
+    legacy_statistics: see `AggregateUse`. keeps_escapes: whether a backslash in a string literal
+    stands for itself. quotes: those that a string literal may stand in.
+    """
+
+    time_zone: str = "UTC"
+    legacy_statistics: bool = False
+    timestamp_type: str = "timestamp_ltz"
+    keeps_escapes: bool = False
+    quotes: str = "'\""
+
+
+@dataclass(frozen=True, slots=True)
 class Use:
     """One call of a function, as far as it is known before there are values.
 

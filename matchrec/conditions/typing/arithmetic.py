@@ -43,7 +43,7 @@ def type_arithmetic(typer: Typer, step: Combined) -> Typed:
     one, other = typer.type_of(left), typer.type_of(right)
     if one.family in NUMBERS and other.family in NUMBERS:
         return type_of_numbers(typer, step, left, right)
-    if is_along_calendar(one, other, typer.time_zone):
+    if is_along_calendar(one, other, typer.settings.time_zone):
         return type_along_calendar(typer, step)
     found = on_times(
         ArithmeticOperator(step.operator), typer.type_step(left), typer.type_step(right)

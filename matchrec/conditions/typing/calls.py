@@ -14,13 +14,22 @@ from matchrec.conditions.accumulators.aggregate import AggregateUse
 from matchrec.conditions.accumulators.catalogue import AGGREGATES
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.functions.formula import Aggregated, Apply, Argument, Formula, shifted
-from matchrec.conditions.functions.function import Use
-from matchrec.conditions.functions.times.zones import has_one_offset
+from matchrec.conditions.functions.function import FunctionError, Use
+from matchrec.conditions.functions.texts.java_patterns import java_pattern
+from matchrec.conditions.functions.texts.patterns import PATTERNS
+from matchrec.conditions.functions.times.zones import has_one_offset, is_known
 from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
 from matchrec.conditions.operations import ArithmeticOperator
 from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, Value
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import Call, Collect, Collected, Constant, RunExpression
+from matchrec.conditions.run_condition import (
+    Call,
+    Collect,
+    Collected,
+    Computed,
+    Constant,
+    RunExpression,
+)
 from matchrec.conditions.types import (
     BIGINT,
     BOOLEAN,
@@ -38,7 +47,15 @@ from matchrec.conditions.types import (
     is_held_by_python,
 )
 from matchrec.conditions.typing.numbers import Typed, on_times, widen
-from matchrec.errors.conditions import aggregate_cannot_take, cannot_combine, does_not_take
+from matchrec.errors.conditions import (
+    aggregate_cannot_take,
+    cannot_combine,
+    does_not_take,
+    filter_not_boolean,
+    pattern_not_read,
+    unknown_time_zone,
+)
+from matchrec.plan.text.sql_text import literal_text
 
 if TYPE_CHECKING:
     from matchrec.conditions.typing.typer import Typer
@@ -96,21 +113,52 @@ def in_python(typer: Typer, step: Step) -> bool:
 
 def type_call(typer: Typer, step: Combined) -> Typed:
     """A function that Python computes."""
+    if step.operator == "TO_TIMESTAMP" and meant_type(typer, TIMESTAMP.name.upper()) != "TIMESTAMP":
+        return type_call(typer, replace(step, operator="CAST", words=("TIMESTAMP",)))
     function = FUNCTIONS[step.operator]
     parts = [
         bring(typer, step, part, function.parameter(place))
         for place, part in enumerate(step.operands)
     ]
-    use = Use(tuple(one.type for one in parts), step.words, typer.ansi, typer.time_zone)
+    words = tuple(meant_type(typer, word) for word in step.words)
+    use = Use(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
     type_ = function.result(use) if function.takes(len(parts)) else None
     if type_ is None:
         names = [one.type.name for one in parts]
         if len(names) == 1:
             raise does_not_take(step.operator, names[0], step.words, step.span)
         raise cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
+    check_zone(typer, step, (*use.types, type_))
+    check_pattern(typer, step)
     arguments = Arguments()
     formulas = tuple(map(arguments.add, parts))
     return arguments.call(Apply(step.operator, formulas, use, type_))
+
+
+def meant_type(typer: Typer, word: str) -> str:
+    """What TIMESTAMP means in the session; any other word is itself."""
+    without_zone = typer.settings.timestamp_type == "timestamp_ntz"
+    return "TIMESTAMP_NTZ" if word == "TIMESTAMP" and without_zone else word
+
+
+def check_zone(typer: Typer, step: Combined, types: tuple[ValueType, ...]) -> None:
+    """Raises where local times of instants are asked for that Python does not know."""
+    name = typer.settings.time_zone
+    if any(one.family is Family.TIMESTAMP for one in types) and not is_known(name):
+        raise unknown_time_zone(step.operator, name, step.span)
+
+
+def check_pattern(typer: Typer, step: Combined) -> None:
+    """Raises for a regular expression, known now, that Python does not read as Java does."""
+    pattern = step.operands[1] if step.operator in PATTERNS else None
+    if not isinstance(pattern, Value) or pattern.navigation or not pattern.column.looks_at_one_row:
+        return
+    settings = typer.settings
+    text = literal_text(pattern.column.text, settings.quotes, keeps_escapes=settings.keeps_escapes)
+    try:
+        java_pattern(text or "")
+    except FunctionError as error:
+        raise pattern_not_read(step.operator, str(error), pattern.span) from error
 
 
 def is_along_calendar(one: ValueType, other: ValueType, time_zone: str) -> bool:
@@ -165,7 +213,7 @@ def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Ty
         return typer.cast_column(part, target)
     if family is Family.FLOATING and own.family in NUMBERS:
         return widen(typer.type_step(part), target)
-    use = Use((own,), (target.name.upper(),), typer.ansi, typer.time_zone)
+    use = Use((own,), (target.name.upper(),), typer.ansi, typer.settings.time_zone)
     if FUNCTIONS["CAST"].result(use) is None:
         raise cannot_combine(step.operator, own.name, target.name, step.span)
     arguments = Arguments()
@@ -176,7 +224,10 @@ def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Ty
 def type_list(typer: Typer, step: ListAggregate) -> Typed:
     """An aggregate that Python computes from a list of rows."""
     ordered = len(step.words)
-    first = [typer.types[column] for column in step.columns[0][1:]]
+    counts = type_in_list(typer, step.columns[0][0])
+    if counts.family is not Family.BOOLEAN and counts != VOID:
+        raise filter_not_boolean(step.function, counts.name, step.span)
+    first = [type_in_list(typer, one) for one in step.columns[0][1:]]
     types, ordering = first[: len(first) - ordered], first[len(first) - ordered :]
     use = AggregateUse(
         tuple(types),
@@ -184,7 +235,7 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
         step.distinct,
         step.ignore_nulls,
         typer.ansi,
-        typer.legacy_statistics,
+        typer.settings.legacy_statistics,
     )
     unread = any(one.family is Family.OTHER and one != VOID for one in first)
     type_ = None if unread else AGGREGATES[step.function].result(use)
@@ -195,7 +246,16 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     return arguments.call(Aggregated(step.function, 0, use, type_))
 
 
-def collected(typer: Typer, column: RowColumn) -> Collected:
-    """A column of a list's rows."""
+def type_in_list(typer: Typer, one: RowColumn | Step) -> ValueType:
+    return typer.types[one] if isinstance(one, RowColumn) else typer.type_of(one)
+
+
+def collected(typer: Typer, column: RowColumn | Step) -> Collected | Computed:
+    """A value of a list's rows."""
+    if not isinstance(column, RowColumn):
+        arguments = Arguments()
+        call = arguments.call(arguments.add(typer.type_step(column))).expression
+        assert isinstance(call, Call)
+        return Computed(call)
     type_ = typer.types[column]
     return Collected(typer.read(column, type_, None).column, type_)

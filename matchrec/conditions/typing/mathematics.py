@@ -135,7 +135,7 @@ def type_rounding(typer: Typer, step: Combined) -> Typed:
     if own.family is not Family.FLOATING:
         raise not_known_during_the_match(step.operator, step.span)
     value = as_double(typer, step, part)
-    use = Use((DOUBLE,), (str(places),), typer.ansi, typer.time_zone)
+    use = Use((DOUBLE,), (str(places),), typer.ansi, typer.settings.time_zone)
     arguments = Arguments()
     exact = arguments.call(Apply(step.operator, (arguments.add(value),), use, DOUBLE)).expression
     if isinstance(value.expression, Call) or not half_up:

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from typing_extensions import assert_never
 
+from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.operations import Comparison
 from matchrec.conditions.residual import (
     COMPARISONS,
@@ -67,22 +68,22 @@ from matchrec.errors.conditions import (
 from matchrec.plan.expression import Navigation
 
 TRUE_COLUMN = row_column("TRUE")
+IN_UTC = Settings()
 
 
 @dataclass(frozen=True)
 class Typer:
     """Types the steps of one query's conditions.
 
-    types: of every column that the steps read. ansi: whether overflow is an error. time_zone: of
-    the session. legacy_statistics: see `AggregateUse`.
+    types: of every column that the steps read. ansi: whether overflow is an error. settings: of the
+    session.
     """
 
     types: Mapping[RowColumn, ValueType]
     ansi: bool
-    time_zone: str = "UTC"
+    settings: Settings = IN_UTC
     columns: RunColumns = field(default_factory=RunColumns)
     effort: Effort = field(default_factory=Effort)
-    legacy_statistics: bool = False
 
     def condition(self, step: Step) -> RunExpression:
         """The expression of a whole condition."""
@@ -121,9 +122,8 @@ class Typer:
         return Draft(
             self.types,
             self.ansi,
-            self.time_zone,
+            self.settings,
             effort=self.effort,
-            legacy_statistics=self.legacy_statistics,
         )
 
     def type_of(self, step: Step) -> ValueType:

@@ -88,6 +88,7 @@ class PlainSearch:
             self.linked, source, lambda: (progress[layout.PARTITION], progress[layout.START])
         )
         calls.registers = self.all_registers
+        calls.match_number = lambda: int(progress[layout.NUMBER]) + 1
         return calls
 
     def all_registers(self) -> IntArray:

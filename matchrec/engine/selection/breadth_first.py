@@ -44,6 +44,7 @@ class Search:
         self.arrays = arrays
         if arrays.python is not None:
             arrays.python.registers = lambda: self.work.registers
+            arrays.python.match_number = lambda: int(self.work.progress[layout.NUMBER]) + 1
         self.counters = counters
         self.work = initial_work(task, self.arrays, room.memory)
         self.enlarge_runs(room.memory)

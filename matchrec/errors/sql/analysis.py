@@ -18,13 +18,17 @@ _CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER")
 class Names:
     """What an expression could have meant: the input's columns, variables of PATTERN, measures.
 
-    keys: names that PARTITION BY gives to columns of the result.
+    keys: names that PARTITION BY gives to columns of the result. call: of the function
+    around the expression, up to there, or with which it is compared. example: the column that a
+    cure names.
     """
 
     columns: tuple[str, ...]
     variables: tuple[str, ...]
     measures: tuple[str, ...]
     keys: tuple[str, ...] = ()
+    call: str = ""
+    example: str = "x"
 
 
 def unknown_column(
@@ -44,8 +48,8 @@ def unknown_column(
         if name.upper() == "CLASSIFIER":
             hint = or_dialect(hint, "snowflake")
     elif name.upper() in known.variables:
-        notes = (f"`{name}` is a variable of {part('PATTERN')}, which stands for rows",)
-        hint = f"write a column of its row: {name}.{next(iter(known.columns), 'x')}"
+        notes = (f"`{name}` is a pattern variable, which stands for rows",)
+        hint = _instead_of_variable(name, known)
     elif name in known.measures:
         notes = (f"`{name}` is a measure; measures cannot read one another",)
         hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
@@ -58,6 +62,19 @@ def unknown_column(
         notes=(*notes, f"the input has: {listed(known.columns)}"),
         hint=hint,
     ).under(name)
+
+
+def _instead_of_variable(name: str, known: Names) -> str:
+    """What to write for a variable where a value should stand."""
+    match known.call:
+        case "":
+            return f"write a column of its row: {name}.{known.example}"
+        case "CLASSIFIER(":
+            return f"write its name as a string: CLASSIFIER() = '{name.upper()}'"
+        case "COUNT(":
+            return f"write COUNT({name}.*) for the number of its rows"
+        case call:
+            return f"write a column of its rows: {call}{name}.{known.example})"
 
 
 def unknown_type_column(name: str, columns: Iterable[str]) -> MatchRecognizePlanError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizeUnsupportedError,
@@ -70,6 +72,15 @@ def skip_among_all(output: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
+def pattern_goes_on(written: str, text: str, span: Span) -> MatchRecognizeParseError:
+    """PATTERN (A B) $; `written` is the symbol outside, `text` all of the row pattern."""
+    return MatchRecognizeParseError(
+        f"`{written}` stands outside of the parentheses of PATTERN",
+        span,
+        hint=f"write PATTERN ({' '.join(text.split())})",
+    )
+
+
 def pattern_without_parentheses(span: Span) -> MatchRecognizeParseError:
     """PATTERN A B."""
     return MatchRecognizeParseError(
@@ -107,13 +118,26 @@ def closed_before(keyword: str, spans: tuple[Span, Span]) -> MatchRecognizeParse
     )
 
 
-def out_of_order(later: str, earlier: str, span: Span) -> MatchRecognizeParseError:
-    """A part after one that it must precede."""
+def outside_parentheses(part: str, span: Span) -> MatchRecognizeParseError:
+    """MATCH_RECOGNIZE (...) WITHIN INTERVAL 1 HOUR."""
+    after = part in ("WITHIN", "SUBSET", "DEFINE")
+    place = ", after PATTERN (...)" if after else "" if part == "PATTERN" else ", before PATTERN"
+    return MatchRecognizeParseError(
+        f"{part} stands after the closing parenthesis of MATCH_RECOGNIZE",
+        span,
+        notes=(_ORDER,),
+        hint=f"move it into the parentheses{place}",
+    )
+
+
+def out_of_order(
+    later: str, earlier: str, order: Iterable[str], span: Span
+) -> MatchRecognizeParseError:
+    """A part after one that it must precede; `order` is the right one of those written."""
     return MatchRecognizeParseError(
         f"{earlier} stands after {later} in MATCH_RECOGNIZE",
         span,
-        notes=(_ORDER,),
-        hint=f"write {earlier} before {later}",
+        hint=f"write the parts in this order: {', '.join(order)}",
     )
 
 
@@ -148,6 +172,13 @@ _EXAMPLES = {
     "SUBSET": "SUBSET U = (A, B)",
     "DEFINE": "DEFINE A AS x > 1",
 }
+
+
+def distance_without_interval(text: str, span: Span) -> MatchRecognizeParseError:
+    """WITHIN 5 DAYS."""
+    return MatchRecognizeParseError(
+        "WITHIN of a time without the word INTERVAL", span, hint=f"write WITHIN INTERVAL {text}"
+    )
 
 
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:

@@ -8,24 +8,29 @@ from matchrec.errors.kinds import (
 from matchrec.source import Span
 
 
+def _sql_of(product: str) -> str:
+    """What a message calls the SQL of a product; some are called by it."""
+    return product if product.endswith("SQL") else f"SQL of {product}"
+
+
 def unreadable(product: str, reason: str, span: Span) -> MatchRecognizeParseError:
     """A fragment of a query that sqlglot cannot read in the product's dialect."""
     return MatchRecognizeParseError(
-        f"cannot read this as SQL of {product}", span, notes=(as_note(reason),)
+        f"cannot read this as {_sql_of(product)}", span, notes=(as_note(reason),)
     )
 
 
 def cannot_say(product: str, reason: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A fragment of a query with something that the other product lacks; `reason` is sqlglot's."""
     return MatchRecognizeUnsupportedError(
-        f"cannot say this in SQL of {product}", span, notes=(as_note(reason),)
+        f"cannot say this in {_sql_of(product)}", span, notes=(as_note(reason),)
     )
 
 
 def moved(product: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A fragment of a query whose parts come in another order in the other dialect."""
     return MatchRecognizeUnsupportedError(
-        f"cannot translate this fragment to SQL of {product}: its parts change places",
+        f"cannot translate this fragment to {_sql_of(product)}: its parts change places",
         span,
         hint="write the query around the clause as Spark SQL",
     )
@@ -82,3 +87,21 @@ def not_written(product: str, span: Span) -> MatchRecognizeUnsupportedError:
 def not_in(product: str, what: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A part of the clause that the other product does not have."""
     return MatchRecognizeUnsupportedError(f"{product} has no {what}", span)
+
+
+def name_of_any_row(span: Span) -> MatchRecognizeUnsupportedError:
+    """`.` in PATTERN beside Classifier(), of Azure Stream Analytics."""
+    return MatchRecognizeUnsupportedError(
+        "`.` in PATTERN has no name that Classifier() could give",
+        span,
+        hint="write a name that DEFINE does not mention",
+    )
+
+
+def divided_input(span: Span) -> MatchRecognizeUnsupportedError:
+    """`FROM input PARTITION BY key` before a clause, of Azure Stream Analytics."""
+    return MatchRecognizeUnsupportedError(
+        "PARTITION BY of an input is not supported",
+        span,
+        hint="leave it out here, and write PARTITION BY in the clause",
+    )

@@ -173,7 +173,7 @@ def kept_nulls(function: str, clause: str, span: Span) -> MatchRecognizeUnsuppor
 
 
 def match_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """MATCH_NUMBER() in an aggregate in DEFINE, or in a navigation."""
+    """MATCH_NUMBER() in a navigation, or in an aggregate over a frame."""
     return MatchRecognizeUnsupportedError(
         f"MATCH_NUMBER() in the argument of {function} in {clause} is not supported",
         span,

@@ -266,15 +266,26 @@ def cure_of_arguments(name: str) -> str | None:
     return _written(OTHER_ARGUMENTS.get(name.upper()))
 
 
-def or_dialect(cure: str, *dialects: str) -> str:
-    """The cure of a spelling that `dialect=` understands, and that.
+def cure_of_table(name: str) -> str | None:
+    """What to write for a table that another engine has by itself, or None.
+
+    >>> cure_of_table("`dual`")
+    'leave FROM dual out: SELECT without FROM gives one row, or pass dialect="oracle"'
+    """
+    if name.strip("`").upper() != "DUAL":
+        return None
+    return or_dialect("leave FROM dual out: SELECT without FROM gives one row", "oracle")
+
+
+def or_dialect(cure: str | None, *dialects: str) -> str:
+    """The cure of a spelling that `dialect=` understands, and that; None is no other cure.
 
     >>> or_dialect("write CLASSIFIER()", "snowflake")
     'write CLASSIFIER(), or pass dialect="snowflake"'
     """
     *others, last = (f'"{one}"' for one in dialects)
     names = f"{', '.join(others)} or {last}" if others else last
-    return f"{cure}, or pass dialect={names}"
+    return f"{cure}, or pass dialect={names}" if cure else f"pass dialect={names}"
 
 
 def _written(cure: str | None) -> str | None:

@@ -13,7 +13,8 @@ from matchrec.source import Span
 def stray_character(character: str, span: Span) -> MatchRecognizeParseError:
     """A character that no row pattern holds."""
     hints = {
-        ".": "a row pattern names variables only; conditions on columns belong in DEFINE",
+        ".": "write a variable without a condition in DEFINE for any row, such as X*? for `.*?`; "
+        "conditions on columns belong in DEFINE",
         ":": "a parameter can be the bound of a quantifier only: A{:n}",
         "-": "variables in a row are written with a space, A B, and an exclusion {- A -}",
         "~": "variables in a row are written with a space: A B",

@@ -81,6 +81,28 @@ class Edited:
         return self.before(span)
 
 
+@dataclass(frozen=True)
+class EditedTwice:
+    """A text with edits, and edits of that text."""
+
+    first: Edited
+    second: Edited
+
+    @property
+    def original(self) -> str:
+        """The text before all edits."""
+        return self.first.original
+
+    @property
+    def text(self) -> str:
+        """The text after all edits."""
+        return self.second.text
+
+    def before(self, span: Span) -> Span:
+        """See `Edited.before`."""
+        return self.first.before(self.second.before(span))
+
+
 def edited(text: str, edits: Iterable[Edit]) -> Edited:
     """The text with edits, in any order."""
     return Edited(text, tuple(sorted(edits, key=lambda one: (one.span.start, one.span.end))))

@@ -28,9 +28,9 @@ _SELECT = "SELECT * FROM "
 class Fragments:
     """Translates fragments of one text. holes: characters that no fragment reads, in order.
 
-    rows: the columns of clauses' rows by the places of relation and clause. notes: what was found
-    to differ, in the order in which fragments are translated. missed: columns whose kinds rules ask
-    for.
+    rows: the columns of clauses' rows by the places of relation and clause. values: of the query's
+    parameters, as far as they are known. notes: what was found to differ, in the order in which
+    fragments are translated. missed: columns whose kinds rules ask for.
     """
 
     text: str
@@ -38,6 +38,7 @@ class Fragments:
     write: Product
     holes: tuple[Span, ...] = ()
     rows: Mapping[Span, Kinds] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
 

@@ -22,6 +22,9 @@ class Addition(Enum):
     LONGEST_MATCH = "OPTIONS (use_longest_match = ...)"
     DURATION = "LIMIT DURATION"
     TIMESTAMP_BY = "TIMESTAMP BY"
+    PIPES = "|> MATCH_RECOGNIZE"
+    EMPTY_ALTERNATIVES = "PATTERN (a | )"
+    ANY_ROW = "PATTERN (.)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,9 @@ PRODUCTS = {
             "bigquery",
             parameter="@",
             functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
-            additions=frozenset({Addition.LONGEST_MATCH}),
+            additions=frozenset(
+                {Addition.LONGEST_MATCH, Addition.PIPES, Addition.EMPTY_ALTERNATIVES}
+            ),
             keeps_case=True,
         ),
         Product(
@@ -73,7 +75,7 @@ PRODUCTS = {
             "Azure Stream Analytics",
             "tsql",
             skip=SkipTo.NEXT_ROW,
-            additions=frozenset({Addition.DURATION, Addition.TIMESTAMP_BY}),
+            additions=frozenset({Addition.DURATION, Addition.TIMESTAMP_BY, Addition.ANY_ROW}),
             keeps_case=True,
             is_written=False,
         ),

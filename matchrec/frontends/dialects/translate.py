@@ -6,7 +6,7 @@ every expression in a clause. Each is translated by itself, so all else stays as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import Token as SqlglotToken
@@ -17,20 +17,25 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import dialects as errors
 from matchrec.errors.sql.syntax import unreadable_text
 from matchrec.frontends.dialects.clause.clause_edits import clause_edits
-from matchrec.frontends.dialects.clause.event_time import EventTime, find_event_time
-from matchrec.frontends.dialects.edits import Edit, Edited, edited
+from matchrec.frontends.dialects.clause.event_time import EventTime, before_keys, find_event_time
+from matchrec.frontends.dialects.edits import Edit, Edited, EditedTwice, edited
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.notes import Note
+from matchrec.frontends.dialects.pipes import pipe_edits
 from matchrec.frontends.dialects.product import Addition, Product
 from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
+from matchrec.frontends.dialects.short_forms import clauses_of, written_out
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
 from matchrec.frontends.dialects.windows_of_time import check_windows
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
+from matchrec.frontends.sql.query.brackets import refuse_unbalanced
 from matchrec.frontends.sql.query.cuts import Cut, find_clauses
 from matchrec.frontends.sql.query.relation import find_relation
-from matchrec.source import Source, Span
+from matchrec.source import Origin, Source, Span
+
+Edits = Callable[[TokenSequence, Fragments], Iterator[Edit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class Translation:
     missed: columns whose types are not known and would tell what some expressions mean.
     """
 
-    edited: Edited
+    edited: Edited | EditedTwice
     notes: tuple[Note, ...] = ()
     missed: frozenset[str] = frozenset()
 
@@ -51,18 +56,32 @@ class Translation:
 
 
 def translate_query(
-    text: str, read: Product, write: Product, kinds: Sequence[ClauseKinds] = ()
+    text: str,
+    read: Product,
+    write: Product,
+    kinds: Sequence[ClauseKinds] = (),
+    values: Mapping[str, object] | None = None,
 ) -> Translation:
-    """A query with clauses anywhere, or without any. kinds: of clauses in order of evaluation."""
+    """A query with clauses anywhere, or without any.
+
+    kinds: of clauses in order of evaluation. values: of the query's parameters, if they are known.
+    """
     if read is write:
         return Translation(edited(text, ()))
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
+        refuse_unbalanced(tokens)
         check_windows(tokens, read)
-        fragments = _fragments(tokens, read, write)
-        return _translation(fragments, _query_edits(tokens, fragments, kinds))
+        pipes = pipe_edits(tokens) if Addition.PIPES in read.additions else ()
+        forms = written_out(tokens, clauses_of(tokens), read.additions)
+        written = edited(text, (*pipes, *forms))
+
+    def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
+        return _query_edits(tokens, replace(fragments, values=values or {}), kinds)
+
+    return _of_written_out(written, read, write, edits)
 
 
 def translate_clause(
@@ -71,8 +90,30 @@ def translate_clause(
     """What stands between the parentheses of a clause. columns: of its input, if they are known."""
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
+        written = edited(text, written_out(tokens, ((0, len(tokens)),), read.additions))
+
+    def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
+        return clause_edits(all_tokens(tokens), fragments, columns)
+
+    return _of_written_out(written, read, write, edits)
+
+
+def _of_written_out(
+    written: Edited,
+    read: Product,
+    write: Product,
+    edits: Edits,
+) -> Translation:
+    """The translation of a text with its short forms written out."""
+    origin = Origin(Source(written.original), written.before) if written.edits else None
+    with shown_in(Source(written.text, origin)):
+        tokens = product_tokens(written.text, read)
         fragments = _fragments(tokens, read, write)
-        return _translation(fragments, clause_edits(all_tokens(tokens), fragments, columns))
+        found = _translation(fragments, edits(tokens, fragments))
+    if not written.edits or isinstance(found.edited, EditedTwice):
+        return found
+    notes = tuple(replace(one, span=written.before(one.span)) for one in found.notes)
+    return replace(found, edited=EditedTwice(written, found.edited), notes=notes)
 
 
 def _translation(fragments: Fragments, edits: Iterator[Edit]) -> Translation:
@@ -104,7 +145,7 @@ def _query_edits(
 ) -> Iterator[Edit]:
     found = find_clauses(tokens)
     known = dict(zip(found, kinds, strict=False))
-    wholes = {cut: _whole(tokens, cut) for cut in found}
+    wholes = {cut: _whole(tokens, cut, fragments.read) for cut in found}
     rows = {wholes[cut]: one.outputs for cut, one in known.items() if one.outputs is not None}
     fragments = replace(fragments, rows=rows)
     yield from fragments.query(tokens.whole, tuple(wholes.values()))
@@ -115,10 +156,23 @@ def _query_edits(
             yield Edit(time.span, "")
             relation = Span(whole.start, time.span.start)
         inner = [other for other in wholes.values() if relation.holds(other)]
-        yield from fragments.relation(relation, inner)
+        query = _query_in(tokens, relation)
+        if query is None:
+            yield from fragments.relation(relation, inner)
+        else:
+            yield from fragments.query(query, inner)
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
         columns = known.get(cut, ClauseKinds()).inputs
         yield from clause_edits(clause, fragments, columns, time)
+
+
+def _query_in(tokens: TokenSequence, relation: Span) -> Span | None:
+    """The query in a relation's parentheses, if that is all: it may get a WITH of its own."""
+    start = tokens.index_at[relation.start]
+    closing = tokens.pairs.get(start, len(tokens) - 1)
+    rest = tokens.text[tokens[closing].span.end : relation.end]
+    is_query = tokens.key(start) == "(" and tokens.key(start + 1) in ("SELECT", "FROM", "WITH")
+    return tokens.span(start + 1, closing) if is_query and not rest.strip() else None
 
 
 def _event_time(tokens: TokenSequence, read: Product, cut: Cut, whole: Span) -> EventTime | None:
@@ -127,6 +181,9 @@ def _event_time(tokens: TokenSequence, read: Product, cut: Cut, whole: Span) -> 
     return find_event_time(tokens, tokens.index_at[whole.start], cut.word)
 
 
-def _whole(tokens: TokenSequence, cut: Cut) -> Span:
+def _whole(tokens: TokenSequence, cut: Cut, read: Product) -> Span:
     """The characters of a clause and of the relation before it."""
-    return tokens.span(find_relation(tokens, cut).start, cut.closing + 1)
+    start = find_relation(tokens, cut).start
+    if Addition.TIMESTAMP_BY in read.additions:
+        start = before_keys(tokens, start)
+    return tokens.span(start, cut.closing + 1)

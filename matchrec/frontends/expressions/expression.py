@@ -12,7 +12,10 @@ from matchrec.errors.language import part
 from matchrec.errors.sql import syntax as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.frontends.expressions.analysis import Analysis, Clause, Scope, analyse
-from matchrec.frontends.expressions.operations.precedence import read_operations
+from matchrec.frontends.expressions.operations.precedence import (
+    read_operations,
+    with_row_operations,
+)
 from matchrec.frontends.expressions.references.holes import find_holes, refuse_references
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.function_names import CONSTANT_CALLS, NONDETERMINISTIC
@@ -32,7 +35,7 @@ def parse_scalar(text: str, offset: int, scope: Scope) -> Scalar:
     """
     try:
         analysis = analyse(text, offset, scope)
-        return read_operations(analysis, find_holes(analysis))
+        return with_row_operations(analysis, read_operations(analysis, find_holes(analysis)))
     except RecursionError as error:
         span = Span(offset, offset + len(text))
         raise errors.expression_nested_too_deep(part(scope.clause.value), span) from error

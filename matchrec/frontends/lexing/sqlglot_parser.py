@@ -11,7 +11,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
 
 Trees = list[exp.Expr | None]
-_STUMBLES = (TokenError, IndexError, KeyError, AttributeError, TypeError, AssertionError)
+_STUMBLES = (TokenError, LookupError, AttributeError, TypeError, ValueError, AssertionError)
 
 _ABOUT_ARGUMENTS = re.compile(
     r"number of provided arguments|missing for <class 'sqlglot\.expressions\.(?!core\.)"

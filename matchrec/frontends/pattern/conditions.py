@@ -24,9 +24,13 @@ from matchrec.plan.expression import (
     RowNumber,
     Scalar,
     Term,
+    references,
+    terms,
     with_references,
 )
 from matchrec.source import Span
+
+CALLED = {Classifier: "CLASSIFIER", MatchNumber: "MATCH_NUMBER", RowNumber: "MATCH_ROW_NUMBER"}
 
 CANDIDATE = "candidate"
 """Stands for the test's own name until that is known; no stage is called so with a colon."""
@@ -66,7 +70,7 @@ def _read(piece: Piece, names: Mapping[str, str]) -> Piece:
         case Aggregate():
             return _aggregate(piece, names)
         case Classifier() | MatchNumber() | RowNumber():
-            raise errors.not_of_an_event(type(piece).__name__.upper(), piece.span)
+            raise errors.not_of_an_event(CALLED[type(piece)], piece.span)
 
 
 def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | None) -> Navigation:
@@ -80,6 +84,9 @@ def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | N
 
 
 def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
+    for one in (one for term in terms(aggregate) for one in references(term)):
+        if isinstance(one, MatchNumber):
+            raise errors.not_of_an_event(CALLED[MatchNumber], one.span)
     if aggregate.variable is not None:
         stage = names[aggregate.variable]
         arguments = tuple(_of_stage(one, stage) for one in aggregate.arguments)
@@ -91,7 +98,7 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
     return replace(aggregate, variable=found, arguments=())
 
 
-def _of_stage(term: Term, stage: str) -> Term:
+def _of_stage(term: Scalar, stage: str) -> Scalar:
     """An argument whose columns are those of a stage's events."""
     pieces = (
         replace(one, navigation=replace(one.navigation, variable=stage))
@@ -102,7 +109,7 @@ def _of_stage(term: Term, stage: str) -> Term:
     return replace(term, pieces=tuple(pieces))
 
 
-def _text(term: Term) -> str:
+def _text(term: Scalar) -> str:
     piece = term.pieces[0]
     return piece.argument if isinstance(piece, ColumnReference) and len(term.pieces) == 1 else ""
 

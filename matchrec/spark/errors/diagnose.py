@@ -6,13 +6,12 @@ Every expression of the user is tried by itself; the first that Spark refuses is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
+from pyspark.sql.types import NumericType
 
-from matchrec.conditions.split import conjuncts
 from matchrec.conditions.within import window_columns
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
@@ -26,35 +25,21 @@ from matchrec.errors.sql.analysis import (
     unknown_function,
     unknown_type_column,
 )
-from matchrec.plan.expression import (
-    Aggregate,
-    ColumnReference,
-    Reference,
-    Scalar,
-    Term,
-    references,
-    render,
-    terms,
-)
+from matchrec.plan.expression import ColumnReference, references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.parameters import marker_of
-from matchrec.plan.text.sql_text import as_operand
-from matchrec.source import Span
+from matchrec.spark.errors.written import (
+    Written,
+    conditions_over_one_row,
+    everything_written,
+    keys,
+)
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, SUBQUERY, quiet_analysis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """SQL over one row that stands for something the user wrote, and where."""
-
-    clause: str
-    text: str
-    span: Span | None
 
 
 def diagnose(
@@ -150,7 +135,9 @@ def explain_refusal(
             others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
             measures = tuple(measure.name for measure in others)
             keys = tuple(key.name for key in plan.partition_by if key.name)
-            names = Names(tuple(columns.names), plan.variables, measures, keys)
+            variables = (*plan.variables, *(subset.name for subset in plan.subsets))
+            example = example_for(written, relation, columns)
+            names = Names(columns.names, variables, measures, keys, written.call, example)
             return unknown_column(name, written.clause, names, written.span)
         case "UNRESOLVED_ROUTINE":
             functions = [str(row[0]) for row in relation.runner.sql(("SHOW FUNCTIONS",)).collect()]
@@ -158,6 +145,15 @@ def explain_refusal(
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(name, written.clause, written.span)
     return refused_by_spark(written.clause, first_line(refusal), written.span, function_of(refusal))
+
+
+def example_for(written: Written, relation: Relation, columns: InputColumns) -> str:
+    """A column that may have been meant: one beside it, or one that its function can take."""
+    known = tuple(filter(None, map(columns.name, written.beside)))
+    if written.call and not known:
+        fields = relation.rows().schema.fields
+        known = tuple(one.name for one in fields if isinstance(one.dataType, NumericType))
+    return next(iter((*known, *columns.names)), "x")
 
 
 def unbound_name(refusal: PySparkException) -> str | None:
@@ -174,93 +170,10 @@ def unbound_in(written: Written, name: str, known: tuple[str, ...]) -> MatchReco
     return unbound_parameter(name, known, written.span).under(f":{name}")
 
 
-def everything_written(plan: MatchPlan) -> Iterator[Written]:
-    """The parts of every expression, smallest first, so that the caret is under the culprit."""
-    yield from keys(plan)
-    if plan.within is not None:
-        yield Written("WITHIN", plan.within.interval.text, plan.within.interval.span)
-    for definition in plan.definitions:
-        yield from written_in("DEFINE", definition.condition)
-    for measure in plan.measures:
-        yield from written_in("MEASURES", measure.value)
-
-
-def keys(plan: MatchPlan) -> Iterator[Written]:
-    """What rows are sorted by."""
-    for part in plan.partition_by:
-        yield Written("PARTITION BY", part.text, part.span)
-    for part in plan.equal:
-        yield Written("[...]", part.text, part.span)
-    for item in plan.order_by:
-        yield Written("ORDER BY", item.expression.text, item.expression.span)
-
-
 def is_sortable(key: Written, relation: Relation) -> bool:
     """Whether Spark can put rows together and in order by a key."""
     window = f"row_number() OVER (PARTITION BY {key.text} ORDER BY {key.text})"
     return refusal_of([window], relation) is None
-
-
-def conditions_over_one_row(plan: MatchPlan) -> Iterator[Written]:
-    """The conditions that can be written over one row, each part of AND by itself."""
-    for definition in plan.definitions:
-        for part in conjuncts(definition.condition):
-            yield from over_one_row("DEFINE", part)
-
-
-def written_in(clause: str, scalar: Scalar) -> Iterator[Written]:
-    """The arguments of the references, then the whole expression, or the parts of its AND."""
-    for reference in references(scalar):
-        for text in arguments(reference):
-            yield Written(clause, text, reference.span or scalar.span)
-        if isinstance(reference, Aggregate):
-            yield Written(clause, over_all_rows(reference), reference.span or scalar.span)
-    for part in conjuncts(scalar):
-        yield from over_one_row(clause, part)
-
-
-def over_one_row(clause: str, scalar: Scalar) -> Iterator[Written]:
-    """The expression as if every reference read the row itself; nothing where it aggregates."""
-    if not any(isinstance(reference, Aggregate) for reference in references(scalar)):
-        yield Written(clause, render(scalar, stand_in), scalar.span)
-
-
-def arguments(reference: Reference) -> tuple[str, ...]:
-    match reference:
-        case ColumnReference(argument=argument):
-            return (argument,)
-        case Aggregate():
-            return tuple(one.argument for term in terms(reference) for one in columns_of(term))
-        case _:
-            return ()
-
-
-def over_all_rows(aggregate: Aggregate) -> str:
-    """The aggregate as a query of its own over the input."""
-    texts = [render(argument, stand_in) for argument in aggregate.arguments]
-    ordering = [f"{render(term, stand_in)} {words}" for term, words in aggregate.ordering]
-    distinct = "DISTINCT " if aggregate.distinct else ""
-    within = f" WITHIN GROUP (ORDER BY {', '.join(ordering)})" if ordering else ""
-    condition = aggregate.condition
-    where = f" FILTER (WHERE {render(condition, stand_in)})" if condition else ""
-    arguments = ", ".join(texts) or ("*" if aggregate.function == "count" else "")
-    nulls = " IGNORE NULLS" if aggregate.ignore_nulls else ""
-    return f"{aggregate.function}({distinct}{arguments}){within}{where}{nulls}"
-
-
-def columns_of(term: Term) -> Iterator[ColumnReference]:
-    return (one for one in references(term) if isinstance(one, ColumnReference))
-
-
-def stand_in(reference: Reference) -> str:
-    """Something of the reference's type over one row."""
-    match reference:
-        case ColumnReference(argument=argument):
-            return as_operand(argument)
-        case Aggregate():
-            raise AssertionError(reference)
-        case _:
-            return "''" if type(reference).__name__ == "Classifier" else "1L"
 
 
 def function_of(refusal: PySparkException) -> str:

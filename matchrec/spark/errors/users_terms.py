@@ -19,6 +19,7 @@ from typing import Any
 
 from pyspark.errors import AnalysisException
 
+from matchrec.errors.sql.foreign_names import cure_of_table
 from matchrec.plan.text.template import Template, View
 from matchrec.source import Source, Span
 
@@ -91,6 +92,10 @@ class InUsersTerms:
     def __str__(self) -> str:
         return self._shown
 
+    def add_cure(self, cure: str) -> None:
+        """Says what to write instead, in a line after the others."""
+        self._shown = f"{self._shown}\n  {cure}"
+
     def getMessage(self) -> str:  # noqa: N802 -- PySpark's name
         """Spark's sentence, and the line it is about."""
         return self._shown
@@ -143,10 +148,13 @@ def in_users_terms(error: AnalysisException, filled: Filled) -> AnalysisExceptio
     excerpts = [one.summary() for one in places if isinstance(one, PlaceInText)][:1]
     if place is not None and not contexts:
         excerpts = [filled.source.excerpt(span)] if (span := _word_at(place, filled)) else []
-    short._shown = "\n".join([filled.shown(sentence), *excerpts])
     parameters = error.getMessageParameters() or {}
+    short._shown = "\n".join([filled.shown(sentence), *excerpts])
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
     short._places = places
+    cure = cure_of_table(parameters.get("relationName", ""))
+    if cure is not None:
+        short.add_cure(cure)
     refusal: AnalysisException = short
     return refusal
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -32,14 +32,22 @@ MATCHING = 5
 GATHERING = 6  # positions to Arrow columns
 OF_KERNELS = 7
 
+SO_FAR = {"rows": EVENTS, "matches": MATCHES}
+"""What accumulators say while an action runs, and where it stands in the column."""
+
 T = TypeVar("T")
 
 
 @dataclass
 class Tally:
-    """The counters of one task. schema: of the worker's output, which ends with its counters."""
+    """The counters of one task. schema: of the worker's output, which ends with its counters, as
+    Spark expects it, or as the output has it.
+
+    so_far: Spark's accumulators of `SO_FAR`, which the driver may look at; or none.
+    """
 
     schema: pa.Schema
+    so_far: tuple[Any, ...] = ()
     numbers: list[int] = field(default_factory=lambda: [0] * OF_KERNELS)
     of_kernels: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
 
@@ -72,16 +80,18 @@ class Tally:
     def with_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Add the empty column of counters to a batch of output.
 
-        A stream of batches has one schema, also to the names of the elements of an array and to
-        whether they may be NULL: that of the row of the counters.
+        The last row has the types of the other ones: a stream of Arrow has one schema, in which the
+        names inside of lists count.
         """
         columns = [*batch.columns, pa.array([[]] * batch.num_rows, KIND)]
-        kinds = zip(columns, self.schema.types, strict=True)
-        typed = [one if one.type == kind else one.cast(kind) for one, kind in kinds]
-        return pa.RecordBatch.from_arrays(typed, [*batch.schema.names, wire.COUNTERS])
+        found = pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
+        self.schema = found.schema
+        return found
 
     def row(self) -> pa.RecordBatch:
-        """The row of the counters."""
+        """The row of the counters, once all is counted."""
+        for accumulator, place in zip(self.so_far, SO_FAR.values(), strict=False):
+            accumulator.add(self.numbers[place])
         nothing = [empty(column.type) for column in self.schema][:-1]
         counters = pa.array([[*self.numbers, *self.of_kernels.tolist()]], KIND)
         return pa.RecordBatch.from_arrays([*nothing, counters], self.schema.names)

@@ -7,6 +7,7 @@ import random
 import pytest
 from pyspark.sql import SparkSession
 
+import matchrec
 from matchrec.conditions.functions.times.parts import SPELLINGS
 from matchrec.conditions.functions.type_names import TIMESTAMP, TIMESTAMP_NTZ
 from matchrec.conditions.types import (
@@ -145,3 +146,22 @@ def test_multiples_of_intervals(spark: SparkSession) -> None:
         for number in (1, 2)
     ]
     Table((INTERVAL, INT, decimal(10, 2), MONTHS), rows).check(spark, cases)
+
+
+def test_settings_that_say_what_is_meant(spark: SparkSession) -> None:
+    # a TIMESTAMP of local time, and a zone by its short name: noon of the tenth is 20:00 in UTC
+    settings = {"spark.sql.timestampType": "TIMESTAMP_NTZ", "spark.sql.session.timeZone": "PST"}
+    before = {name: spark.conf.get(name) for name in settings}
+    query = """
+    SELECT k FROM VALUES (1, DATE '2024-01-09', TIMESTAMP_LTZ '2024-01-10 20:00:00Z'),
+        (2, DATE '2024-01-10', TIMESTAMP_LTZ '2024-01-09 20:00:00Z') AS t(d, day, at)
+    MATCH_RECOGNIZE (ORDER BY d MEASURES A.d AS k PATTERN (A B) DEFINE B AS
+        CAST(greatest(A.day, day) AS TIMESTAMP) = TIMESTAMP '2024-01-10 00:00:00'
+        AND hour(greatest(A.at, at)) = 12)"""
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        assert [row.k for row in matchrec.sql(spark, query).collect()] == [1]
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, str(value))

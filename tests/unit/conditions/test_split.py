@@ -65,13 +65,16 @@ def test_a_function_of_one_position_moves_to_the_row() -> None:
 
 
 def test_a_condition_true_of_no_row_keeps_its_value_there() -> None:
-    step = split_b("coalesce(LAST(A.x), 0) = 0").during
+    step = split_b("coalesce(LAST(A.x, 1), 0) = 0").during
     assert isinstance(step, Value)
     assert step.missing is not None
     assert step.missing.text == "coalesce(IF(FALSE, x, NULL), 0) = 0"
     bare = split_b("LAST(A.flag)").during
     assert isinstance(bare, Value)
     assert bare.missing is None
+    always_there = split_b("coalesce(LAST(A.x), 0) = 0").during
+    assert isinstance(always_there, Value)
+    assert always_there.missing is None
 
 
 def test_two_positions_are_combined_by_the_engine() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import row_column
 from matchrec.conditions.run_condition import (
     And,
@@ -15,7 +16,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.split import split
 from matchrec.conditions.types import Family, Kind, ValueType
-from matchrec.conditions.typing.typer import Typer
+from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
@@ -32,16 +33,18 @@ TYPES = {
     "m * 2": ValueType(Family.DECIMAL, "decimal(12,2)", 64, 12, 2),
     "n": ValueType(Family.DECIMAL, "decimal(12,4)", 64, 12, 4),
     "INTERVAL 1 HOUR": ValueType(Family.INTERVAL, "interval hour"),
+    "local": ValueType(Family.TIMESTAMP_NTZ, "timestamp_ntz"),
+    "'DAY'": ValueType(Family.STRING, "string"),
     "1.5": ValueType(Family.DECIMAL, "decimal(2,1)", 64, 2, 1),
 }
 
 
-def typed(condition: str) -> tuple[RunExpression, Typer]:
+def typed(condition: str, settings: Settings = IN_UTC) -> tuple[RunExpression, Typer]:
     """The expression of B's condition in PATTERN (A+ B)."""
     plan = lower(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
     ((step,),) = ([one.during] for one in split(plan))
     assert step is not None
-    typer = Typer({row_column(text): type_ for text, type_ in TYPES.items()}, ansi=True)
+    typer = Typer({row_column(text): type_ for text, type_ in TYPES.items()}, True, settings)
     return typer.condition(step), typer
 
 
@@ -154,3 +157,52 @@ def test_what_the_engine_cannot_do_is_an_error_that_says_how_to_write_it(conditi
     with pytest.raises(MatchRecognizeError) as caught:
         typed(condition)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "CAST(greatest(A.day, day) AS TIMESTAMP) > local",
+        "greatest(A.day, day)::timestamp > local",
+        "try_cast(greatest(A.ts, ts) AS TIMESTAMP) > local",
+        "to_timestamp(greatest(A.day, day)) > local",
+        "timestamp(greatest(A.day, day)) > ts",
+        "date_trunc('DAY', greatest(A.day, day)) > ts",
+    ],
+)
+def test_what_timestamp_means_is_for_the_session_to_say(condition: str) -> None:
+    # typeof() of each in Spark 4.1 with that setting
+    typed(condition, Settings(timestamp_type="timestamp_ntz"))
+
+
+def test_a_time_zone_that_python_has_not() -> None:
+    in_systemv = Settings("systemv/pst8pdt")
+    typed("length(s || A.s) > 2", in_systemv)
+    with pytest.raises(MatchRecognizeError, match="needs the time zone `systemv/pst8pdt`"):
+        typed("hour(greatest(A.ts, ts)) > 2", in_systemv)
+
+
+@pytest.mark.parametrize(
+    ("literal", "settings"),
+    [
+        ("'a*+'", IN_UTC),
+        (r"'\\p{L}'", IN_UTC),
+        (r"r'\p{L}'", IN_UTC),
+        (r"'\p{L}'", Settings(keeps_escapes=True)),
+        (r"'\x61*+'", IN_UTC),
+        ('"a*+"', IN_UTC),
+    ],
+)
+def test_a_pattern_that_python_reads_otherwise(literal: str, settings: Settings) -> None:
+    TYPES[literal] = TYPES["s"]
+    with pytest.raises(MatchRecognizeError, match="cannot be computed: the regular expression"):
+        typed(f"(s || A.s) RLIKE {literal}", settings)
+
+
+@pytest.mark.parametrize(
+    ("literal", "settings"),
+    [(r"'\p'", IN_UTC), ("'a+'", IN_UTC), ('"a*+"', Settings(quotes="'")), ("'a' '*+'", IN_UTC)],
+)
+def test_a_pattern_that_is_not_refused_yet(literal: str, settings: Settings) -> None:
+    TYPES[literal] = TYPES["s"]
+    typed(f"(s || A.s) RLIKE {literal}", settings)

@@ -6,8 +6,8 @@ import pytest
 
 import matchrec
 from matchrec import Pattern
-from matchrec.__main__ import main
 from matchrec.errors import MatchRecognizeError
+from tests.quick.embedded import invoke
 from tests.unit import golden_text
 
 SASE = "PATTERN SEQ(A a, B b) WHERE strict_contiguity { [k] AND b.x > a.x }"
@@ -99,12 +99,13 @@ def test_a_pattern_has_no_language_to_be_read_in() -> None:
         matchrec.convert(Pattern.begin("a"), read="sase")
 
 
-def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "query.sase"
     file.write_text("PATTERN SEQ(A a) RETURN a.x")
     told = ["--read", "sase", "--write", "spark", "--order-by", "ts", "--order-by", "n"]
-    assert main(["convert", str(file), *told, "--table", "t", "--type-column", "kind"]) == 0
-    assert capsys.readouterr().out == (
+    result = invoke("convert", str(file), *told, "--events", "t", "--type-column", "kind")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
         "SELECT * FROM t MATCH_RECOGNIZE (\n"
         "  ORDER BY ts, n\n"
         "  MEASURES A.x AS x\n"

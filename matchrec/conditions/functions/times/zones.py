@@ -21,6 +21,38 @@ LATEST = 253_370_764_800 * SECOND  # 9999-01-01
 EPOCH = datetime(1970, 1, 1)
 OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
+SHORT_NAMES = {
+    "ACT": "Australia/Darwin",
+    "AET": "Australia/Sydney",
+    "AGT": "America/Argentina/Buenos_Aires",
+    "ART": "Africa/Cairo",
+    "AST": "America/Anchorage",
+    "BET": "America/Sao_Paulo",
+    "BST": "Asia/Dhaka",
+    "CAT": "Africa/Harare",
+    "CNT": "America/St_Johns",
+    "CST": "America/Chicago",
+    "CTT": "Asia/Shanghai",
+    "EAT": "Africa/Addis_Ababa",
+    "ECT": "Europe/Paris",
+    "EST": "-05:00",
+    "HST": "-10:00",
+    "IET": "America/Indiana/Indianapolis",
+    "IST": "Asia/Kolkata",
+    "JST": "Asia/Tokyo",
+    "MIT": "Pacific/Apia",
+    "MST": "-07:00",
+    "NET": "Asia/Yerevan",
+    "NST": "Pacific/Auckland",
+    "PLT": "Asia/Karachi",
+    "PNT": "America/Phoenix",
+    "PRT": "America/Puerto_Rico",
+    "PST": "America/Los_Angeles",
+    "SST": "Pacific/Guadalcanal",
+    "VST": "Asia/Ho_Chi_Minh",
+}
+"""Source: java.time.ZoneId.SHORT_IDS, by which Spark reads the names of zones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Zone:
@@ -75,10 +107,11 @@ def microseconds_of(offset: timedelta | None) -> int:
 
 @cache
 def find_zone(name: str) -> Zone:
-    """The zone of that name: a region, or an offset as Spark writes it."""
-    if name in ("Z", "UTC", "GMT", "UT"):
+    """The zone of that name, in any case: a region, an offset, or a short name of Java's."""
+    name = SHORT_NAMES.get(name.upper(), name)
+    if name.upper() in ("Z", "UTC", "GMT", "UT"):
         return Zone(timezone.utc)
-    found = OFFSET.fullmatch(name)
+    found = OFFSET.fullmatch(name.upper())
     if found is not None:
         sign, hours, minutes, seconds = found.groups()
         offset = timedelta(hours=int(hours), minutes=int(minutes or 0), seconds=int(seconds or 0))
@@ -89,6 +122,15 @@ def find_zone(name: str) -> Zone:
     return Zone(ZoneInfo(regions[name.lower()]))
 
 
+def is_known(name: str) -> bool:
+    """Whether Python has the zone."""
+    try:
+        find_zone(name)
+    except FunctionError:
+        return False
+    return True
+
+
 def has_one_offset(name: str) -> bool:
     """Whether a zone's clocks are never changed."""
-    return isinstance(find_zone(name).rules, timezone)
+    return is_known(name) and isinstance(find_zone(name).rules, timezone)

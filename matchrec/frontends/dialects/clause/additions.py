@@ -2,11 +2,12 @@
 
 OPTIONS (use_longest_match = TRUE)    BigQuery     PATTERN (...) LONGEST MATCH
 LIMIT DURATION (minute, 5)            Azure        PATTERN (...) WITHIN INTERVAL 5 MINUTE
+PATTERN (a | )                        BigQuery     PATTERN (a | ())
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import dialects as errors
@@ -19,6 +20,7 @@ from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.source import Span
 
 _LONGEST = "USE_LONGEST_MATCH"
+_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 _TRUTH = {"TRUE": True, "FALSE": False}
 
 
@@ -41,10 +43,13 @@ class Added:
 
 
 def without_additions(
-    clause: ClauseTokens, additions: frozenset[Addition]
+    clause: ClauseTokens, additions: frozenset[Addition], values: Mapping[str, object]
 ) -> tuple[ClauseTokens, tuple[Added, ...]]:
-    """The tokens of a clause in the grammar of all, and what a product has added to it."""
-    found = tuple(_additions(clause, additions))
+    """The tokens of a clause in the grammar of all, and what a product has added to it.
+
+    values: of the query's parameters, as far as they are known.
+    """
+    found = tuple(_additions(clause, additions, values))
     if not found:
         return clause, ()
 
@@ -55,27 +60,38 @@ def without_additions(
     return replace(clause, tokens=tokens, pairs=pair_brackets(tokens)), found
 
 
-def _additions(clause: ClauseTokens, additions: frozenset[Addition]) -> Iterator[Added]:
+def _additions(
+    clause: ClauseTokens, additions: frozenset[Addition], values: Mapping[str, object]
+) -> Iterator[Added]:
     for index in clause.level(0, len(clause)):
         words = clause.key(index), clause.key(index + 1)
         if Addition.LONGEST_MATCH in additions and words == ("OPTIONS", "("):
-            yield _options(clause, index)
+            yield _options(clause, index, values)
         if Addition.DURATION in additions and words == ("LIMIT", "DURATION"):
             yield _duration(clause, index)
 
 
-def _options(clause: ClauseTokens, index: int) -> Added:
+def _options(clause: ClauseTokens, index: int, values: Mapping[str, object]) -> Added:
     closing = _closing(clause, index + 1)
     longest = False
     for start, end in clause.separated(index + 2, closing):
-        value = _TRUTH.get(clause.key(end - 1))
         if start == end:
             continue
-        if end - start != 3 or clause.key(start) != _LONGEST or value is None:
+        value = _truth(clause, start + 2, end, values)
+        if clause.key(start) != _LONGEST or value is None:
             raise errors.unknown_option(clause.span(start, end), _LONGEST.lower())
         longest = value
     span = clause.span(index, closing + 1)
     return Added(span, "LONGEST MATCH", Feature.LONGEST) if longest else Added(span, "", None)
+
+
+def _truth(clause: ClauseTokens, start: int, end: int, values: Mapping[str, object]) -> bool | None:
+    """TRUE, FALSE or the value of a parameter `@name`, None for all else."""
+    if end - start == 1:
+        return _TRUTH.get(clause.key(start))
+    is_parameter = end - start == 2 and clause.key(start) == "@"
+    value = values.get(clause[end - 1].text) if is_parameter else None
+    return value if isinstance(value, bool) else None
 
 
 def _duration(clause: ClauseTokens, index: int) -> Added:
@@ -84,6 +100,8 @@ def _duration(clause: ClauseTokens, index: int) -> Added:
     if len(parts) != 2 or any(start == end for start, end in parts):
         raise errors.malformed_duration(clause.span(index, closing + 1))
     unit, amount = (clause.text_at(clause.span(*part)) for part in parts)
+    if not amount.isdigit() or not int(amount) or unit_of(unit) not in _UNITS:
+        raise errors.malformed_duration(clause.span(index, closing + 1))
     words = f"WITHIN INTERVAL '{amount}' {unit_of(unit)}"
     return Added(clause.span(index, closing + 1), words, Feature.WITHIN)
 

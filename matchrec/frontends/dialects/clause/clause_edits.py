@@ -41,7 +41,7 @@ def clause_edits(
 ) -> Iterator[Edit]:
     """The edits of a clause. columns: of its input. time: of the events before it."""
     read, write = fragments.read, fragments.write
-    tokens, additions = without_additions(tokens, read.additions)
+    tokens, additions = without_additions(tokens, read.additions, fragments.values)
     clause = read_clause(tokens)
     for one in additions:
         yield from one.edits(clause.pattern_span)

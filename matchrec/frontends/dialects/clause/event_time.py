@@ -29,6 +29,9 @@ def find_event_time(tokens: TokenSequence, start: int, end: int) -> EventTime | 
         return ExpressionText(tokens.text_at(span), span)
 
     for index in tokens.level(start, end):
+        if (tokens.key(index), tokens.key(index + 1)) == ("PARTITION", "BY"):
+            raise errors.divided_input(tokens.span(index, index + 2))
+    for index in tokens.level(start, end):
         if (tokens.key(index), tokens.key(index + 1)) == ("TIMESTAMP", "BY"):
             first = index + 2
             over = (at for at in tokens.level(first, end) if tokens.key(at) == "OVER")
@@ -38,6 +41,16 @@ def find_event_time(tokens: TokenSequence, start: int, end: int) -> EventTime | 
                 parts = tuple(expression(*key) for key in keys if key[0] < key[1])
                 return EventTime(tokens.span(index, end), expression(first, last), parts)
     return None
+
+
+def before_keys(tokens: TokenSequence, start: int) -> int:
+    """Where a relation starts that was taken for one after the comma of `OVER x, y`."""
+    before = tuple(tokens.level(tokens.around[start] + 1, start))
+    words = [index for index in before if tokens.key(index) in ("FROM", "JOIN", "OVER")]
+    if tokens.key(start - 1) != "," or not words or tokens.key(words[-1]) != "OVER":
+        return start
+    ends = [at + 1 for at in before if at < words[-1] and tokens.key(at) in ("FROM", "JOIN", ",")]
+    return ends[-1] if ends else start
 
 
 def ordered_by(clause: MatchRecognize, time: EventTime) -> MatchRecognize:

@@ -1,11 +1,19 @@
-"""Rules for aggregates over the rows of a match: arrays and texts keep their order and NULLs."""
+"""Rules for aggregates over the rows of a match: arrays and texts keep their order and NULLs.
+
+ARRAY_AGG(x ORDER BY y DESC LIMIT 2)     an array of structs of x and y, sorted, cut, and its x
+STRING_AGG(x, '-' ORDER BY y)            such an array without NULLs, joined
+ANY_VALUE(x HAVING MAX y)                MAX_BY(x, y)
+"""
 
 from __future__ import annotations
 
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from matchrec.frontends.dialects.marks import called, name_of
+from matchrec.frontends.dialects.rules.collected import all_items, collection, known_items
 from matchrec.frontends.dialects.rules.place import Place
+from matchrec.frontends.lexing.function_names import SEMANTICS
 
 
 def count_of_rows(node: exp.Expr, _: Place) -> exp.Expr:
@@ -15,8 +23,42 @@ def count_of_rows(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
+def arrays(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_AGG(x)` with its NULLs and in its order; without rows it is NULL."""
+    without_nulls = isinstance(node, exp.IgnoreNulls)
+    array = node.this if without_nulls else node
+    if not place.write.is_spark or not isinstance(array, exp.ArrayAgg):
+        return node
+    is_inside = not without_nulls and isinstance(array.parent, exp.IgnoreNulls)
+    if is_inside or isinstance(array.this, exp.Distinct):
+        return node
+    items = known_items if without_nulls else all_items
+    return _or_null(items(collection(array.this)))
+
+
+def texts(node: exp.Expr, place: Place) -> exp.Expr:
+    """`STRING_AGG(x, separator)`, which is a comma if nothing is said."""
+    is_here = place.is_measure and place.write.is_spark
+    if not is_here or not isinstance(node, exp.GroupConcat) or node.find(exp.Distinct):
+        return node
+    separator = node.args.get("separator") or exp.Literal.string(",")
+    known = _or_null(known_items(collection(node.this)))
+    return exp.ArrayToString(this=known, expression=separator)
+
+
+def value_at_extreme(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ANY_VALUE(x HAVING MAX y)` is `MAX_BY(x, y)`."""
+    if not place.is_measure or not isinstance(node, exp.AnyValue):
+        return node
+    having = node.this
+    if not isinstance(having, exp.HavingMax):
+        return node
+    extreme = exp.ArgMax if having.args.get("max") else exp.ArgMin
+    return extreme(this=having.this, expression=having.expression)
+
+
 def ordered_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
-    """`ARRAY_AGG(x ORDER BY y LIMIT n)`, which sqlglot would write so in any dialect."""
+    """What no rule before this one has said otherwise, and sqlglot would write as it is."""
     if not place.is_measure:
         return node
     if isinstance(node, exp.Order | exp.Limit) and node.find_ancestor(exp.AggFunc):
@@ -26,35 +68,19 @@ def ordered_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def arrays(node: exp.Expr, place: Place) -> exp.Expr:
-    """`ARRAY_AGG(x)` with its NULLs; without rows it is NULL."""
-    without_nulls = isinstance(node, exp.IgnoreNulls)
-    array = node.this if without_nulls else node
-    if not place.write.is_spark or not isinstance(array, exp.ArrayAgg):
+def semantics_of_aggregates(node: exp.Expr, _: Place) -> exp.Expr:
+    """RUNNING and FINAL before each aggregate of what an aggregate has become."""
+    name = name_of(node)
+    if name not in SEMANTICS or len(node.expressions) != 1:
         return node
-    if isinstance(array.this, exp.Order | exp.Limit):
-        raise UnsupportedError("no ORDER BY or LIMIT in an array of values")
-    if isinstance(array.this, exp.Distinct):
+    argument: exp.Expr = node.expressions[0]
+    if isinstance(argument, exp.AggFunc) or name_of(argument):
         return node
-    if without_nulls or isinstance(array.this, exp.Struct):
-        return exp.Nullif(this=array.copy(), expression=exp.Array())
-    if isinstance(array.parent, exp.IgnoreNulls):
-        return node
-    item, row = exp.to_identifier("item"), exp.to_identifier("row")
-    struct = exp.Struct(expressions=[exp.PropertyEQ(this=item, expression=array.this)])
-    each = exp.Lambda(this=exp.Dot(this=row, expression=item.copy()), expressions=[row.copy()])
-    found = exp.Transform(this=exp.ArrayAgg(this=struct), expression=each)
-    return exp.Nullif(this=found, expression=exp.Array())
+    for aggregate in list(argument.find_all(exp.AggFunc)):
+        aggregate.replace(called(name, aggregate.copy()))
+    return argument
 
 
-def texts(node: exp.Expr, place: Place) -> exp.Expr:
-    """`STRING_AGG(x, separator)`, which is a comma if nothing is said."""
-    is_here = place.is_measure and place.write.is_spark
-    if not is_here or not isinstance(node, exp.GroupConcat):
-        return node
-    if isinstance(node.this, exp.Distinct):
-        return node
-    separator = node.args.get("separator") or exp.Literal.string(",")
-    joined = exp.ArrayToString(this=exp.ArrayAgg(this=node.this), expression=separator)
-    exists = exp.GT(this=exp.Count(this=node.this.copy()), expression=exp.Literal.number(0))
-    return exp.If(this=exists, true=joined, false=exp.null())
+def _or_null(items: exp.Expr) -> exp.Expr:
+    """An array, NULL if it is empty."""
+    return exp.Nullif(this=items, expression=exp.Array())

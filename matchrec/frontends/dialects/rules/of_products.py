@@ -7,7 +7,9 @@ from matchrec.frontends.dialects.rules.aggregates import (
     arrays,
     count_of_rows,
     ordered_aggregates,
+    semantics_of_aggregates,
     texts,
+    value_at_extreme,
 )
 from matchrec.frontends.dialects.rules.by_product.azure import (
     names_of_variables,
@@ -104,6 +106,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         navigation_inside,
         ordered_aggregates,
         arrays,
+        semantics_of_aggregates,
         added_time,
         number_of_day,
         seconds_since_1970,
@@ -116,9 +119,10 @@ READS: dict[str, tuple[Rule, ...]] = {
     "flink": (processing_time, match_rowtime, average_of_integers, elapsed),
     "bigquery": (
         quoted_variable,
-        ordered_aggregates,
         arrays,
         texts,
+        value_at_extreme,
+        ordered_aggregates,
         navigation_with_default,
         row_number_in_match,
         named_parameter,

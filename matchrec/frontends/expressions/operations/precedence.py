@@ -13,12 +13,25 @@ Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
 
 from __future__ import annotations
 
-from matchrec.frontends.expressions.analysis import Analysis
+from dataclasses import replace
+
+from matchrec.frontends.expressions.analysis import Analysis, Clause
 from matchrec.frontends.expressions.operations.operands import NotModelled, OperandReader
 from matchrec.frontends.expressions.operations.operators import BINARY
 from matchrec.frontends.expressions.references.holes import Hole
 from matchrec.frontends.lexing.tokens import TokenKind
-from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, Term
+from matchrec.plan.expression import (
+    DEEPEST,
+    LONG_CHAIN,
+    Aggregate,
+    MatchNumber,
+    Operation,
+    Reference,
+    Scalar,
+    Term,
+    references,
+    with_references,
+)
 
 _LOOSEST = (-1, "")
 
@@ -30,6 +43,48 @@ def read_operations(analysis: Analysis, holes: tuple[Hole, ...]) -> Scalar:
     """The expression as a tree of operations, with its references as holes."""
     reader = OperationReader(analysis, holes)
     return reader.read(0, reader.end)
+
+
+def with_row_operations(analysis: Analysis, scalar: Scalar) -> Scalar:
+    """A condition whose aggregates have the operations of what MATCH_NUMBER() is part of.
+
+    Spark computes before the match what an aggregate evaluates on each row, but not the number:
+    what is made of it is computed during the match, as the condition itself is.
+    """
+    if analysis.scope.clause is not Clause.DEFINE:
+        return scalar
+    return with_references(scalar, lambda one: _in_aggregate(analysis, one))
+
+
+def _in_aggregate(analysis: Analysis, reference: Reference) -> Reference:
+    if not isinstance(reference, Aggregate):
+        return reference
+    condition = reference.condition
+    return replace(
+        reference,
+        arguments=tuple(_read(analysis, term) for term in reference.arguments),
+        condition=None if condition is None else _read(analysis, condition),
+        ordering=tuple((_read(analysis, term), words) for term, words in reference.ordering),
+    )
+
+
+def _read(analysis: Analysis, term: Scalar) -> Scalar:
+    """The operations of a term, if MATCH_NUMBER() is in it."""
+    found = references(term)
+    if not any(isinstance(one, MatchNumber) for one in found):
+        return term
+    reader = OperationReader(analysis, tuple(_hole(analysis, one) for one in found))
+    places = [token.span.start for token in reader.tokens]
+    start = places.index(term.span.start)
+    end = next((at for at, place in enumerate(places) if place >= term.span.end), reader.end)
+    return reader.read(start, end)
+
+
+def _hole(analysis: Analysis, reference: Reference) -> Hole:
+    """Where a reference of a term stands among the tokens."""
+    assert reference.span is not None
+    start = analysis.index_at[reference.span.start]
+    return Hole(start, analysis.after(start, reference.span), Term((reference,), reference.span))
 
 
 class OperationReader(OperandReader):

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matchrec.errors.sql import frames as errors
+from matchrec.errors.sql.expression import match_number_inside
 from matchrec.frontends.expressions.analysis import Analysis, Clause
 from matchrec.frontends.lexing.function_names import AGGREGATES
 from matchrec.frontends.lexing.numbers import whole_number
 from matchrec.frontends.lexing.token_sequence import TokenSequence
-from matchrec.plan.expression import Aggregate, Frame
+from matchrec.plan.expression import Aggregate, Frame, MatchNumber, references, terms
 
 _ENDLESS = {"PRECEDING": -1, "FOLLOWING": 1}
 
@@ -41,6 +42,10 @@ def read_frame(analysis: Analysis, aggregate: Aggregate, index: int) -> tuple[Ag
         raise errors.frame_of_variable(aggregate.variable, aggregate.span or span)
     if aggregate.distinct:
         raise errors.distinct_with_frame(aggregate.span or span)
+    for reference in (one for term in terms(aggregate) for one in references(term)):
+        if isinstance(reference, MatchNumber) and reference.span is not None:
+            name = aggregate.function
+            raise match_number_inside(name, analysis.clause, reference.span)
     frame = _frame(analysis, opening + 1, closing)
     if frame is None:
         raise errors.no_frame(span)

@@ -93,7 +93,9 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
     match inner.key:
         case "CLASSIFIER":
             return
-        case "MATCH_NUMBER" | "MATCH_ROW_NUMBER" if aggregate and of_measures:
+        case "MATCH_NUMBER" if aggregate:
+            return
+        case "MATCH_ROW_NUMBER" if aggregate and of_measures:
             return
         case "MATCH_NUMBER":
             raise errors.match_number_inside(name, clause, inner.span)

@@ -12,6 +12,7 @@ from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.frontends.sql.clause.misplaced import is_time, pattern_outside
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
     ExpressionText,
@@ -97,7 +98,8 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
         token = clause[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST"):
             raise errors.malformed_selection(clause.span(end, section.end))
-        raise syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
+        outside = pattern_outside(clause, opening - 1, end)
+        raise outside or syntax_errors.unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
     inside = Span(clause[opening].span.end, clause[closing].span.start)
     return parse_row_pattern(clause.text, inside)
 
@@ -207,7 +209,10 @@ def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
 def _within(clause: ClauseTokens, section: Section) -> ExpressionText:
     if section.start == section.end:
         raise errors.nothing_in("WITHIN", section.keyword)
-    return _expression(clause, section.start, section.end)
+    written = _expression(clause, section.start, section.end)
+    if is_time(clause, section.start):
+        raise errors.distance_without_interval(written.text, written.span)
+    return written
 
 
 def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:

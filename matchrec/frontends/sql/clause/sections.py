@@ -6,16 +6,18 @@ columns and measures, so each is recognized by what stands around it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import meant_keyword
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import TokenSequence
 from matchrec.frontends.lexing.tokens import TokenKind, pair_brackets
+from matchrec.frontends.sql.clause.misplaced import is_distance, pattern_outside
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.source import Span
 
@@ -98,19 +100,24 @@ def find_sections(clause: ClauseTokens) -> dict[Part, Section]:
         raise errors.empty_clause(clause.inside)
     starts = tuple(_starts(clause))
     if not starts or starts[0][1] > 0:
-        token = clause[0]
-        raise errors.unexpected_start(token.text.upper(), token.span)
+        _refuse_start(clause)
+    _check_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
-    written: dict[Part, Section] = {}
-    for (part, index), end in zip(starts, ends, strict=True):
-        words = _WORDS.get(part, 1)
-        keyword = clause.span(index, min(index + words, len(clause)))
-        section = Section(part, keyword, index + (0 if part in _WITH_KEYWORD else words), end)
-        _check_order(written, section)
-        written[part] = section
+    written = {
+        part: Section(part, _keyword(clause, part, index), _content(part, index), end)
+        for (part, index), end in zip(starts, ends, strict=True)
+    }
     if Part.PATTERN not in written:
         _refuse_without_pattern(clause, written)
     return written
+
+
+def _keyword(clause: ClauseTokens, part: Part, index: int) -> Span:
+    return clause.span(index, min(index + _WORDS.get(part, 1), len(clause)))
+
+
+def _content(part: Part, index: int) -> int:
+    return index if part in _WITH_KEYWORD else index + _WORDS.get(part, 1)
 
 
 def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
@@ -176,7 +183,7 @@ def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> Part | None:
             return Part.PATTERN
         case "MEASURES", _ if _starts_measures(clause, index):
             return Part.MEASURES
-        case "WITHIN", _ if index - 1 == pattern_end or following == "INTERVAL":
+        case "WITHIN", _ if index - 1 == pattern_end or is_distance(clause, index + 1):
             return Part.WITHIN
         case "SUBSET", _ if _starts_item(clause, index, pattern_end, "="):
             return Part.SUBSET
@@ -215,20 +222,51 @@ def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) 
     return named or index - 1 == pattern_end or (clause.key(index - 1) == ")" and pattern_end >= 0)
 
 
-def _check_order(written: dict[Part, Section], section: Section) -> None:
-    if section.part in written:
-        spans = written[section.part].keyword, section.keyword
-        raise errors.written_twice(section.part.value, spans)
-    position = _ORDER.index(section.part)
-    later = next((part for part in written if _ORDER.index(part) > position), None)
-    if later:
-        raise errors.out_of_order(later.value, section.part.value, section.keyword)
+def _check_order(clause: ClauseTokens, starts: Sequence[tuple[Part, int]]) -> None:
+    """Raises at the first part that stands there twice, or after one that it must precede."""
+    names = {part: _name(clause, part, index) for part, index in starts}
+    before: dict[Part, Span] = {}
+    for part, index in starts:
+        keyword = _keyword(clause, part, index)
+        if part in before:
+            raise errors.written_twice(part.value, (before[part], keyword))
+        later = next((one for one in before if _ORDER.index(one) > _ORDER.index(part)), None)
+        if later:
+            order = [names[one] for one in _ORDER if one in names]
+            raise errors.out_of_order(names[later], names[part], order, keyword)
+        before[part] = keyword
+
+
+def _name(clause: ClauseTokens, part: Part, index: int) -> str:
+    """What a message calls a part that is written."""
+    match part:
+        case Part.ROWS_PER_MATCH:
+            return f"{clause.key(index)} {clause.key(index + 1)} PER MATCH"
+        case Part.SEARCH:
+            return clause.key(index)
+        case _:
+            return str(part.value)
+
+
+def _refuse_start(clause: ClauseTokens) -> NoReturn:
+    token = clause[0]
+    if token.key == "PATTERN":
+        raise _without_parentheses(clause, 0)
+    raise errors.unexpected_start(token.text.upper(), token.span)
+
+
+def _without_parentheses(clause: ClauseTokens, index: int) -> MatchRecognizeError:
+    """The error of PATTERN at `index` that no parenthesis follows."""
+    opening = next((at for at in range(index, len(clause)) if clause.key(at) == "("), index)
+    between = [clause.key(at) for at in range(index + 1, opening)]
+    outside = pattern_outside(clause, index, index + 1) if set(between) == {"^"} else None
+    return outside or errors.pattern_without_parentheses(clause[index].span)
 
 
 def _refuse_without_pattern(clause: ClauseTokens, written: dict[Part, Section]) -> None:
     for index, token in enumerate(clause.tokens):
         if token.key == "PATTERN" and clause.ends_expression(index - 1):
-            raise errors.pattern_without_parentheses(token.span)
+            raise _without_parentheses(clause, index)
         misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
         if misspelt and clause.key(index + 1) == "(":
             raise errors.misspelt_pattern(token.text, token.span)

@@ -10,6 +10,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.lexing.token_sequence import TokenSequence
+from matchrec.frontends.sql.clause.misplaced import part_outside
 from matchrec.frontends.sql.query.cuts import is_clause
 
 
@@ -62,8 +63,18 @@ def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
         if tokens.key(index) == "MATCH_RECOGNIZE":
             return
         if part and part not in parts and (index == closing + 1 or "PATTERN" not in parts):
-            spans = tokens[closing].span, tokens[index].span
-            raise clause_errors.closed_before(part, spans)
+            raise _outside(tokens, closing, index, part)
+    named = tokens.key(closing + 1) == "AS"
+    for index in (closing + 1, closing + 2, closing + 3)[: 3 if named else 2]:
+        if part := part_outside(tokens, index):
+            raise _outside(tokens, closing, index, part)
+
+
+def _outside(tokens: TokenSequence, closing: int, index: int, part: str) -> MatchRecognizeError:
+    """The error of a part after the clause: one `)` is too many, or all are where they belong."""
+    if any(tokens.key(at) == ")" and at not in tokens.openings for at in range(len(tokens))):
+        return clause_errors.closed_before(part, (tokens[closing].span, tokens[index].span))
+    return clause_errors.outside_parentheses(part, tokens[index].span)
 
 
 def _refuse_stray(tokens: TokenSequence) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,19 @@ def message(written: str) -> str:
 def test_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(HERE / "clause_errors.txt", message, update)
+
+
+def test_what_messages_say_to_write_is_read() -> None:
+    cures = [
+        cure.replace("WITHIN", "ORDER BY ts PATTERN (A) WITHIN")
+        for record in golden_text.read(HERE / "clause_errors.txt")
+        for cure in re.findall(
+            r"(?m)^  write (PATTERN \(.*\)|WITHIN INTERVAL .*\d\S* \w+)$", record.expected
+        )
+    ]
+    assert len(cures) > 8
+    for cure in cures:
+        lower(parse_clause(cure))
 
 
 def test_parse_clause_shows_its_text_in_errors() -> None:

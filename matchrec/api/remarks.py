@@ -1,0 +1,41 @@
+"""Warns of what a query that runs nearly never means."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterable
+
+from matchrec.errors.warnings.kinds import MatchRecognizeWarning
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.remarks.remarks import remarks
+from matchrec.source import Source
+
+Remarks = tuple[MatchRecognizeWarning, ...]
+PACKAGE = __name__.partition(".")[0]
+
+
+def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
+    """The remarks on a plan, which show their lines of the query."""
+    return tuple(remark.located(source) for remark in remarks(plan))
+
+
+def shown(found: Iterable[MatchRecognizeWarning]) -> tuple[str, ...]:
+    """Remarks as `explain` prints them."""
+    return tuple(map(str, found))
+
+
+def warn(*found: MatchRecognizeWarning) -> None:
+    """Gives warnings at the line of the program that calls matchrec."""
+    level = users_level()
+    for one in found:
+        warnings.warn(one, stacklevel=level)
+
+
+def users_level() -> int:
+    """How many calls lie between `warn` and the first one that is none of matchrec's."""
+    frame = inspect.currentframe()
+    level = 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+        frame, level = frame.f_back, level + 1
+    return level

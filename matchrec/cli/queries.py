@@ -1,0 +1,203 @@
+"""A query of the command line: SQL, SASE+ or a Pattern, with what its function is passed."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+import matchrec
+from matchrec.cli.files import Table, read_query
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors import command as errors
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+OF_EVENTS = ("events", "engine", "order_by", "partition_by", "form")
+OPTIONS = {
+    "sql": ("engine", "dialect", "args", "slices", "max_steps"),
+    "sase": (*OF_EVENTS, "type_column", "output"),
+    "pattern": (*OF_EVENTS, "skip", "timeouts"),
+}
+NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
+IN_PYTHON = re.compile(r"\.py(:\w+)?$")
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+WORDS = {"true": True, "false": False, "null": None}
+TYPED = re.compile(
+    r"(DATE|TIMESTAMP(_NTZ|_LTZ)?|X)\s*'[^']*'|INTERVAL\s*'[^']*'\s+\w+(\s+TO\s+\w+)?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a command is asked. what: the query's text, or where a Pattern is. events: their table.
+
+    options: those that were given, by the names that the functions of matchrec have for them.
+    """
+
+    language: str
+    what: str
+    events: str
+    options: dict[str, Any]
+
+    def dataframe(self, spark: SparkSession, counters: matchrec.Counters) -> DataFrame:
+        """The result."""
+        return self._call((matchrec.sql, matchrec.sase, matchrec.detect), spark, counters=counters)
+
+    def explanation(self, spark: SparkSession) -> matchrec.Explanation:
+        """How it would run."""
+        functions = matchrec.explain, matchrec.explain_sase, matchrec.explain_pattern
+        return self._call(functions, spark)
+
+    def _call(
+        self, functions: tuple[Callable[..., T], ...], spark: SparkSession, **more: object
+    ) -> T:
+        """What the function gives that is for the language: of SQL, SASE+, a Pattern."""
+        of_sql, of_sase, of_pattern = functions
+        given = {name: passed(name, value) for name, value in self.options.items()} | more
+        match self.language:
+            case "sql":
+                return of_sql(spark, self.what, **given)
+            case "sase":
+                return of_sase(spark.table(self.events), self.what, **given)
+            case _:
+                return of_pattern(spark.table(self.events), load_pattern(self.what), **given)
+
+
+def language_of(query: str) -> str:
+    """The language that the name of a query tells.
+
+    >>> language_of("q.sql"), language_of("-"), language_of("q.sase"), language_of("q.py:rises")
+    ('sql', 'sql', 'sase', 'pattern')
+    """
+    if query.endswith(".sase"):
+        return "sase"
+    return "pattern" if IN_PYTHON.search(query) else "sql"
+
+
+def query_of(path: str, tables: tuple[Table, ...], options: dict[str, Any]) -> Query:
+    """The query that the arguments ask for. Raises click.UsageError for those that do not fit."""
+    language = options.pop("language") or language_of(path)
+    given = {name: value for name, value in options.items() if value not in (None, (), False)}
+    for name in given.keys() - set(OPTIONS[language]):
+        raise click.UsageError(f"{option_of(name)} is not for {NAMES[language]}")
+    if language != "sql" and "order_by" not in given:
+        raise click.UsageError(f"{NAMES[language]} needs --order-by")
+    events = given.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
+    if language != "sql" and not events:
+        raise click.UsageError(f"{NAMES[language]} needs --events, the name of a table")
+    return Query(language, written(path, language), events, given)
+
+
+def written(path: str, language: str) -> str:
+    """The text of a query, or where a Pattern is. Raises click.UsageError for what is not there."""
+    try:
+        return check_pattern(path) if language == "pattern" else read_query(path)
+    except MatchRecognizeError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def option_of(name: str) -> str:
+    """An option as one writes it on the command line."""
+    parameters = click.get_current_context().command.params
+    return next(one.opts[0] for one in parameters if one.name == name)
+
+
+def passed(name: str, given: Any) -> Any:
+    """The value of an option as a function of matchrec takes it."""
+    if name == "args":
+        return {parameter: value_of(value) for parameter, value in given}
+    if name == "skip":
+        return skip_of(given)
+    return list(given) if isinstance(given, tuple) else given
+
+
+def value_of(text: str) -> Any:
+    """The value of a parameter: what it says as a literal of SQL, or else the text itself.
+
+    A number with a leading zero is a text, and so is what stands in quotes.
+
+    >>> [value_of(text) for text in ("12", "1.5", "1e3", "007", "null", "O'Hara", "'12'")]
+    [12, Decimal('1.5'), 1000.0, '007', None, "O'Hara", '12']
+    """
+    if NUMBER.fullmatch(text):
+        return float(text) if "e" in text.lower() else Decimal(text) if "." in text else int(text)
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    if TYPED.fullmatch(text):
+        from pyspark.sql.functions import expr
+
+        return expr(text)
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    return text
+
+
+def skip_of(text: str) -> matchrec.AfterMatch:
+    """The skip strategy of `to-next` or `to-last:STAGE`."""
+    to, colon, stage = text.partition(":")
+    plain = {
+        "no-skip": matchrec.AfterMatch.NO_SKIP,
+        "to-next": matchrec.AfterMatch.SKIP_TO_NEXT,
+        "past-last-event": matchrec.AfterMatch.SKIP_PAST_LAST_EVENT,
+    }
+    staged = {
+        "to-first": matchrec.AfterMatch.skip_to_first,
+        "to-last": matchrec.AfterMatch.skip_to_last,
+    }
+    if colon and stage and to in staged:
+        return staged[to](stage)
+    if colon or to not in plain:
+        raise errors.unknown_skip(text, (*plain, *(f"{name}:STAGE" for name in staged)))
+    return plain[to]
+
+
+def place_of(where: str) -> tuple[str, str]:
+    """Where a Pattern is: the file or the module, and its name there.
+
+    >>> place_of("rises.py"), place_of("shop/rises.py:slow"), place_of("shop.rises:slow")
+    (('rises.py', 'pattern'), ('shop/rises.py', 'slow'), ('shop.rises', 'slow'))
+    """
+    if where.endswith(".py"):
+        return where, "pattern"
+    place, _, name = where.rpartition(":")
+    return place, name
+
+
+def check_pattern(where: str) -> str:
+    """The same text. Raises MatchRecognizeError where it cannot be the place of a Pattern."""
+    place, name = place_of(where)
+    if not place or not name.isidentifier():
+        raise errors.malformed_pattern(where)
+    if place.endswith(".py") and not Path(place).is_file():
+        raise errors.no_such_file(place, "the query")
+    return where
+
+
+def load_pattern(where: str) -> matchrec.Pattern:
+    """The Pattern of a name in a file or a module, which runs; it may import what is beside it."""
+    place, name = place_of(where)
+    is_file = place.endswith(".py")
+    sys.path.insert(0, str(Path(place).absolute().parent if is_file else Path.cwd()))
+    try:
+        names = runpy.run_path(place) if is_file else vars(resolve_name(place))
+    except ModuleNotFoundError as error:
+        raise errors.no_such_module(place, str(error)) from error
+    finally:
+        sys.path.pop(0)
+    if not isinstance(names.get(name), matchrec.Pattern):
+        known = [one for one, value in names.items() if isinstance(value, matchrec.Pattern)]
+        raise errors.no_such_pattern(place, name, known)
+    return names[name]  # type: ignore[no-any-return]

@@ -1,0 +1,117 @@
+"""The warnings, one named constructor per situation."""
+
+from __future__ import annotations
+
+from matchrec.errors.language import current, part
+from matchrec.errors.warnings.kinds import (
+    AnyRowsWarning,
+    EmptyMatchesWarning,
+    NeverTrueWarning,
+    NoConditionsWarning,
+    NoOrderWarning,
+    ProductWarning,
+    ReluctantEndWarning,
+    SameValueWarning,
+    SkippedRowWarning,
+)
+from matchrec.source import Span
+
+
+def no_order(span: Span | None) -> NoOrderWarning:
+    """PATTERN (A B) without ORDER BY; span: of the row pattern."""
+    return NoOrderWarning(
+        "MATCH_RECOGNIZE without ORDER BY",
+        span,
+        notes=("the order of rows, and so the result, may differ each time",),
+        hint="add ORDER BY and the column of time",
+    )
+
+
+def no_conditions(variable: str, span: Span | None) -> NoConditionsWarning:
+    """PATTERN (A B) without DEFINE; span: of the row pattern."""
+    return NoConditionsWarning(
+        "MATCH_RECOGNIZE without DEFINE",
+        span,
+        notes=("every pattern variable is true for every row",),
+        hint=f"add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1",
+    )
+
+
+def any_rows(variable: str, written: str, span: Span | None) -> AnyRowsWarning:
+    """PATTERN (A UP+) DEFINE A AS ...; `written` is the loop."""
+    return AnyRowsWarning(
+        f"`{written}` at the end of PATTERN takes all rows that follow",
+        span,
+        notes=(f"{variable} has no condition in DEFINE, so it is true for every row",),
+        hint=f"add {variable} to DEFINE; if every row is meant, write {variable} AS TRUE",
+    )
+
+
+def reluctant_end(
+    written: str, least: int, instead: tuple[str, str], span: Span | None
+) -> ReluctantEndWarning:
+    """PATTERN (A B*?). instead: the greedy loop, and what takes `least` repetitions."""
+    greedy, fixed = instead
+    times = {0: "never takes a row", 1: "is never repeated more than once"}
+    never = times.get(least, f"is never repeated more than {least:,} times")
+    leave = f"write {fixed}" if fixed else "leave it out"
+    return ReluctantEndWarning(
+        f"`{written}` at the end of PATTERN {never}",
+        span,
+        notes=("a reluctant quantifier takes as few rows as it may, and nothing must follow it",),
+        hint=f"write {greedy} for as many rows as there are, or {leave}",
+    )
+
+
+def empty_matches(written: str, span: Span | None) -> EmptyMatchesWarning:
+    """PATTERN (A*?), PATTERN (); `written` is the row pattern."""
+    return EmptyMatchesWarning(
+        f"every match of `{written}` in PATTERN is empty",
+        span,
+        notes=("a row is taken only where the pattern needs or prefers one",),
+        hint="write a part that takes a row, such as A or A+",
+    )
+
+
+def same_value(span: Span | None) -> SameValueWarning:
+    """DEFINE B AS B.price < B.price."""
+    return SameValueWarning(
+        f"a comparison in {part('DEFINE')} has the same value on both sides",
+        span,
+        hint=f"write {current().another}",
+    )
+
+
+def compared_with_null(operator: str, other: str, span: Span | None) -> NeverTrueWarning:
+    """DEFINE A AS price = NULL; `other` is what is compared."""
+    instead = {"=": "IS NULL", "<>": "IS NOT NULL"}.get(operator)
+    return NeverTrueWarning(
+        f"a comparison with NULL in {part('DEFINE')} is never true",
+        span,
+        hint=f"write {other} {instead}" if instead else f"write {other} IS NULL or IS NOT NULL",
+    )
+
+
+def false_constants(span: Span | None) -> NeverTrueWarning:
+    """DEFINE A AS 1 = 2."""
+    return NeverTrueWarning(
+        f"a comparison of constants in {part('DEFINE')} is never true",
+        span,
+        hint="compare a column; if no row is meant, write FALSE",
+    )
+
+
+def skipped_row(argument: str, selection: str, span: Span | None) -> SkippedRowWarning:
+    """PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price)."""
+    return SkippedRowWarning(
+        f"PREV in {part('DEFINE')} with {selection} may read a row that is skipped",
+        span,
+        notes=("PREV is of the row before in the partition, whether or not the match has it",),
+        hint=f"write LAST({argument}, 1) for the row before in the match; if that of the partition "
+        f"is meant, compute lag({argument}) in a subquery before the clause",
+    )
+
+
+def other_in_product(title: str, message: str) -> ProductWarning:
+    """A part of a query that means something else here than in its product."""
+    return ProductWarning(f"{title}: {message}")

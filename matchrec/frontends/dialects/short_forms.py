@@ -1,0 +1,77 @@
+"""Short forms of PATTERN, written out before its query is translated.
+
+PATTERN (a (b | ))    BigQuery    PATTERN (a (b | ()))
+PATTERN (A .* B)      Azure       PATTERN (A ANY_ROW* B)
+
+Sources: the grammar of GoogleSQL, in which an alternative may be empty; Azure Stream Analytics'
+page "MATCH_RECOGNIZE".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matchrec.errors.sql.dialects import name_of_any_row
+from matchrec.frontends.dialects.edits import Edit
+from matchrec.frontends.dialects.product import Addition
+from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
+from matchrec.frontends.row_pattern.lexer import pattern_tokens
+from matchrec.frontends.sql.query.cuts import find_clauses
+from matchrec.source import Span
+
+_BEFORE_PART = ("", "(", "{-", "|", ",")
+_AFTER_PART = ("", ")", "-}", ",")
+
+
+def clauses_of(tokens: TokenSequence) -> tuple[Range, ...]:
+    """What stands in the parentheses of each clause of a query."""
+    return tuple((cut.opening + 1, cut.closing) for cut in find_clauses(tokens))
+
+
+def written_out(
+    tokens: TokenSequence, clauses: tuple[Range, ...], additions: frozenset[Addition]
+) -> Iterator[Edit]:
+    """The edits that write out the short forms. clauses: what stands in their parentheses."""
+    for clause in clauses:
+        for pattern in _patterns(tokens, clause):
+            if Addition.EMPTY_ALTERNATIVES in additions:
+                yield from _empty_alternatives(tokens, pattern)
+            if Addition.ANY_ROW in additions:
+                yield from _any_rows(tokens, clause, pattern)
+
+
+def _patterns(tokens: TokenSequence, clause: Range) -> Iterator[Range]:
+    """What stands in the parentheses of PATTERN."""
+    for index in tokens.level(*clause):
+        if tokens.key(index) == "PATTERN" and tokens.key(index + 1) == "(":
+            yield index + 2, tokens.pairs[index + 1]
+
+
+def _empty_alternatives(tokens: TokenSequence, pattern: Range) -> Iterator[Edit]:
+    """`()` on each side of `|` on which nothing stands."""
+    start, end = pattern
+    span = Span(tokens[start - 1].span.end, tokens[end].span.start)
+    found = pattern_tokens(tokens.text, span)
+    for place, token in enumerate(found):
+        if token.key != "|":
+            continue
+        before = found[place - 1].key if place else ""
+        if before in _BEFORE_PART:
+            yield Edit(Span(token.span.start, token.span.start), "() ")
+        if found[place + 1].key in _AFTER_PART:
+            yield Edit(Span(token.span.end, token.span.end), " ()")
+
+
+def _any_rows(tokens: TokenSequence, clause: Range, pattern: Range) -> Iterator[Edit]:
+    """A variable without a condition for each `.`."""
+    dots = [index for index in range(*pattern) if tokens.key(index) == "."]
+    if not dots:
+        return
+    keys = {tokens.key(index) for index in range(*clause)}
+    if "CLASSIFIER" in keys:
+        raise name_of_any_row(tokens[dots[0]].span)
+    name = "ANY_ROW"
+    while name in keys:
+        name += "_"
+    for index in dots:
+        yield Edit(tokens[index].span, f" {name} ".replace("  ", " "))

@@ -1,0 +1,87 @@
+"""Documented examples of other systems: `examples/PRODUCT.test`, in the format of the case files.
+
+A record begins with `query PAGE, SECTION`, and its query is as the page prints it but for names of
+tables. The head of a file lists its pages, `# page PAGE: title`; `Rules` is none: queries of ours
+for what a page says in words. Rows are those that the page prints unless the note of the record, or
+the head of the file, says by hand. Other lines of a note: `# args: {"name": value}` and
+`# warns: words`.
+
+    pytest --collect-only -q tests/spark/dialects/test_documented.py
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+import matchrec
+from tests.cases.case_file import CaseFile, QueryRecord, read_case_file
+from tests.cases.test_queries import register_tables, text_of
+
+EXAMPLES = Path(__file__).parent / "examples"
+RULES = "Rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One record of a product's file."""
+
+    product: str
+    record: QueryRecord
+
+    @property
+    def page(self) -> str:
+        return self.record.head.rest.partition(",")[0]
+
+    @property
+    def args(self) -> dict[str, Any] | None:
+        """The parameters of the query."""
+        note = self.record.head.note_of("args")
+        return ast.literal_eval(note) if note else None
+
+    def __str__(self) -> str:
+        return f"{self.product}: {self.record.head.rest}"
+
+
+def products() -> list[str]:
+    """The products that have a file of examples."""
+    return sorted(path.stem for path in EXAMPLES.glob("*.test"))
+
+
+def file_of(product: str) -> CaseFile:
+    """A product's file."""
+    return read_case_file(EXAMPLES / f"{product}.test")
+
+
+def examples() -> Iterator[Example]:
+    """All examples of all products."""
+    for product in products():
+        for record in file_of(product).queries:
+            yield Example(product, record)
+
+
+def pages_of(product: str) -> dict[str, str]:
+    """Page, as records name it → its title."""
+    return dict(re.findall(r"^# page ([^:\n]+): (.+)$", file_of(product).text, re.MULTILINE))
+
+
+def make_tables(spark: SparkSession, product: str) -> None:
+    """Makes the tables of a product's file temporary views."""
+    register_tables(spark, file_of(product))
+
+
+def shown(value: Any) -> str | None:
+    """A value as a case file writes it; a float with the ten digits that products print."""
+    return f"{value:.10g}" if isinstance(value, float) else text_of(value)
+
+
+def answer(spark: SparkSession, query: str, dialect: str) -> list[str]:
+    """The rows of a query, a line each; NULL is `-`."""
+    found = matchrec.sql(spark, query, dialect=dialect).collect()
+    return [" ".join(shown(value) or "-" for value in row) for row in found]

@@ -1,0 +1,57 @@
+"""Each documented example gives the rows that its page prints; the format: `documented.py`."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+from tests.cases.test_queries import table
+from tests.spark.dialects.documented import (
+    RULES,
+    Example,
+    examples,
+    make_tables,
+    pages_of,
+    products,
+    shown,
+)
+
+ALL = list(examples())
+DIALECTS = Path(__file__).parents[3] / "docs" / "dialects.md"
+
+
+@pytest.mark.filterwarnings("ignore::matchrec.EmptyMatchesWarning")
+@pytest.mark.filterwarnings("ignore::matchrec.ReluctantEndWarning")
+@pytest.mark.parametrize("example", ALL, ids=str)
+def test_example(spark: SparkSession, example: Example) -> None:
+    make_tables(spark, example.product)
+    record = example.record
+    with warnings.catch_warnings():
+        if words := record.head.note_of("warns"):
+            warnings.filterwarnings("ignore", f".*{words}")
+        frame = matchrec.sql(spark, record.sql, example.args, dialect=example.product)
+    rows = [tuple(map(shown, row)) for row in frame.collect()]
+    assert [name.upper() for name in frame.columns] == [name.upper() for name in record.columns]
+    if Counter(rows) != Counter(record.rows):
+        assert table(record.columns, rows) == table(record.columns, list(record.rows))
+
+
+def test_each_example_has_a_page_and_a_title_of_its_own() -> None:
+    for name in products():
+        found = [example for example in ALL if example.product == name]
+        assert {example.page for example in found} - {RULES} == set(pages_of(name))
+        assert len({str(example) for example in found}) == len(found)
+
+
+def test_the_documentation_counts_the_examples() -> None:
+    counted = Counter(example.product for example in ALL if example.page != RULES)
+    rows = re.findall(
+        r"^\| `(\w+)` \| (\d+) \|", DIALECTS.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert {name: int(count) for name, count in rows} == counted

@@ -1,0 +1,118 @@
+"""Progress: what Spark tells while a query runs, and what the tasks that are done have found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import StringIO
+from threading import Thread
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from rich.console import Console
+
+import matchrec
+from matchrec.spark.progress import Tasks, Told, drawn, line, watched
+from matchrec.spark.session import is_connect
+
+CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
+
+
+@pytest.fixture
+def rows(spark: SparkSession) -> DataFrame:
+    """Two partitions, each with two rises."""
+    found = [(key, t, v) for key in "xy" for t, v in enumerate([1, 2, 0, 1, 2])]
+    return spark.createDataFrame(found, "k string, t int, v int")
+
+
+def slowly(seconds: float) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """A task that one can look at."""
+
+    def wait(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        time.sleep(seconds)
+        yield from batches
+
+    return wait
+
+
+@contextmanager
+def running(frame: DataFrame) -> Iterator[None]:
+    """Runs a query in another thread."""
+    thread = Thread(target=frame.collect)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def test_rows_and_matches_so_far_are_those_of_the_counters(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    counters = matchrec.Counters()
+    assert counters.so_far() == {}
+    found = matchrec.match_recognize(rows, CLAUSE, counters=counters)
+    with matchrec.progress(spark, counters):
+        assert len(found.collect()) == 4
+    if is_connect(spark):
+        assert counters.so_far() == {}
+    else:
+        assert counters.so_far() == {"rows": 10, "matches": 4}
+
+
+def test_tasks_are_seen_while_they_run(spark: SparkSession) -> None:
+    seconds = 5 if is_connect(spark) else 0.6  # a server tells it every other second
+    frame = spark.range(0, 2, 1, 2).mapInArrow(slowly(seconds), "id bigint")
+    with watched(spark) as tasks:
+        assert tasks() == Tasks()
+        with running(frame):
+            most = Tasks()
+            until = time.monotonic() + 30
+            while most.all == 0 and time.monotonic() < until:
+                most = tasks()
+                time.sleep(0.02)
+    assert most.all == 2
+    assert 0 <= most.done <= 2
+
+
+def test_a_terminal_shows_them(spark: SparkSession) -> None:
+    shown = StringIO()
+    console = Console(file=shown, force_terminal=True, width=100)
+    with drawn(spark, None, console):
+        pass
+    assert "no task yet, 0 s" in shown.getvalue()
+
+
+def test_a_file_shows_nothing(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    with matchrec.progress(spark):
+        pass
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_line_says_the_share_of_tasks_then_what_was_found() -> None:
+    console = Console(file=StringIO(), width=100)
+    counters = SimpleNamespace(so_far=lambda: {"rows": 12345, "matches": 6})
+    console.print(line(Tasks(37, 212), counters, 61.4))  # type: ignore[arg-type]
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    assert printed.strip().endswith(" 17 % of 212 tasks, 12,345 rows, 6 matches, 61 s")
+
+
+def test_a_server_tells_the_stages_of_a_query_until_it_is_done() -> None:
+    told = Told()
+    stages = [
+        SimpleNamespace(num_tasks=4, num_completed_tasks=4),
+        SimpleNamespace(num_tasks=6, num_completed_tasks=1),
+    ]
+    told(stages=stages, inflight_tasks=2, operation_id="1", done=False)
+    assert told.tasks() == Tasks(5, 10)
+    told(stages=stages, inflight_tasks=0, operation_id="1", done=True)
+    assert told.tasks() == Tasks()
+
+
+@pytest.mark.parametrize("given", [{"spark": 1}, {"counters": 1}])
+def test_arguments_are_checked(spark: SparkSession, given: dict[str, object]) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="progress"):
+        matchrec.progress(**{"spark": spark, **given})  # type: ignore[arg-type]

@@ -1,0 +1,226 @@
+"""Commands as their users meet them: what they print, and with which exit code they end."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from matchrec.cli.arguments import DIALECTS, ENGINES
+from matchrec.engine.choose import ENGINES as KNOWN_ENGINES
+from matchrec.frontends.dialects.products import PRODUCTS
+from tests.quick.embedded import invoke
+from tests.unit.cli.conftest import STREAKS
+
+STOCKS = ("--table", "t=prices.csv")
+
+
+def refused(*arguments: str, given: str | None = None, code: int = 2) -> str:
+    """What the program says where it gives no result."""
+    result = invoke(*arguments, given=given)
+    assert (result.exit_code, result.stdout) == (code, "")
+    return result.stderr
+
+
+def test_a_table_has_twenty_rows_or_as_many_as_asked_for(embedded: Path) -> None:
+    one = invoke("run", "-", *STOCKS, "--limit", "1", given=STREAKS + " ORDER BY sym")
+    assert one.exit_code == 0
+    assert one.stdout.splitlines() == ["sym  low  high  n", "X     10    12  3"]
+    assert one.stderr == "the first 1 rows; --limit shows more, --output writes all\n"
+    many = invoke("run", "-", given="SELECT id FROM range(21)")
+    assert len(many.stdout.splitlines()) == 1 + 20
+    assert many.stderr.startswith("the first 20 rows")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "json"])
+def test_run_writes_one_file_in_order(suffix: str, embedded: Path) -> None:
+    (embedded / "t.json").write_text('[{"k": "b", "n": 1},\n {"k": "a", "n": null}]')
+    query = "SELECT k, n FROM t ORDER BY k"
+    result = invoke("run", "-", "--table", "t=t.json", "--output", f"rows.{suffix}", given=query)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"2 rows written to rows.{suffix}\n"
+    read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "json": read_json_lines}[suffix]
+    assert list(read(embedded / f"rows.{suffix}")["k"]) == ["a", "b"]
+
+
+def read_json_lines(path: Path) -> pd.DataFrame:
+    return pd.read_json(path, lines=True)
+
+
+def test_parameters_and_settings_reach_the_query(embedded: Path) -> None:
+    query = "SELECT :n + 1 AS n, :s AS s, :d AS d, current_timezone() AS zone, :none AS none"
+    parameters = ["n=41", "s=O'Hara, 1%", "d=DATE'2026-01-31'", "none=null"]
+    told = [word for one in parameters for word in ("--param", one)]
+    zone = ("--conf", "spark.sql.session.timeZone=Asia/Tokyo")
+    result = invoke("run", "-", "--format", "jsonl", *told, *zone, given=query)
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout) == {
+        "n": 42,
+        "s": "O'Hara, 1%",
+        "d": "2026-01-31",
+        "zone": "Asia/Tokyo",
+        "none": None,
+    }
+
+
+def test_a_parameter_is_a_bound_of_the_pattern(embedded: Path) -> None:
+    query = STREAKS.replace("UP+", "UP{:n,}")
+    result = invoke("run", "-", *STOCKS, "--format", "csv", "--param", "n=2", given=query)
+    assert result.stdout.splitlines() == ["sym,low,high,n", "X,10,12,3"]
+
+
+def test_explain_prints_what_it_counts_and_writes_the_automaton(embedded: Path) -> None:
+    result = invoke("explain", "streaks.sql", *STOCKS, "--analyze", "--dot", "nfa.dot")
+    assert result.exit_code == 0, result.stderr
+    assert "A UP+" in result.stdout
+    counted = result.stdout.partition("counters of the last run\n")[2].split("\n")
+    assert [line.split() for line in counted[:3]] == [
+        ["events", "6"],
+        ["partitions", "2"],
+        ["matches", "2"],
+    ]
+    assert (embedded / "nfa.dot").read_text().startswith("digraph")
+
+
+def test_explain_says_how_partitions_are_cut(embedded: Path) -> None:
+    query = STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO NEXT ROW PATTERN").replace("+", "{2}")
+    result = invoke("explain", "-", *STOCKS, "--slices", "4", given=query)
+    assert "at most 4 of each partition" in result.stdout
+
+
+def test_a_picture_is_drawn_with_graphviz_or_refused(
+    embedded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(embedded))
+    asked = ("explain", "streaks.sql", *STOCKS, "--svg", "nfa.svg")
+    without = invoke(*asked)
+    assert without.exit_code == 3
+    assert "install Graphviz" in without.stderr
+    drawer = embedded / "dot"
+    drawer.write_text("#!/bin/sh\nwhile read line; do :; done\necho '<svg/>'\n")
+    drawer.chmod(0o755)
+    assert invoke(*asked).exit_code == 0
+    assert (embedded / "nfa.svg").read_text() == "<svg/>\n"
+
+
+def test_a_mistake_in_the_query_shows_line_and_caret(embedded: Path) -> None:
+    query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
+    assert refused("run", "-", *STOCKS, given=query, code=1) == (
+        "matchrec: unknown pattern variable `DOWN` in MEASURES\n"
+        "  line 4, column 38\n"
+        "      MEASURES FIRST(price) AS low, LAST(DOWN.price) AS high, COUNT(*) AS n\n"
+        "                                         ^^^^\n"
+        "  PATTERN has: A, UP\n"
+        "  write price, or add DOWN to PATTERN\n"
+    )
+
+
+def test_a_traceback_is_shown_where_asked_for(embedded: Path) -> None:
+    query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
+    shown = refused("run", "-", *STOCKS, "--traceback", given=query, code=1)
+    assert shown.startswith("Traceback (most recent call last):\n")
+    assert "\nmatchrec: unknown pattern variable `DOWN` in MEASURES\n" in shown
+
+
+def test_a_mistake_outside_the_clause_is_spark_s_own_sentence(embedded: Path) -> None:
+    shown = refused("run", "-", given="SELECT * FROM nowhere", code=1)
+    assert shown.startswith("matchrec: [TABLE_OR_VIEW_NOT_FOUND]")
+    assert "Project [*]" not in shown
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        (STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO FIRST A PATTERN"), "AFTER MATCH SKIP"),
+        ("SELECT raise_error(sym) FROM t", "[USER_RAISED_EXCEPTION]"),
+    ],
+)
+def test_a_mistake_that_only_rows_show_is_a_failure(
+    query: str, sentence: str, embedded: Path
+) -> None:
+    shown = refused("run", "-", *STOCKS, given=query, code=3)
+    assert sentence in shown
+    assert "Traceback" not in shown
+    assert "\tat " not in shown
+
+
+def test_a_warning_is_a_notice(embedded: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        result = invoke("run", "-", *STOCKS, given=STREAKS.replace("ORDER BY ts", ""))
+    assert result.exit_code == 0
+    assert result.stderr.startswith("matchrec: MATCH_RECOGNIZE without ORDER BY")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_two_columns_of_one_name(embedded: Path) -> None:
+    query = "SELECT 1 AS a, 2 AS a"
+    shown = refused("run", "-", "--format", "json", given=query, code=1)
+    assert "two columns of the result are called `a`" in shown
+    assert invoke("run", "-", "--format", "csv", given=query).stdout == "a,a\n1,2\n"
+
+
+def test_a_query_that_is_not_there() -> None:
+    assert "the query `no.sql` does not exist" in refused("run", "no.sql")
+
+
+def test_a_query_that_is_no_text(files: Path) -> None:
+    (files / "q.sql").write_bytes(b"\xff\xfe\x00")
+    assert "is not a text file in UTF-8" in refused("run", "q.sql")
+
+
+@pytest.mark.parametrize(
+    ("argument", "sentence"),
+    [
+        ("prices.csv", "--table `prices.csv` is not NAME=PATH"),
+        ("=prices.csv", "--table `=prices.csv` is not NAME=PATH"),
+        ("a b=prices.csv", "--table `a b=prices.csv` is not NAME=PATH"),
+        ("t=no.csv", "the file of table `t`, `no.csv` does not exist"),
+        ("t=streaks.sql", "the name of `streaks.sql` does not tell its format"),
+    ],
+)
+def test_a_table_argument_that_is_wrong(argument: str, sentence: str, files: Path) -> None:
+    assert sentence in refused("run", "streaks.sql", "--table", argument)
+
+
+def test_a_table_that_is_named_twice(files: Path) -> None:
+    twice = refused("run", "streaks.sql", *STOCKS, "--table", "T=prices.csv")
+    assert "--table names `T` twice" in twice
+
+
+@pytest.mark.parametrize(
+    ("option", "file", "sentence"),
+    [
+        ("--output", "rows.xlsx", "the name of `rows.xlsx` does not tell its format"),
+        ("--output", "no/such/rows.csv", "the folder of `no/such/rows.csv` does not exist"),
+    ],
+)
+def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, files: Path) -> None:
+    assert sentence in refused("run", "streaks.sql", option, file)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("dance",), "No such command 'dance'"),
+        (("run",), "Missing argument 'QUERY'"),
+        (("run", "-", "--limit", "0"), "'--limit'"),
+        (("run", "-", "--engine", "x"), "'--engine'"),
+        (("run", "-", "--format", "xml"), "'--format'"),
+        (("run", "-", "--param", "n"), "`n` is not NAME=VALUE"),
+        (("run", "-", "--conf", "=1"), "`=1` is not NAME=VALUE"),
+        (("explain", "-", "--svg", "no/such/nfa.svg"), "the folder of `no/such/nfa.svg`"),
+    ],
+)
+def test_arguments_that_are_wrong(arguments: tuple[str, ...], sentence: str) -> None:
+    shown = refused(*arguments)
+    assert shown.startswith("Usage: matchrec")
+    assert sentence in shown
+
+
+def test_the_command_line_knows_all_dialects_and_engines() -> None:
+    assert set(PRODUCTS) == set(DIALECTS)
+    assert set(ENGINES) == {"auto", *KNOWN_ENGINES}

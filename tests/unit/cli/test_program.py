@@ -1,0 +1,125 @@
+"""The program as a shell starts it: start-up, exit codes, pipes; and what a terminal shows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import matchrec
+from matchrec.cli import notices
+from matchrec.cli.failures import Exit, sentence_of_spark
+from tests.quick.embedded import invoke
+
+STARTED = """
+import sys
+from matchrec.__main__ import main
+try:
+    main({arguments}, prog_name="matchrec")
+finally:
+    print(*(set(sys.modules) & {{"pyspark", "numba", "pandas", "numpy", "sqlglot", "pyarrow"}}))
+"""
+
+
+def program(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the program in a folder, as a shell would."""
+    command = [sys.executable, "-m", "matchrec", *arguments]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "no.sql"]])
+def test_what_needs_no_spark_loads_none(arguments: list[str]) -> None:
+    started = [sys.executable, "-c", STARTED.format(arguments=arguments)]
+    result = subprocess.run(started, capture_output=True, text=True, check=False)
+    assert result.stdout.splitlines()[-1] == ""
+
+
+def test_no_java(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(files))
+    result = program(files, "run", "streaks.sql", "--table", "t=prices.csv")
+    assert (result.returncode, result.stdout) == (Exit.FAILED, "")
+    assert "there is none in" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.slow
+def test_run_prints_rows_and_nothing_else(files: Path) -> None:
+    result = program(files, "run", "streaks.sql", "--table", "t=prices.csv")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "sym  low  high  n"
+    assert sorted(lines[1:]) == ["X     10    12  3", "Y      4     9  2"]
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.slow
+def test_a_reader_may_stop_reading(files: Path) -> None:
+    (files / "many.sql").write_text("SELECT id, repeat('x', 100) AS s FROM range(100000)")
+    arguments = [sys.executable, "-m", "matchrec", "run", "many.sql", "--format", "csv"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.readline() == b"id,s\n"
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 0
+
+
+@pytest.mark.slow
+def test_settings_of_spark(files: Path) -> None:
+    (files / "conf.sql").write_text("SET spark.driver.maxResultSize")
+    arguments = ("run", "conf.sql", "--conf", "spark.driver.maxResultSize=123m", "--format", "csv")
+    result = program(files, *arguments)
+    assert result.stdout.splitlines()[1:] == ["spark.driver.maxResultSize,123m"], result.stderr
+
+
+@pytest.mark.slow
+def test_demo_shows_query_table_and_picture(tmp_path: Path) -> None:
+    result = program(tmp_path, "demo")
+    assert result.returncode == 0, result.stderr
+    assert "MATCH_RECOGNIZE" in result.stdout
+    assert "MSFT    2008-10-06   24.91  2008-10-10     21.5  2008-10-13          13.7" in (
+        result.stdout
+    )
+    assert (tmp_path / "matchrec-demo.png").read_bytes().startswith(b"\x89PNG")
+    assert result.stderr == ""
+
+
+def test_the_version() -> None:
+    assert invoke("--version").stdout == f"matchrec {matchrec.__version__}\n"
+
+
+def test_help_says_the_exit_codes() -> None:
+    said = re.findall(r"^    (\d+) ", invoke("--help").stdout, re.MULTILINE)
+    assert said == [str(code) for code in (0, *map(int, Exit))]
+
+
+def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = StringIO()
+    console = Console(file=shown, force_terminal=True, color_system="standard", highlight=False)
+    monkeypatch.setattr("rich.console.Console", lambda **_: console)
+    notices.tell_failure("no [red]\n  line 1\n    SELECT 1^2\n           ^ ^^\n  hint")
+    red, off = "\x1b[1;31m", "\x1b[0m"
+    assert shown.getvalue().splitlines() == [
+        f"{red}matchrec: {off}no [red]",
+        "  line 1",
+        "    SELECT 1^2",
+        f"{red}           ^ ^^{off}",
+        "  hint",
+    ]
+
+
+def test_sentence_of_spark_has_no_plan_and_no_stack() -> None:
+    text = "[X] no `t`; line 1 pos 14;\n'Project [*]\n+- 'UnresolvedRelation [t]\n"
+    assert sentence_of_spark(text) == "[X] no `t`; line 1 pos 14"
+    assert sentence_of_spark("[Y] bad\n\nJVM stacktrace:\nat x") == "[Y] bad"
+    stack = 'Traceback (most recent call last):\n  File "w.py", line 1, in f\nValueError: no\n'
+    assert sentence_of_spark(f"\n An exception was thrown:\n{stack}") == (
+        "An exception was thrown:\nValueError: no"
+    )

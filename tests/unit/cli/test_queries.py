@@ -1,0 +1,132 @@
+"""Queries in other languages than SQL: SASE+ text, and a Pattern out of a Python file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from matchrec.cli.queries import skip_of, value_of
+from matchrec.frontends.pattern import AfterMatch
+from tests.quick.embedded import invoke
+
+CLICKS = "who,ts,event_type\nann,1,a\nann,2,c\nann,3,b\nbob,1,a\nbob,2,b\n"
+SASE = "PATTERN SEQ(a x, b y) RETURN x.ts AS since, y.ts AS until"
+PATTERN = """
+from matchrec import Pattern
+
+pattern = Pattern.begin("x").where("event_type = 'a'").next("y").where("event_type = 'b'")
+relaxed = Pattern.begin("x").where("event_type = 'a'").followed_by("y").where("event_type = 'b'")
+number = 1
+"""
+EVENTS = ("--table", "clicks=clicks.csv", "--order-by", "ts", "--partition-by", "who")
+CSV = ("--format", "csv")
+
+
+@pytest.fixture
+def clicks(embedded: Path) -> Path:
+    """The folder with events, a query in SASE+ and Patterns."""
+    (embedded / "clicks.csv").write_text(CLICKS)
+    (embedded / "pairs.sase").write_text(SASE)
+    (embedded / "pairs.py").write_text(PATTERN)
+    return embedded
+
+
+def rows(*arguments: str) -> list[str]:
+    """The rows of a query without their names, sorted."""
+    result = invoke("run", *arguments, *CSV)
+    assert result.exit_code == 0, result.stderr
+    return sorted(result.stdout.splitlines()[1:])
+
+
+def refused(*arguments: str, code: int = 2) -> str:
+    result = invoke(*arguments)
+    assert (result.exit_code, result.stdout) == (code, "")
+    return result.stderr
+
+
+def test_sase(clicks: Path) -> None:
+    assert rows("pairs.sase", *EVENTS) == ["ann,1,3", "bob,1,2"]
+    result = invoke("run", "-", "--language", "sase", *EVENTS, "--limit", "1", given=SASE)
+    assert len(result.stdout.splitlines()) == 2
+
+
+def test_patterns_of_a_file(clicks: Path) -> None:
+    one = '1,2,"[{""who"":""bob"",""ts"":1,""event_type"":""a""}]"'
+    (found,) = rows("pairs.py", *EVENTS)
+    assert found.startswith(f"bob,1,{one}")
+    both = rows("pairs.py:relaxed", *EVENTS, "--skip", "past-last-event")
+    assert [line[:9] for line in both] == ["ann,1,1,3", "bob,1,1,2"]
+
+
+def test_a_pattern_of_a_module(clicks: Path) -> None:
+    shown = invoke("explain", "pairs:relaxed", "--language", "pattern", *EVENTS, "--analyze")
+    assert shown.exit_code == 0, shown.stderr
+    assert "matches                            2" in shown.stdout
+
+
+def test_a_pattern_that_was_converted_runs(clicks: Path) -> None:
+    code = invoke("convert", "pairs.sase", "--write", "pattern", "--order-by", "ts").stdout
+    (clicks / "again.py").write_text(code)
+    assert [line[:9] for line in rows("again.py", *EVENTS)] == ["ann,1,1,3", "bob,1,1,2"]
+    told = ("--write", "spark", "--order-by", "ts", "--events", "clicks")
+    assert "FROM clicks MATCH_RECOGNIZE" in invoke("convert", "again.py", *told).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("pairs.sase",), "SASE+ needs --order-by"),
+        (("pairs.sase", "--order-by", "ts"), "SASE+ needs --events"),
+        (("pairs.sase", *EVENTS, "--param", "n=1"), "--param is not for SASE+"),
+        (("pairs.sase", *EVENTS, "--skip", "to-next"), "--skip is not for SASE+"),
+        (("pairs.py", *EVENTS, "--dialect", "trino"), "--dialect is not for a Pattern"),
+        (("streaks.sql", "--order-by", "ts"), "--order-by is not for SQL"),
+        (("streaks.sql", "--timeouts"), "--timeouts is not for SQL"),
+        (("no.py:pattern", *EVENTS), "the query `no.py` does not exist"),
+        (("pairs", "--language", "pattern", *EVENTS), "write FILE.py:NAME"),
+    ],
+)
+def test_arguments_that_do_not_fit_the_language(
+    arguments: tuple[str, ...], sentence: str, clicks: Path
+) -> None:
+    assert sentence in refused("run", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("where", "sentence"),
+    [
+        ("pairs.py:number", "`number` is no Pattern in `pairs.py`\n  Patterns there: pattern, rel"),
+        ("no_such.module:x", "`no_such.module` cannot be imported"),
+    ],
+)
+def test_a_pattern_that_is_not_there(where: str, sentence: str, clicks: Path) -> None:
+    assert sentence in refused("run", where, "--language", "pattern", *EVENTS, code=1)
+
+
+def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
+    assert "`nowhere`" in refused("run", "pairs.sase", *EVENTS, "--events", "nowhere", code=1)
+
+
+def test_skip_strategies() -> None:
+    assert skip_of("to-next") == AfterMatch.SKIP_TO_NEXT
+    assert skip_of("to-last:b") == AfterMatch.skip_to_last("b")
+    for wrong in ("to-last", "to-next:b", "dance"):
+        with pytest.raises(ValueError, match="no skip strategy"):
+            skip_of(wrong)
+
+
+def test_a_value_in_quotes_is_a_text_and_so_is_what_is_no_literal() -> None:
+    texts = ("'12'", "'it''s'", "x", "", "-", "1.", "0x10", "NaN", "interval training", "O'Brien'")
+    assert [value_of(text) for text in texts] == [
+        "12",
+        "it's",
+        "x",
+        "",
+        "-",
+        "1.",
+        "0x10",
+        "NaN",
+        "interval training",
+        "O'Brien'",
+    ]

@@ -1,0 +1,32 @@
+"""Names of time zones, as Spark's setting may have them."""
+
+import pytest
+
+from matchrec.conditions.functions.times.calendar import SECOND
+from matchrec.conditions.functions.times.zones import find_zone, has_one_offset, is_known
+
+HOUR = 3600 * SECOND
+
+
+@pytest.mark.parametrize(
+    ("name", "hours"),
+    [
+        ("z", 0),
+        ("UTC+08:00", 8),
+        ("gmt+8", 8),
+        ("-03:00", -3),
+        ("europe/paris", 1),
+        ("pst", -8),
+        ("CTT", 8),
+        ("est", -5),
+    ],
+)
+def test_offsets_in_winter(name: str, hours: int) -> None:
+    assert find_zone(name).offset_at(0) == hours * HOUR
+
+
+def test_a_name_that_is_not_known() -> None:
+    assert not is_known("Mars/Base")
+    assert not has_one_offset("Mars/Base")
+    assert has_one_offset("EST")
+    assert not has_one_offset("PST")

@@ -1,0 +1,75 @@
+"""What is said of a clause that runs and is nearly never meant: `remarks.txt`, each read."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from matchrec.errors.warnings import kinds
+from matchrec.errors.warnings.kinds import MatchRecognizeWarning
+from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.lower import lower
+from matchrec.plan.remarks.remarks import remarks
+from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.source import Source
+from tests.unit import golden_text
+
+RECORDS = Path(__file__).parent / "remarks.txt"
+INPUT = InputColumns(("sym", "ts", "price"), "t")
+
+
+def remarks_on(clause: str) -> tuple[MatchRecognizeWarning, ...]:
+    return remarks(resolve(lower(parse_clause(clause)), INPUT))
+
+
+def answer(clause: str) -> str:
+    found = remarks_on(clause)
+    return "\n".join(f"{type(one).__name__}: {one.located(Source(clause))}" for one in found)
+
+
+def test_remarks(request: pytest.FixtureRequest) -> None:
+    update = bool(request.config.getoption("--update", default=False))
+    golden_text.check(RECORDS, answer, update)
+
+
+def test_every_kind_of_a_clause_is_shown() -> None:
+    shown = {type(one) for record in golden_text.read(RECORDS) for one in remarks_on(record.given)}
+    known = {one for one in vars(kinds).values() if isinstance(one, type)}
+    assert known - shown == {kinds.Located, kinds.MatchRecognizeWarning, kinds.ProductWarning}
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "PATTERN (STRT DOWN+ UP+) DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)",
+        "PATTERN (A X*? B) DEFINE A AS price > 1, B AS price > 2",
+        "PATTERN (A X* B) DEFINE A AS price > 1, B AS price > 2",
+        "PATTERN (A NEXT_ROW) DEFINE A AS price > 1",
+        "PATTERN (A X{3}) DEFINE A AS price > 1",
+        "PATTERN (A X*) WITHIN 5 DEFINE A AS price > 1",
+        "PATTERN (A X*) DEFINE A AS price > 1, X AS TRUE",
+        "PATTERN ((UP | X)+) DEFINE UP AS price > PREV(price)",
+        "PATTERN (A B*? $) DEFINE A AS price > 1",
+        "PATTERN (A (B*? C)?) DEFINE A AS price > 1, B AS price > 2",
+        "PATTERN (A B+?) LONGEST MATCH DEFINE A AS price > 1",
+        "PATTERN (A B{2}?) DEFINE A AS price > 1",
+        "PATTERN (A?) DEFINE A AS price > 1",
+        "PATTERN (A B) DEFINE B AS B.price > A.price AND LAST(B.price, 1) < price",
+        "PATTERN (A B+) DEFINE B AS FIRST(B.price) < price AND PREV(B.price) < B.price",
+        "PATTERN (A B+) DEFINE B AS price <=> NULL OR FALSE",
+        "PATTERN (A B) DEFINE B AS 1 < 2",
+        "PATTERN (A B) SKIP TILL NEXT MATCH DEFINE A AS price > PREV(price)",
+        "PATTERN (A? B) SKIP TILL NEXT MATCH DEFINE A AS price > 1, B AS price > PREV(price)",
+        "PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > LAST(price, 1)",
+        "PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(A.price)",
+    ],
+)
+def test_what_may_be_meant_is_not_remarked_on(rest: str) -> None:
+    assert remarks_on(f"PARTITION BY sym ORDER BY ts {rest}") == ()
+
+
+def test_a_warning_survives_pickling() -> None:
+    (remark,) = remarks_on("PATTERN (A) DEFINE A AS price > 1")
+    assert str(pickle.loads(pickle.dumps(remark))) == str(remark)
