@@ -11,13 +11,11 @@ import click
 
 import matchrec
 from matchrec.cli.arguments import ASKED, DIALECTS, EVENTS, FILE, QUERY, Parsed, tells_failures
-from matchrec.cli.failures import Exit, fail
 from matchrec.cli.files import Table, writable_table, write
 from matchrec.cli.notices import tell, warnings_told
 from matchrec.cli.queries import Query, language_of, load_pattern, query_of, written
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, print_rows
 from matchrec.cli.session import Settings, local_session
-from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -86,7 +84,7 @@ def session_over(tables: tuple[Table, ...], settings: Settings) -> Iterator[Spar
 @ASKED
 @click.option("--analyze", is_flag=True, help="Run it too, and say what it has counted.")
 @click.option("--dot", type=FILE, help="Write the automaton as a Graphviz file.")
-@click.option("--svg", type=FILE, help="Draw the automaton; needs Graphviz.")
+@click.option("--svg", type=FILE, help="Draw the automaton.")
 @tells_failures
 def explain(  # noqa: PLR0913 -- one for each option
     query: str,
@@ -128,11 +126,7 @@ def with_counters(
 
 def draw(explanation: matchrec.Explanation, file: Path) -> None:
     """Writes a drawing of each clause's program; of several, the second to `name.2.svg`."""
-    try:
-        drawings = explanation.svg()
-    except (RuntimeError, ModuleNotFoundError) as error:
-        fail(str(errors.no_picture(str(error))), Exit.FAILED)
-    for number, drawing in enumerate(drawings, 1):
+    for number, drawing in enumerate(explanation.svg(), 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
         path.write_text(drawing, encoding="utf-8")
 

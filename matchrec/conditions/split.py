@@ -126,8 +126,8 @@ class ConditionSplitter:
                 return Shifted(argument if distance else write(piece), distance)
             case Classifier():
                 return string_literal(self.variable)
-            case Aggregate(frame=Frame() as frame):
-                return Framed(tuple(call_pieces(piece)), frame)
+            case Aggregate(frame=Frame()):
+                return framed(piece)
             case str():
                 return piece
             case _:
@@ -195,6 +195,12 @@ class ConditionSplitter:
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
         return replace(self, variable=variable).step(term)
+
+
+def framed(aggregate: Aggregate) -> Framed:
+    """An aggregate over a frame as what Spark computes for every row."""
+    assert aggregate.frame is not None
+    return Framed(tuple(call_pieces(aggregate)), aggregate.frame)
 
 
 def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:

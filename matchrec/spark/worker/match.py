@@ -14,6 +14,7 @@ from matchrec.compile.executable import Executable
 from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.slices.starting_rows import SliceSearch, find_starting_rows
+from matchrec.errors.kinds import MatchRecognizeRunError
 from matchrec.errors.run.failures import (
     division_by_zero,
     function_failed,
@@ -51,6 +52,13 @@ WORDING = {
     FailureKind.TOO_MANY_STEPS: too_many_steps,
     FailureKind.UNKNOWN_START: unknown_start,
 }
+
+
+def failure_in_words(failure: RunFailure, place: Place) -> MatchRecognizeRunError:
+    """The error of a search that its rows have ended."""
+    if failure.kind is FailureKind.FUNCTION_FAILED:
+        return function_failed(failure.detail, failure.reason, place)
+    return WORDING[failure.kind](failure.detail, place)
 
 
 @dataclass(frozen=True)
@@ -98,9 +106,7 @@ class Worker:
                 yield from self.gather(piece, partitions, matches, rows)
         except RunFailure as failure:
             place = self.place(failure.row, piece, partitions)
-            if failure.kind is FailureKind.FUNCTION_FAILED:
-                raise function_failed(failure.detail, failure.reason, place) from failure
-            raise WORDING[failure.kind](failure.detail, place) from failure
+            raise failure_in_words(failure, place) from failure
         if with_unmatched:
             yield from self.unmatched_rows(piece, partitions, first)
 
