@@ -14,6 +14,7 @@
     matchrec.why(spark, query, partition=...)  why its clause did not match there, row by row
     matchrec.why_clause(df, clause), why_sase(df, text, ...), why_pattern(df, pattern, ...)
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
+    matchrec.coverage(spark, query)            how far starting rows come, and what ends them
     matchrec.Counters()                        what a query's matching costs, once it has run
     matchrec.progress(spark, counters)         how far it is, while it runs
     matchrec.plot(matches, data, x=..., y=...) matches drawn over the rows they were found in
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matchrec.api.convert import Conversion, convert
+    from matchrec.api.coverage import coverage
     from matchrec.api.install import install, uninstall
     from matchrec.api.patterns import detect, explain_pattern
     from matchrec.api.plot import plot
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
         SkippedRowWarning,
     )
     from matchrec.explanation import Explanation
+    from matchrec.explanation.coverage import Coverage
     from matchrec.frontends.pattern import AfterMatch, Pattern
     from matchrec.spark.counters import Counters
     from matchrec.spark.progress import progress
@@ -65,6 +68,7 @@ __all__ = [
     "AnyRowsWarning",
     "Conversion",
     "Counters",
+    "Coverage",
     "EmptyMatchesWarning",
     "Explanation",
     "MatchRecognizeError",
@@ -84,6 +88,7 @@ __all__ = [
     "SkippedRowWarning",
     "Why",
     "convert",
+    "coverage",
     "detect",
     "explain",
     "explain_pattern",
@@ -105,6 +110,7 @@ __all__ = [
 
 _HOMES = {
     "matchrec.api.convert": ("Conversion", "convert"),
+    "matchrec.api.coverage": ("coverage",),
     "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.patterns": ("detect", "explain_pattern"),
     "matchrec.api.plot": ("plot",),
@@ -114,6 +120,7 @@ _HOMES = {
     "matchrec.api.why": ("why", "why_clause", "why_pattern", "why_sase"),
     "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
+    "matchrec.explanation.coverage": ("Coverage",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.progress": ("progress",),

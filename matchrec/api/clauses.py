@@ -17,9 +17,14 @@ from matchrec.tracing.parts import Write
 ALIAS = re.compile(r"\s*(?:AS\s+)?(\w+|`[^`]+`)", re.IGNORECASE)
 
 
+def clauses_in_text(query: Query) -> list[Site]:
+    """The clauses in the order of the text; a query has them in that of evaluation."""
+    return sorted(query.sites, key=lambda one: one.whole.start)
+
+
 def chosen_clause(query: Query, asked: int | str | None) -> Site:
     """The clause with a number, from 1 in the order of the text, or with an alias; the only one."""
-    sites = sorted(query.sites, key=lambda one: one.whole.start)
+    sites = clauses_in_text(query)
     if not sites:
         raise errors.no_clause()
     aliases = [alias_of(site, query.source) for site in sites]

@@ -41,7 +41,7 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.sessions.environment import check_session
 from matchrec.spark.tracing.partition import Asked, collect_partition
 from matchrec.spark.tracing.values import measure_values
-from matchrec.spark.worker.match import failure_in_words
+from matchrec.spark.worker.failures import run_error
 from matchrec.tracing.explained import Explainer, as_matches, wanted_trials
 from matchrec.tracing.parts import Write, parts_of
 from matchrec.tracing.story import Rows, Teller
@@ -271,7 +271,7 @@ class Request:
             trace = search.trace(found.asked, self.limit)
         except RunFailure as failure:
             place = Place(self.asked.partition or {}, failure.row + 1)
-            raise failure_in_words(failure, place) from failure
+            raise run_error(failure, place) from failure
         keys = wanted_trials(trace.attempts)
         values = measure_values(found, as_matches(task, trace.attempts, keys)) if keys else {}
         count = found.partitions.rows

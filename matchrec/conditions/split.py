@@ -85,18 +85,16 @@ class ConditionSplitter:
 
     def condition(self, scalar: Scalar) -> SplitCondition:
         """Conjuncts at a fixed distance go before the match, the others during it."""
-        before: list[RowColumn] = []
-        during: list[Step] = []
-        for part in conjuncts(scalar):
-            if self.is_fixed(part):
-                before.append(self.fixed_column(part))
-            else:
-                during.append(self.step(part))
+        parts = conjuncts(scalar)
+        tests = tuple(self.fixed_column(part) for part in parts if self.is_fixed(part))
+        rest = tuple(part for part in parts if not self.is_fixed(part))
         return SplitCondition(
             self.variable,
-            conjunction(tuple(before)) if before else None,
-            all_of(during, scalar.span) if during else None,
+            conjunction(tests) if tests else None,
+            all_of([self.step(part) for part in rest], scalar.span) if rest else None,
             scalar.span,
+            tests,
+            rest,
         )
 
     def is_fixed(self, scalar: Scalar) -> bool:

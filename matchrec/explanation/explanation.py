@@ -11,6 +11,7 @@ from matchrec.explanation.clause import ExplainedClause
 from matchrec.explanation.selection import selection_lines
 from matchrec.pictures.html import folded, paragraph, preformatted, wide
 
+COVERAGE = "\nhow far its starting rows come, and what ends them: matchrec.coverage(spark, query)"
 NO_CLAUSE = "no MATCH_RECOGNIZE clause: the query is Spark's alone"
 CLAUSES = Kind(
     "what has been explained",
@@ -62,7 +63,9 @@ class Explanation:
         text = self._clauses()
         if self.counters is None:
             return text
-        return f"{text}\ncounters of the last run\n{indent(str(self.counters), '  ')}"
+        selects = any(clause.plan.selects for clause in self.clauses)
+        counted = indent(str(self.counters), "  ") + ("" if selects else COVERAGE)
+        return f"{text}\ncounters of the last run\n{counted}"
 
     def _clauses(self) -> str:
         if not self.clauses:
