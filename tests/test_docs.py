@@ -5,6 +5,7 @@ sql     runs over the tables of sql_examples/data
 sh      is a line of README that .ci/run takes from there, a benchmark, of which a small part runs
         in its own test, or a `matchrec` command, which runs, in a full run as a program too;
         `matchrec warm`, which compiles all kernels, as a program only
+console is for machines that the tests do not have; its syntax is checked
 text    right after a python, sql or sh block, is exactly what that block printed; after several sql
         blocks right after each other, what each of them printed
 """
@@ -54,6 +55,9 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
         return out.getvalue()
     if block.language == "sql":
         return table_text(matchrec.sql(spark, block.code), limit=100)[0]
+    if block.language == "console":
+        subprocess.run(["bash", "-n"], input=block.code, text=True, check=True)
+        return ""
     assert block.language == "sh", f"what should be done with a block of {block.language!r}?"
     with commands_in(spark):
         return "".join(run_command(line) for line in block.code.splitlines())

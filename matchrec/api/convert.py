@@ -55,8 +55,8 @@ def convert(  # noqa: PLR0913 -- public signature
     table, order_by, partition_by, type_column, output: what SQL says of its rows and `sase` and
     `detect` are passed; of use where SASE+ or a Pattern becomes SQL.
 
-    >>> print(convert("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
-    ...               "DEFINE B AS x > PREV(x))", write="snowflake").text)
+    >>> print(matchrec.convert("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
+    ...                        "DEFINE B AS x > PREV(x))", write="snowflake").text)
     SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > LAG(x))
     """
     if isinstance(query, str) and read in PRODUCTS and write in PRODUCTS:

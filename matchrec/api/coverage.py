@@ -45,11 +45,24 @@ def coverage(  # noqa: PLR0913 -- public signature
     """How many starting rows came to each variable of PATTERN, and what ended the others.
 
     clause: one of the query's clauses, by its number, as `explain` counts them from 1, or the alias
-    of its result; None for all. Other arguments as of `sql`. Runs a job for each clause, over all
-    of its rows. Raises MatchRecognizeUnsupportedError for event selection, LONGEST MATCH and
-    streams.
+    of its result; None for all.
 
-        print(matchrec.coverage(spark, query))
+    Other arguments as of `sql`. Runs a job for each clause, over all of its rows. Raises
+    MatchRecognizeUnsupportedError for event selection, LONGEST MATCH and a stream.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> print(matchrec.coverage(spark, '''
+    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+    ...         ORDER BY day MEASURES COUNT(*) AS days
+    ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+    ...     )''', ticks=ticks))
+    row pattern
+      DOWN{3}
+    ...
+      tried   4 ... 2 ended: DOWN was not true
+      DOWN    2 ... 2 ended: DOWN was not true (1)
+      matches 0
+    ...
     """
     check_session(spark)
     parsed = parse_query(spark, query, args, frames, dialect)

@@ -29,8 +29,24 @@ def install(
     An application is a SparkContext, or the server of Spark Connect. Its sessions are also those of
     `newSession` and, in Classic, of the DataFrames in `foreachBatch`; over Connect the function of
     `foreachBatch` runs in another process and must install by itself. engine, dialect,
-    max_steps: as of `sql`. Every other query passes through untouched, whatever the dialect.
-    Installing again changes them.
+    max_steps: as of `sql`.
+
+    Every other query passes through untouched, whatever the dialect. Installing again changes them.
+
+    >>> matchrec.install(spark)
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> spark.sql('''SELECT * FROM {ticks} MATCH_RECOGNIZE (
+    ...     ORDER BY day
+    ...     MEASURES FIRST(day) AS first_day, LAST(price) AS lowest
+    ...     PATTERN (DOWN+)
+    ...     DEFINE DOWN AS price < PREV(price)
+    ... )''', ticks=ticks).show()
+    +---------+------+
+    |first_day|lowest|
+    +---------+------+
+    |        2|    70|
+    +---------+------+
+    >>> matchrec.uninstall(spark)
     """
     check_session(spark)
     options = Options(engine, max_steps=max_steps)
@@ -50,7 +66,11 @@ def install(
 
 @checked(spark=SESSION)
 def uninstall(spark: SparkSession) -> None:
-    """`spark.sql` is again what it was before `install`; nothing happens without one."""
+    """`spark.sql` is again what it was before `install`; nothing happens without one.
+
+    >>> matchrec.install(spark)
+    >>> matchrec.uninstall(spark)
+    """
     installed.take_away(spark)
 
 

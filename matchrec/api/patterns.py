@@ -73,7 +73,19 @@ def detect(  # noqa: PLR0913 -- public signature
     one row per event of each match, with `match_number` and `stage`.
 
     timeouts: matches that were begun and whose window ended come out as well, without a number;
-    `timed_out_at` is when it did, NULL for a match. Otherwise as `sql`.
+    `timed_out_at` is when it did, NULL for a match.
+
+    Otherwise as `sql`.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
+    >>> pattern = (matchrec.Pattern.begin("login").where("event_type = 'Login'")
+    ...     .next("error").where("event_type = 'Error'"))
+    >>> matchrec.detect(events, pattern, order_by="at").show()
+    +------------+----------+--------+------------+------------+
+    |match_number|start_time|end_time|       login|       error|
+    +------------+----------+--------+------------+------------+
+    |           1|         1|       2|[{1, Login}]|[{2, Error}]|
+    +------------+----------+--------+------------+------------+
     """
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
@@ -104,7 +116,16 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     timeouts: bool = False,
     engine: str = "auto",
 ) -> Explanation:
-    """What a pattern compiles to and which engine runs it; arguments as of `detect`."""
+    """What a pattern compiles to and which engine runs it; arguments as of `detect`.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
+    >>> pattern = (matchrec.Pattern.begin("login").where("event_type = 'Login'")
+    ...     .next("error").where("event_type = 'Error'"))
+    >>> print(matchrec.explain_pattern(events, pattern, order_by="at"))
+    row pattern
+      `login` `error`
+    ...
+    """
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)

@@ -58,6 +58,15 @@ def plot(  # noqa: PLR0913 -- public signature
     Of a long series, each column of pixels shows the first, last, lowest and highest row. page: of
     so many `panels`; series without matches have none. Runs a few jobs. Raises
     MatchRecognizePlanError where columns are missing; needs matplotlib.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> falls = matchrec.match_recognize(ticks, '''
+    ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
+    ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ... ''')
+    >>> picture = matchrec.plot(falls, ticks, x="day", y="price")
+    >>> picture.figure.get_axes()[0].get_ylabel()
+    'price'
     """
     named = Named(x, y, by, between, match)
     return draw_page(Charted(matches, data, named), page, panels)

@@ -75,7 +75,22 @@ def sase(  # noqa: PLR0913 -- public signature
     row per pointer, for `unwind`. A worker gives matches in the order in which they are complete,
     but rows of a DataFrame have no order: sort by what RETURN says.
 
-    optimisations: what to switch off, to measure what it gains. Otherwise as `sql`.
+    optimisations: what to switch off, to measure what it gains.
+
+    Otherwise as `sql`.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
+    >>> matchrec.sase(events, '''
+    ...     PATTERN SEQ(Login a, Error b)
+    ...     WHERE skip_till_any_match(a, b) { a.at < b.at }
+    ...     RETURN a.at AS login, b.at AS error
+    ... ''', order_by="at").orderBy("error").show()
+    +-----+-----+
+    |login|error|
+    +-----+-----+
+    |    1|    2|
+    |    1|    3|
+    +-----+-----+
     """
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
@@ -108,7 +123,14 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     engine: str = "auto",
     optimisations: Optimisations = OPTIMISED,
 ) -> Explanation:
-    """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`."""
+    """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
+    >>> print(matchrec.explain_sase(events, "PATTERN SEQ(Login a, Error b)", order_by="at"))
+    row pattern
+      `a` `b`
+    ...
+    """
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
@@ -160,6 +182,18 @@ def unwind(graph: DataFrame) -> DataFrame:
 
     Rows of the graph may have been left out before, as long as each pointer that is left leads to
     one that is there.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
+    >>> graph = matchrec.sase(
+    ...     events, "PATTERN SEQ(Login a, Error b) WHERE skip_till_any_match",
+    ...     order_by="at", form="compressed")
+    >>> matchrec.unwind(graph).orderBy("b").show()
+    +------------+------------+
+    |           a|           b|
+    +------------+------------+
+    |[{1, Login}]|[{2, Error}]|
+    |[{1, Login}]|[{3, Error}]|
+    +------------+------------+
     """
     check_session(graph.sparkSession)
     return unwind_graph(graph)

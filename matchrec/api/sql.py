@@ -70,8 +70,24 @@ def sql(  # noqa: PLR0913 -- public signature
     than cores, as it reads the input two times more; `explain` says whether a query can be cut. The
     limit of steps is then that of a slice, and a query that skips further than to the next row ends
     with an error where the rows that a slice borrows do not tell which of its rows begin a match.
-    counters: see `Counters`. Runs no job; raises MatchRecognizeError for what is wrong with a
-    clause, and Spark's own errors for the rest of the query.
+    counters: see `Counters`.
+
+    Runs no job; raises MatchRecognizeError for what is wrong with a clause, and Spark's own errors
+    for the rest of the query.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> matchrec.sql(spark, '''
+    ...     SELECT 95 - lowest AS rise FROM {ticks} MATCH_RECOGNIZE (
+    ...         ORDER BY day
+    ...         MEASURES LAST(DOWN.price) AS lowest
+    ...         PATTERN (DOWN+ UP)
+    ...         DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)
+    ...     )''', ticks=ticks).show()
+    +----+
+    |rise|
+    +----+
+    |  25|
+    +----+
     """
     check_session(spark)
     call = QueryCall(spark, query, args, frames)
@@ -110,6 +126,16 @@ def explain(  # noqa: PLR0913 -- public signature
     """What the query's clauses compile to and which engine runs them; arguments as of `sql`.
 
     analyze: the query also runs, its rows are dropped, and what it has counted is shown.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> print(matchrec.explain(spark, '''
+    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+    ...         ORDER BY day MEASURES COUNT(*) AS days
+    ...         PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ...     )''', ticks=ticks))
+    row pattern
+      DOWN+
+    ...
     """
     check_session(spark)
     call = QueryCall(spark, query, args, frames)
@@ -156,8 +182,22 @@ def match_recognize(  # noqa: PLR0913 -- public signature
 ) -> DataFrame:
     """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
 
-    clause: what would stand between the parentheses, from PARTITION BY to DEFINE. Otherwise as
-    `sql`.
+    clause: what would stand between the parentheses, from PARTITION BY to DEFINE.
+
+    Otherwise as `sql`.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> matchrec.match_recognize(ticks, '''
+    ...     ORDER BY day
+    ...     MEASURES FIRST(day) AS first_day, LAST(price) AS lowest
+    ...     PATTERN (DOWN+)
+    ...     DEFINE DOWN AS price < PREV(price)
+    ... ''').show()
+    +---------+------+
+    |first_day|lowest|
+    +---------+------+
+    |        2|    70|
+    +---------+------+
     """
     check_session(df.sparkSession)
     options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)

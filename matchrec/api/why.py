@@ -88,6 +88,19 @@ def why(  # noqa: PLR0913 -- public signature
     several: its number, as `explain` counts them from 1, or the alias of its result.
 
     The rows of the partition, at most 100,000, come to the driver; runs jobs. Otherwise as `sql`.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> print(matchrec.why(spark, '''
+    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+    ...         ORDER BY day MEASURES COUNT(*) AS days
+    ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+    ...     )''', ticks=ticks, limit=1))
+    PATTERN (DOWN{3})
+    the only partition: 4 rows
+    no match; searched from 4 of the rows
+    ...
+      came as far as rows 2 to 3: DOWN{2}
+      then it needed DOWN on row 4 (day = 4)
     """
     check_session(spark)
     parsed = parse_query(spark, query, args, frames, dialect)
@@ -121,7 +134,20 @@ def why_clause(  # noqa: PLR0913 -- public signature
     dialect: str = "spark",
     engine: str = "auto",
 ) -> Why:
-    """The same of a clause over a DataFrame, as `match_recognize` takes it."""
+    """The same of a clause over a DataFrame, as `match_recognize` takes it.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> print(matchrec.why_clause(ticks, '''
+    ...     ORDER BY day MEASURES COUNT(*) AS days
+    ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+    ... ''', limit=1))
+    PATTERN (DOWN{3})
+    the only partition: 4 rows
+    no match; searched from 4 of the rows
+    ...
+      came as far as rows 2 to 3: DOWN{2}
+      then it needed DOWN on row 4 (day = 4)
+    """
     check_session(df.sparkSession)
     node, source = parse_clause_of(df, clause, dialect)
     with shown_in(source):
@@ -152,7 +178,15 @@ def why_sase(  # noqa: PLR0913 -- public signature
     limit: int = 5,
     engine: str = "auto",
 ) -> Why:
-    """The same of a SASE+ query, as `sase` takes it: all its matches are asked for."""
+    """The same of a SASE+ query, as `sase` takes it: all its matches are asked for.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error') AS e(at, event_type)")
+    >>> print(matchrec.why_sase(events, "PATTERN SEQ(Login a, Logout b)", order_by="at", limit=1))
+    PATTERN (`a` `b`)
+    ...
+      came as far as row 1: a
+      then it needed b, but the partition has no further row
+    """
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     call = SaseCall(df, text, *streams, type_column, MatchOutput.ALL)
@@ -185,7 +219,17 @@ def why_pattern(  # noqa: PLR0913 -- public signature
     limit: int = 5,
     engine: str = "auto",
 ) -> Why:
-    """The same of a pattern, as `detect` takes it; what timed out is no match."""
+    """The same of a pattern, as `detect` takes it; what timed out is no match.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error') AS e(at, event_type)")
+    >>> pattern = (matchrec.Pattern.begin("login").where("event_type = 'Login'")
+    ...     .next("out").where("event_type = 'Logout'"))
+    >>> print(matchrec.why_pattern(events, pattern, order_by="at", limit=1))
+    PATTERN (`login` `out`)
+    ...
+      came as far as row 1: login
+      then it needed out on row 2 (at = 2)
+    """
     check_session(df.sparkSession)
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)

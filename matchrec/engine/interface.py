@@ -58,6 +58,9 @@ class Optimisations:
     same matches.
 
     Source: SASE+, "Query compilation", steps 5 and 6, and "Merging equivalent runs".
+
+    >>> Optimisations(merge_runs=False)
+    Optimisations(push_window=True, constrain_proceed=True, merge_runs=False)
     """
 
     push_window: bool = True

@@ -81,6 +81,16 @@ class MatchRecognizeError(Located, ValueError):
     """A query that matchrec cannot run, with the place and the cure.
 
     condition: the name that Databricks SQL gives to an error of this meaning, or None.
+
+    >>> try:
+    ...     matchrec.match_recognize(spark.range(3), "ORDER BY id PATTERN (A DEFINE A AS id > 1")
+    ... except matchrec.MatchRecognizeError as error:
+    ...     print(error)
+    parenthesis of PATTERN is not closed
+      line 1, column 21
+          ORDER BY id PATTERN (A DEFINE A AS id > 1
+                              ^
+      add `)`; mind that `--` starts a comment, also in `{--` and `--}`
     """
 
     condition: str | None = None
@@ -139,6 +149,16 @@ class MatchRecognizeRunError(MatchRecognizeError):
 
         error: what an action raised, or what `StreamingQuery.exception()` gives; it becomes the
         cause of the result. Values of keys that JSON does not have, such as dates, come as text.
+
+        >>> found = matchrec.match_recognize(spark.range(3), '''
+        ...     ORDER BY id MEASURES COUNT(*) AS n PATTERN (A B+)
+        ...     DEFINE B AS B.id > FIRST(A.id)
+        ... ''', max_steps=1)
+        >>> try:
+        ...     found.collect()
+        ... except Exception as error:
+        ...     print(matchrec.MatchRecognizeRunError.from_exception(error).message)
+        conditions that depend on the run were asked more than 1 times in a partition
         """
         for one in chain_of(error):
             if isinstance(one, MatchRecognizeRunError):

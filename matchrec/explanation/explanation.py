@@ -26,6 +26,10 @@ class Explanation:
     """What a query compiles to; prints as text, shows as pictures in a notebook.
 
     counters: those of a run of the query, if any.
+
+    >>> large = matchrec.Pattern.begin("large").where("id > 1")
+    >>> matchrec.explain_pattern(spark.range(3), large, order_by="id")
+    <Explanation: `large` (...)>
     """
 
     clauses: tuple[ExplainedClause, ...]
@@ -36,7 +40,19 @@ class Explanation:
         COUNTERS.check("Explanation", "counters", self.counters)
 
     def with_counters(self, counters: object) -> Explanation:
-        """The same with what `counters` say of the query's last run, once they have values."""
+        """The same with what `counters` say of the query's last run, once they have values.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> counters = matchrec.Counters()
+        >>> found = matchrec.detect(spark.range(3), large, order_by="id", counters=counters)
+        >>> rows = found.collect()
+        >>> explained = matchrec.explain_pattern(spark.range(3), large, order_by="id")
+        >>> print(explained.with_counters(counters))
+        row pattern
+        ...
+        counters of the last run
+        ...
+        """
         return replace(self, counters=counters)
 
     def __repr__(self) -> str:
@@ -61,15 +77,30 @@ class Explanation:
 
     @property
     def dot(self) -> str:
-        """The programs of all clauses in Graphviz's language, one graph after the other."""
+        """The programs of all clauses in Graphviz's language, one graph after the other.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> print(matchrec.explain_pattern(spark.range(3), large, order_by="id").dot)
+        digraph ...
+        """
         return "\n".join(clause.dot for clause in self.clauses)
 
     def svg(self) -> list[str]:
-        """A drawing of each clause's program."""
+        """A drawing of each clause's program.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> print(matchrec.explain_pattern(spark.range(3), large, order_by="id").svg()[0])
+        <svg ...
+        """
         return [clause.svg for clause in self.clauses]
 
     def diagrams(self) -> list[str]:
-        """A railroad diagram of each clause's row pattern, as SVG."""
+        """A railroad diagram of each clause's row pattern, as SVG.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> print(matchrec.explain_pattern(spark.range(3), large, order_by="id").diagrams()[0])
+        <svg ...
+        """
         return [clause.diagram for clause in self.clauses]
 
     def _repr_html_(self) -> str:

@@ -97,9 +97,13 @@ class Counters:
     Seconds are those of the Python workers: of waiting for rows from Spark, which reads, shuffles
     and sorts meanwhile; of making arrays of them; of matching; of gathering what comes out.
 
-        counters = matchrec.Counters()
-        matchrec.sase(df, text, order_by="ts", counters=counters).collect()
-        print(counters)
+    >>> counters = matchrec.Counters()
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
+    >>> found = matchrec.sase(
+    ...     events, "PATTERN SEQ(Login a, Error b)", order_by="at", counters=counters).collect()
+    >>> print(counters)
+    events          ...
+    ...
     """
 
     def __init__(self) -> None:
@@ -112,6 +116,15 @@ class Counters:
         """The counters by name, over all clauses of the query.
 
         Raises MatchRecognizeRunError where after `timeout` seconds no action has finished.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> counters = matchrec.Counters()
+        >>> found = matchrec.match_recognize(ticks, '''
+        ...     ORDER BY day MEASURES COUNT(*) AS days
+        ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+        ... ''', counters=counters).collect()
+        >>> counters.values()["matches"]
+        1
         """
         if not self._seen:
             raise nothing_counted()
@@ -129,6 +142,9 @@ class Counters:
 
         For a look while an action runs; a task that Spark runs twice counts twice. Over Connect,
         which has no accumulators, nothing.
+
+        >>> matchrec.Counters().so_far()
+        {}
         """
         clauses = [[one.value for one in clause] for clause in self._so_far]
         return dict(zip(SO_FAR, map(sum, zip(*clauses, strict=True)), strict=False))

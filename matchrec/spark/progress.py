@@ -55,10 +55,16 @@ def progress(spark: SparkSession, counters: Counters | None = None) -> Iterator[
     and how many matches they have found, which Connect does not tell. It is gone at the end, and
     shows nothing where nobody looks, as in a file.
 
-        counters = matchrec.Counters()
-        matches = matchrec.sql(spark, query, counters=counters)
-        with matchrec.progress(spark, counters):
-            matches.write.parquet("matches")
+    >>> counters = matchrec.Counters()
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> found = matchrec.match_recognize(ticks, '''
+    ...     ORDER BY day MEASURES COUNT(*) AS days
+    ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ... ''', counters=counters)
+    >>> with matchrec.progress(spark, counters):
+    ...     rows = found.collect()
+    >>> len(rows)
+    1
     """
     from rich.console import Console
 

@@ -18,7 +18,16 @@ COLUMNS = ("start", "row", "place", "rows_before", "variable", "outcome", "condi
 
 @dataclass(frozen=True)
 class Why:
-    """How the search of one partition went; prints as text, shows as a picture in a notebook."""
+    """How the search of one partition went; prints as text, shows as a picture in a notebook.
+
+    >>> large = matchrec.Pattern.begin("large").where("id > 9")
+    >>> why = matchrec.why_pattern(spark.range(3), large, order_by="id", limit=1)
+    >>> print(why.text)
+    PATTERN (`large`)
+    the only partition: 3 rows
+    no match; searched from 3 of the rows
+    ...
+    """
 
     story: Story
 
@@ -37,6 +46,11 @@ class Why:
         place: its values of the ORDER BY columns. rows_before: how many rows were mapped before.
         variable: for which it was tried, None for none. outcome: what came of it. condition: each
         conjunct with its values, None where no condition was asked.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 9")
+        >>> why = matchrec.why_pattern(spark.range(3), large, order_by="id", limit=1)
+        >>> list(why.frame()["outcome"])
+        ['failed']
         """
         import pandas as pd
 
@@ -57,7 +71,12 @@ class Why:
         return found
 
     def picture(self) -> str:
-        """An SVG drawing of each attempt: rows down, variables across, and what failed beside."""
+        """An SVG drawing of each attempt: rows down, variables across, and what failed beside.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 9")
+        >>> print(matchrec.why_pattern(spark.range(3), large, order_by="id").picture())
+        <svg ...
+        """
         return svg(self.story)
 
     def _repr_html_(self) -> str:

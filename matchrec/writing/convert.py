@@ -23,7 +23,13 @@ HINTS = {components.LANGUAGE: "it tests each condition at the last event that th
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A converted query. notes: what is lost or means something else there, with its place."""
+    """A converted query. notes: what is lost or means something else there, with its place.
+
+    >>> converted = matchrec.convert("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
+    ...                              "DEFINE B AS x > PREV(x))", write="trino")
+    >>> print(converted.text)
+    SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > PREV(x))
+    """
 
     text: str
     notes: tuple[Note, ...]

@@ -27,6 +27,15 @@ class Coverage:
     """How far the starting rows of a query came; prints as text, shows as a picture in a notebook.
 
     clauses: by their number in the query, from 1. session: of Spark, which makes DataFrames.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> covered = matchrec.coverage(spark, '''
+    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+    ...         ORDER BY day MEASURES COUNT(*) AS days
+    ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+    ...     )''', ticks=ticks)
+    >>> sorted(covered.clauses)
+    [1]
     """
 
     clauses: dict[int, ClauseCoverage]
@@ -49,6 +58,20 @@ class Coverage:
 
         Occurrence 0 is before any row.
         ended_because: what ended most of the starting rows that ended there, and how many it ended.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> covered = matchrec.coverage(spark, '''
+        ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+        ...         ORDER BY day MEASURES COUNT(*) AS days
+        ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ...     )''', ticks=ticks)
+        >>> covered.frame().select("occurrence", "variable", "came", "ended").show()
+        +----------+--------+----+-----+
+        |occurrence|variable|came|ended|
+        +----------+--------+----+-----+
+        |         0|    NULL|   4|    2|
+        |         1|    DOWN|   2|    2|
+        +----------+--------+----+-----+
         """
         rows = [
             (
@@ -66,7 +89,17 @@ class Coverage:
         return self.session.createDataFrame(rows, SCHEMA)
 
     def picture(self) -> str:
-        """A funnel for each clause, as SVG."""
+        """A funnel for each clause, as SVG.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> covered = matchrec.coverage(spark, '''
+        ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
+        ...         ORDER BY day MEASURES COUNT(*) AS days
+        ...         PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ...     )''', ticks=ticks)
+        >>> print(covered.picture())
+        <svg ...
+        """
         return "\n".join(map(draw, self.clauses.values()))
 
     def _repr_html_(self) -> str:

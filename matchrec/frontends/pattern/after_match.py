@@ -47,17 +47,29 @@ class AfterMatch:
     @staticmethod
     @checked(stage=TEXT)
     def skip_to_first(stage: str) -> AfterMatch:
-        """Nothing that starts before the first event of a stage; without one, as NO_SKIP."""
+        """Nothing that starts before the first event of a stage; without one, as NO_SKIP.
+
+        >>> AfterMatch.skip_to_first("b")
+        AfterMatch.skip_to_first('b')
+        """
         return AfterMatch(SkipTo.FIRST, stage)
 
     @staticmethod
     @checked(stage=TEXT)
     def skip_to_last(stage: str) -> AfterMatch:
-        """Nothing that starts before the last event of a stage; without one, as NO_SKIP."""
+        """Nothing that starts before the last event of a stage; without one, as NO_SKIP.
+
+        >>> AfterMatch.skip_to_last("b")
+        AfterMatch.skip_to_last('b')
+        """
         return AfterMatch(SkipTo.LAST, stage)
 
     def throw_on_miss(self) -> AfterMatch:
-        """A match without an event of the stage, or that starts with that event, is an error."""
+        """A match without an event of the stage, or that starts with that event, is an error.
+
+        >>> AfterMatch.skip_to_first("b").throw_on_miss()
+        AfterMatch.skip_to_first('b').throw_on_miss()
+        """
         if self.stage is None:
             raise errors.throws_without_stage(repr(self))
         return replace(self, throws=True)

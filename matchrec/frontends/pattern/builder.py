@@ -56,88 +56,151 @@ class Pattern:
     @staticmethod
     @checked(content=CONTENT)
     def begin(content: str | Pattern) -> Pattern:
-        """A pattern of one stage, by its name, or of a group, a whole pattern."""
+        """A pattern of one stage, by its name, or of a group, a whole pattern.
+
+        >>> Pattern.begin(Pattern.begin("a").followed_by("b")).times(2)
+        Pattern.begin(Pattern.begin('a').followed_by('b')).times(2)
+        """
         return Pattern(())._appended(content, Contiguity.STRICT, "begin")
 
     @checked(content=CONTENT)
     def next(self, content: str | Pattern) -> Pattern:
-        """Then this stage, at once: strict contiguity."""
+        """Then this stage, at once: strict contiguity.
+
+        >>> Pattern.begin("a").next("b")
+        Pattern.begin('a').next('b')
+        """
         return self._appended(content, Contiguity.STRICT, "next")
 
     @checked(content=CONTENT)
     def followed_by(self, content: str | Pattern) -> Pattern:
-        """Then this stage, events that do not satisfy it may be skipped: relaxed contiguity."""
+        """Then this stage, events that do not satisfy it may be skipped: relaxed contiguity.
+
+        >>> Pattern.begin("a").followed_by("b")
+        Pattern.begin('a').followed_by('b')
+        """
         return self._appended(content, Contiguity.RELAXED, "followed_by")
 
     @checked(content=CONTENT)
     def followed_by_any(self, content: str | Pattern) -> Pattern:
-        """Then this stage, any events may be skipped: non-deterministic relaxed contiguity."""
+        """Then this stage, any events may be skipped: non-deterministic relaxed contiguity.
+
+        >>> Pattern.begin("a").followed_by_any("b")
+        Pattern.begin('a').followed_by_any('b')
+        """
         return self._appended(content, Contiguity.ANY, "followed_by_any")
 
     @checked(name=CONTENT)
     def not_next(self, name: str) -> Pattern:
-        """The event directly after must not satisfy this stage."""
+        """The event directly after must not satisfy this stage.
+
+        >>> Pattern.begin("a").not_next("b").followed_by("c")
+        Pattern.begin('a').not_next('b').followed_by('c')
+        """
         return self._forbidding(name, Contiguity.STRICT, "not_next")
 
     @checked(name=CONTENT)
     def not_followed_by(self, name: str) -> Pattern:
         """No event up to the next accepted one may satisfy this stage; at the end, up to the end of
         the window.
+
+        >>> Pattern.begin("a").not_followed_by("b").followed_by("c")
+        Pattern.begin('a').not_followed_by('b').followed_by('c')
         """
         return self._forbidding(name, Contiguity.RELAXED, "not_followed_by")
 
     @checked(condition=CONDITION)
     def where(self, condition: Any) -> Pattern:
-        """The stage's events satisfy this condition too."""
+        """The stage's events satisfy this condition too.
+
+        >>> Pattern.begin("a").where("price > 10").where("volume > 100")
+        Pattern.begin('a').where('price > 10').where('volume > 100')
+        """
         test = checks.condition(condition, self._last, "where")
         return self._with_last(condition=with_test(All, self._last.condition, test))
 
     @checked(condition=CONDITION)
     def or_where(self, condition: Any) -> Pattern:
-        """The stage's events satisfy this condition, or all that was said before."""
+        """The stage's events satisfy this condition, or all that was said before.
+
+        >>> Pattern.begin("a").where("price > 10").or_where("volume > 100")
+        Pattern.begin('a').where('price > 10').or_where('volume > 100')
+        """
         test = checks.condition(condition, self._last, "or_where")
         return self._with_last(condition=with_test(Either, self._last.condition, test))
 
     @checked(condition=CONDITION)
     def until(self, condition: Any) -> Pattern:
-        """An event that satisfies this condition ends the stage's loop and is not part of it."""
+        """An event that satisfies this condition ends the stage's loop and is not part of it.
+
+        >>> Pattern.begin("a").one_or_more().until("price < 5")
+        Pattern.begin('a').one_or_more().until('price < 5')
+        """
         checks.may_have_until(self._last)
         return self._with_last(until=checks.test(condition, self._last, "until"))
 
     @checked(gap=DURATION.or_none())
     def one_or_more(self, gap: object = None) -> Pattern:
-        """The stage's events are one or more. gap: less than this between two of them."""
+        """The stage's events are one or more. gap: less than this between two of them.
+
+        >>> Pattern.begin("a").followed_by("b").one_or_more("10 minutes")
+        Pattern.begin('a').followed_by('b').one_or_more(gap='10 minute')
+        """
         return self._repeated("one_or_more", 1, None, gap)
 
     @checked(least=TIMES, most=TIMES.or_none(), gap=DURATION.or_none())
     def times(self, least: int, most: int | None = None, gap: object = None) -> Pattern:
-        """The stage's events are exactly so many, or so many to so many."""
+        """The stage's events are exactly so many, or so many to so many.
+
+        >>> Pattern.begin("a").times(2, 4)
+        Pattern.begin('a').times(2, 4)
+        """
         checks.bounds(self._last, least, most)
         return self._repeated("times", least, least if most is None else most, gap)
 
     @checked(least=TIMES, gap=DURATION.or_none())
     def times_or_more(self, least: int, gap: object = None) -> Pattern:
-        """The stage's events are so many or more."""
+        """The stage's events are so many or more.
+
+        >>> Pattern.begin("a").times_or_more(2)
+        Pattern.begin('a').times_or_more(2)
+        """
         checks.bounds(self._last, least, None)
         return self._repeated("times_or_more", least, None, gap)
 
     def optional(self) -> Pattern:
-        """The stage may be left out."""
+        """The stage may be left out.
+
+        >>> Pattern.begin("a").followed_by("b").optional().next("c")
+        Pattern.begin('a').followed_by('b').optional().next('c')
+        """
         checks.may_be_optional(self.stages)
         return self._with_last(optional=True)
 
     def greedy(self) -> Pattern:
-        """The stage takes as many events as it can before the next one."""
+        """The stage takes as many events as it can before the next one.
+
+        >>> Pattern.begin("a").one_or_more().greedy().followed_by("b")
+        Pattern.begin('a').one_or_more().greedy().followed_by('b')
+        """
         checks.may_be_greedy(self._last)
         return self._with_last(greedy=True)
 
     def consecutive(self) -> Pattern:
-        """No event may be skipped between the stage's events."""
+        """No event may be skipped between the stage's events.
+
+        >>> Pattern.begin("a").times(3).consecutive()
+        Pattern.begin('a').times(3).consecutive()
+        """
         checks.may_have_inner(self._last, "consecutive")
         return self._with_last(inner=Contiguity.STRICT)
 
     def allow_combinations(self) -> Pattern:
-        """Any events may be skipped between the stage's events."""
+        """Any events may be skipped between the stage's events.
+
+        >>> Pattern.begin("a").times(3).allow_combinations()
+        Pattern.begin('a').times(3).allow_combinations()
+        """
         checks.may_have_inner(self._last, "allow_combinations")
         return self._with_last(inner=Contiguity.ANY)
 
@@ -147,6 +210,9 @@ class Pattern:
 
         kind "first_to_last": the first and the last of a match; of several windows the smallest
         counts. kind "previous_to_current": the event accepted before and each one of this stage.
+
+        >>> Pattern.begin("a").followed_by("b").within("10 minutes", "previous_to_current")
+        Pattern.begin('a').followed_by('b').within('10 minute', 'previous_to_current')
         """
         length = duration(window, "within")
         if kind == "first_to_last":

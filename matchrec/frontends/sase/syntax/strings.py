@@ -16,10 +16,10 @@ _ESCAPED_OR_QUOTE = re.compile(r"\\.|'", re.DOTALL)
 
 
 def in_single_quotes(text: str) -> str:
-    """A literal's text with single quotes around each string.
+    r"""A literal's text with single quotes around each string.
 
     >>> in_single_quotes('DATE "2024-01-31"'), in_single_quotes('"it\'s"')
-    ("DATE '2024-01-31'", "'it\\\\'s'")
+    ("DATE '2024-01-31'", "'it\\'s'")
     """
     return _STRING.sub(_single, text)
 

@@ -1,0 +1,57 @@
+"""What the site of the documentation has beside `docs`, for mkdocs.
+
+A page lies in the site where it lies in the project, and what is in `docs` a folder higher. Links
+are written for the project, so those that lead into `docs` or out of it are written anew.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parent.parent.parent
+BESIDE = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "sql_examples/**/README.md",
+    "sql_examples/*.sql",
+    "tests/cases/**/README.md",
+)
+LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
+BUILT_LINK = re.compile(r'\s(?:href|src)="(?!\w+:|/|#)([^"#?]+)')
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """The files of `docs`, and those beside it that pages lead to."""
+    for path in (path for pattern in BESIDE for path in sorted(ROOT.glob(pattern))):
+        place = path.relative_to(ROOT).as_posix()
+        files.append(File.generated(config, place, abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """The page with links that lead to the same files in the site."""
+    place = page.file.src_uri
+    generated = page.file.generated_by is not None
+    folder = posixpath.dirname(place if generated else f"docs/{place}")
+
+    def moved(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(folder, link[1])).removeprefix("docs/")
+        known = files.get_file_from_path(target) is not None
+        return posixpath.relpath(target, posixpath.dirname(place) or ".") if known else link[1]
+
+    return LINK.sub(moved, markdown)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Raises where a page as built asks for a file that the site does not have."""
+    for page in Path(config.site_dir).glob("**/index.html"):
+        for link in set(BUILT_LINK.findall(page.read_text(encoding="utf-8"))):
+            if not (page.parent / link).exists():
+                raise PluginError(f"{page} asks for {link}, which is not there")

@@ -1,0 +1,65 @@
+"""Every example of a docstring runs, every public name is on a page of the reference with one."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+MODULES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((ROOT / "matchrec").rglob("*.py"))
+    if ">>>" in path.read_text(encoding="utf-8")
+]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+SHOWN = re.compile(
+    r"^::: matchrec\.(\w+)\n(?:    options:\n      members: (?:\[(.*)\]|(false))\n)?", re.M
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_do_what_they_say(name: str, spark: SparkSession) -> None:
+    """An example of a public call has a session and the package."""
+    module = importlib.import_module(name)
+    names = {"spark": spark, "matchrec": matchrec}
+    found = doctest.testmod(module, extraglobs=names, optionflags=FLAGS)
+    assert found.attempted
+    assert not found.failed
+
+
+def shown() -> Iterator[tuple[str, Any]]:
+    """What the reference shows, by name."""
+    for page in sorted(REFERENCE.glob("*.md")):
+        for name, members, none in SHOWN.findall(page.read_text(encoding="utf-8")):
+            value = getattr(matchrec, name)
+            yield name, value
+            if isinstance(value, type) and not none:
+                for member in members.split(", ") if members else vars(value):
+                    if not member.startswith("_"):
+                        yield f"{name}.{member}", getattr(value, member)
+
+
+def test_the_reference_has_every_public_name() -> None:
+    names = [name for name, _ in shown() if "." not in name]
+    assert sorted(names) == sorted(matchrec.__all__)
+
+
+def test_every_public_call_has_an_example() -> None:
+    without = [name for name, value in shown() if callable(value) and not has_example(value)]
+    assert not without
+
+
+def has_example(value: Any) -> bool:
+    """Whether the docstring has one; a kind of error needs none, as nobody makes one."""
+    is_error = isinstance(value, type) and issubclass(value, Exception)
+    return is_error or ">>>" in (value.__doc__ or "")
