@@ -11,9 +11,15 @@
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
     matchrec.explain_sase(df, text, ...)       the same of a SASE+ query
     matchrec.explain_pattern(df, pattern, ...) the same of a pattern
+    matchrec.why(spark, query, partition=...)  why its clause did not match there, row by row
+    matchrec.why_clause(df, clause), why_sase(df, text, ...), why_pattern(df, pattern, ...)
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
+    matchrec.coverage(spark, query)            how far starting rows come, and what ends them
     matchrec.Counters()                        what a query's matching costs, once it has run
     matchrec.progress(spark, counters)         how far it is, while it runs
+    matchrec.plot(matches, data, x=..., y=...) matches drawn over the rows they were found in
+
+In a notebook, `%load_ext matchrec` makes `%%matchrec` known.
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
 """
@@ -23,10 +29,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matchrec.api.convert import Conversion, convert
+    from matchrec.api.coverage import coverage
     from matchrec.api.install import install, uninstall
     from matchrec.api.patterns import detect, explain_pattern
+    from matchrec.api.plot import plot
     from matchrec.api.sase import explain_sase, sase, unwind
     from matchrec.api.sql import explain, match_recognize, sql
+    from matchrec.api.why import why, why_clause, why_pattern, why_sase
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
@@ -48,15 +57,18 @@ if TYPE_CHECKING:
         SkippedRowWarning,
     )
     from matchrec.explanation import Explanation
+    from matchrec.explanation.coverage import Coverage
     from matchrec.frontends.pattern import AfterMatch, Pattern
     from matchrec.spark.counters import Counters
     from matchrec.spark.progress import progress
+    from matchrec.tracing.why import Why
 
 __all__ = [
     "AfterMatch",
     "AnyRowsWarning",
     "Conversion",
     "Counters",
+    "Coverage",
     "EmptyMatchesWarning",
     "Explanation",
     "MatchRecognizeError",
@@ -74,33 +86,45 @@ __all__ = [
     "ReluctantEndWarning",
     "SameValueWarning",
     "SkippedRowWarning",
+    "Why",
     "convert",
+    "coverage",
     "detect",
     "explain",
     "explain_pattern",
     "explain_sase",
     "install",
     "match_recognize",
+    "plot",
     "progress",
     "sase",
     "sql",
     "uninstall",
     "unwind",
+    "why",
+    "why_clause",
+    "why_pattern",
+    "why_sase",
 ]
 
 
 _HOMES = {
     "matchrec.api.convert": ("Conversion", "convert"),
+    "matchrec.api.coverage": ("coverage",),
     "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.patterns": ("detect", "explain_pattern"),
+    "matchrec.api.plot": ("plot",),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
     "matchrec.errors.warnings.kinds": tuple(one for one in __all__ if one.endswith("Warning")),
+    "matchrec.api.why": ("why", "why_clause", "why_pattern", "why_sase"),
     "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
+    "matchrec.explanation.coverage": ("Coverage",),
     "matchrec.frontends.pattern": ("AfterMatch", "Pattern"),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.progress": ("progress",),
+    "matchrec.tracing.why": ("Why",),
 }
 
 
@@ -114,6 +138,20 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     homes = (home for home, names in _HOMES.items() if name in names)
     return getattr(import_module(next(homes, "matchrec.errors")), name)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext matchrec` in a notebook: see `matchrec.notebook`."""
+    from matchrec.notebook.extension import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """`%unload_ext matchrec`."""
+    from matchrec.notebook.extension import unload
+
+    unload(shell)
 
 
 def __dir__() -> list[str]:

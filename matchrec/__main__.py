@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from matchrec.cli.commands import convert, explain, run
+from matchrec.cli.commands import convert, run
 from matchrec.cli.demo import demo
+from matchrec.cli.questions import coverage, explain, why
 from matchrec.cli.warm import warm
 
 EXIT_CODES = """
@@ -28,7 +29,7 @@ def main() -> None:
     """
 
 
-for command in (run, explain, convert, demo, warm):
+for command in (run, explain, why, coverage, convert, demo, warm):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ MAY_IMPORT = {
     "jit": set(),
     "plan": {"source", "errors"},
     "conditions": {"source", "errors", "plan"},
-    "frontends": {"source", "errors", "arguments", "plan"},
+    "pictures": {"plan"},
+    "frontends": {"source", "errors", "arguments", "plan", "pictures"},
     "writing": {"source", "errors", "plan", "frontends"},
     "nfa": {"source", "errors", "plan"},
     "pruning": {"plan", "conditions", "nfa"},
@@ -50,6 +51,7 @@ MAY_IMPORT = {
     },
     "explanation": {
         "arguments",
+        "pictures",
         "plan",
         "conditions",
         "nfa",
@@ -58,8 +60,20 @@ MAY_IMPORT = {
         "output",
         "compile",
     },
-    "spark": {"source", "errors", "arguments", "plan", "conditions", "engine", "output", "compile"},
-    "cli": {"errors", "jit", "spark"},
+    "tracing": {"source", "plan", "conditions", "nfa", "evaluate", "engine", "explanation"},
+    "spark": {
+        "source",
+        "errors",
+        "arguments",
+        "plan",
+        "pictures",
+        "conditions",
+        "engine",
+        "output",
+        "compile",
+    },
+    "charts": {"errors", "arguments", "plan"},
+    "cli": {"errors", "jit", "spark", "charts"},
 }
 
 THIRD_PARTIES = {
@@ -67,15 +81,16 @@ THIRD_PARTIES = {
     "lark": {"frontends"},
     "numba": {"jit"},
     "llvmlite": set(),
-    "numpy": {"jit", "nfa", "evaluate", "engine", "output", "spark"},
+    "numpy": {"jit", "nfa", "evaluate", "engine", "output", "tracing", "spark"},
     "pyarrow": {"spark"},
-    "pandas": {"spark", "cli"},
-    "py4j": {"spark", "cli"},
-    "pyspark": {"spark", "api", "cli"},
-    "matplotlib": {"cli"},
+    "pandas": {"tracing", "spark", "cli"},
+    "py4j": {"spark", "cli", "notebook"},
+    "pyspark": {"spark", "api", "charts", "cli", "notebook"},
+    "IPython": {"notebook"},
     "click": {"cli", "__main__"},
     "rich": {"spark", "cli"},
-    "graphviz": {"explanation"},
+    "matplotlib": {"charts", "cli"},
+    "railroad": {"pictures"},
 }
 
 
@@ -118,7 +133,7 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
 
 
 def test_every_layer_is_known() -> None:
-    known = {*MAY_IMPORT, "api", "__init__", "__main__"}
+    known = {*MAY_IMPORT, "api", "notebook", "__init__", "__main__"}
     assert {layer(module) for module in MODULES} <= known
 
 

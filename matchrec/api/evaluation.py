@@ -18,6 +18,7 @@ from matchrec.frontends.sql.query.splice import (
     rows_of,
     select_from,
 )
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.template import Template
 from matchrec.source import Span
@@ -63,9 +64,14 @@ class Evaluation:
         with shown_in(self.query.source):
             return [self.site(site) for site in self.query.sites]
 
-    def site(self, site: Site) -> Executed:
+    def plan(self, site: Site) -> MatchPlan:
+        """What a clause asks for."""
         values = self.runner.args
-        plan = lower(site.clause, values if isinstance(values, dict) else {})
+        return lower(site.clause, values if isinstance(values, dict) else {})
+
+    def site(self, site: Site) -> Executed:
+        """The result of a clause, from now on a view for others."""
+        plan = self.plan(site)
         executed = execute(plan, self.relation(site), site.relation_alias, self.options, site.use)
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})
         return executed

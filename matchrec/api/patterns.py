@@ -19,7 +19,9 @@ from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern, PatternQuery, lower_pattern, textual
 from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import quoted
+from matchrec.source import Source
 from matchrec.spark.counters import Counters
 from matchrec.spark.errors.diagnose import first_line
 from matchrec.spark.execute import Executed, Options, execute
@@ -123,9 +125,8 @@ class PatternCall:
     form: str
     timeouts: bool
 
-    def executed(self, options: Options) -> tuple[Executed, Remarks]:
-        """The result with what explains it, and what in the pattern is nearly never meant."""
-        check_session(self.df.sparkSession)
+    def lowered(self) -> LoweredCall:
+        """What the pattern means, and the events that it is about."""
         stages, columns = textual(self.pattern.stages)
         columns_of_events = tuple(quoted(name) for name in self.df.columns)
         frame = with_conditions(self.df, columns)
@@ -139,11 +140,26 @@ class PatternCall:
             self.timeouts,
             dialect_of(self.df.sparkSession, stages),
         )
-        plan, source = lower_pattern(query)
-        with shown_in(source, PATTERN_CALLS):
-            executed = execute(plan, relation_of(frame), None, options)
-            found = remarks_in(executed.plan, source)
-        return replace(executed, dataframe=executed.dataframe.drop(*columns)), found
+        return LoweredCall(*lower_pattern(query), frame, tuple(columns))
+
+    def executed(self, options: Options) -> tuple[Executed, Remarks]:
+        """The result with what explains it, and what in the pattern is nearly never meant."""
+        check_session(self.df.sparkSession)
+        lowered = self.lowered()
+        with shown_in(lowered.source, PATTERN_CALLS):
+            executed = execute(lowered.plan, relation_of(lowered.frame), None, options)
+            found = remarks_in(executed.plan, lowered.source)
+        return replace(executed, dataframe=executed.dataframe.drop(*lowered.columns)), found
+
+
+@dataclass(frozen=True)
+class LoweredCall:
+    """A plan with its source, over events with further columns, which do not come out."""
+
+    plan: MatchPlan
+    source: Source
+    frame: DataFrame
+    columns: tuple[str, ...]
 
 
 def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:

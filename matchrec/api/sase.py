@@ -25,6 +25,7 @@ from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.compressed import as_graph
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
 from matchrec.spark.after.unwind import mark_graph, unwind_graph
 from matchrec.spark.counters import Counters
@@ -127,12 +128,16 @@ class SaseCall:
     type_column: str
     output: MatchOutput
 
+    def plan(self) -> MatchPlan:
+        """What the text means."""
+        return compile_sase(
+            self.text, self.order_by, self.partition_by, self.type_column, self.output
+        )
+
     def executed(self, options: Options) -> Executed:
         """The result, and what explains it."""
         with shown_in(Source(self.text), SASE):
-            plan = compile_sase(
-                self.text, self.order_by, self.partition_by, self.type_column, self.output
-            )
+            plan = self.plan()
             check_session(self.df.sparkSession)
             try:
                 executed = execute(as_graph(plan), relation_of(self.df), None, options)

@@ -41,6 +41,12 @@ def are_values(given: object) -> bool:
     return given is None or (isinstance(given, list) and all_of(is_value, given))
 
 
+def names_row(given: object) -> bool:
+    """Whether it may be compared with ORDER BY columns."""
+    known = type(given).__module__.split(".")[0] in ("numpy", "pandas")
+    return given is None or known or isinstance(given, (*TEXT_VALUES, date, timedelta, tuple))
+
+
 def fills_hole(given: object) -> bool:
     """Whether `{name}` may stand for it: what Spark's `sql` writes into the text as SQL."""
     if isinstance(given, list | tuple):
@@ -95,3 +101,25 @@ TABLE = Kind(
 )
 PATTERN = Kind("a Pattern", instance_of(Pattern), 'write matchrec.Pattern.begin("a")...')
 SKIP = Kind("an AfterMatch", instance_of(AfterMatch), "write skip=matchrec.AfterMatch.SKIP_TO_NEXT")
+PARTITION = Kind(
+    "a dict of values by the names of the PARTITION BY columns, or None",
+    lambda given: given is None or (isinstance(given, dict) and all_of(instance_of(str), given)),
+    'write partition={"name": value}',
+)
+ROW = Kind(
+    "a value of an ORDER BY column, or a tuple of values of several",
+    names_row,
+    "write row=value, or leave it out",
+)
+LIMIT = Kind(
+    "a whole number of 1 or more, how many attempts are shown",
+    lambda given: is_whole(given) and 1 <= given < 2**31,
+    "write limit=5, or leave it out",
+)
+CLAUSE = Kind(
+    "the number of a clause, or the alias of its result, or None",
+    lambda given: (
+        given is None or isinstance(given, str) or (is_whole(given) and abs(given) < 2**31)
+    ),
+    "write clause=1",
+)

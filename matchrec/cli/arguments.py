@@ -88,13 +88,16 @@ def tells_failures(function: Callable[..., None]) -> Callable[..., None]:
 
 SETTING = Parsed("NAME=VALUE", setting)
 QUERY = click.argument("query", metavar="QUERY")
-EVENTS = together(
+STREAM = together(
     click.option(
         "--events", metavar="NAME", help="The table of the events; may be left out if there is one."
     ),
     click.option("--order-by", multiple=True, metavar="SQL", help="What events are sorted by."),
     click.option("--partition-by", multiple=True, metavar="SQL", help="What divides the events."),
     click.option("--type-column", metavar="SQL", help="The type of an event [event_type]."),
+)
+EVENTS = together(
+    STREAM,
     click.option(
         "--matches",
         "output",
@@ -115,7 +118,7 @@ SESSION = together(
         "--conf", multiple=True, type=SETTING, help="A setting of Spark. May be repeated."
     ),
 )
-ASKED = together(
+ABOUT = together(
     QUERY,
     SESSION,
     click.option(
@@ -132,6 +135,9 @@ ASKED = together(
         type=SETTING,
         help="The value of :NAME in SQL: a number, true, false, null, DATE'2026-01-31', or text.",
     ),
+)
+ASKED = together(
+    ABOUT,
     click.option("--slices", type=click.IntRange(1), help="Into how many a partition is cut [1]."),
     click.option(
         "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
@@ -140,5 +146,10 @@ ASKED = together(
     click.option("--form", metavar="FORM", help="verbose | compressed; matches | events."),
     click.option("--skip", metavar="SKIP", help=f"Of a Pattern: {SKIPS}."),
     click.option("--timeouts", is_flag=True, help="Of a Pattern: also what has timed out."),
+)
+CLAUSE = click.option(
+    "--clause",
+    metavar="NUMBER|ALIAS",
+    help="One of several, by number or alias.",
 )
 FILE = Parsed("FILE", writable)

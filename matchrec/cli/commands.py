@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import matchrec
-from matchrec.cli.arguments import ASKED, DIALECTS, EVENTS, FILE, QUERY, Parsed, tells_failures
-from matchrec.cli.failures import Exit, fail
+from matchrec.cli.arguments import ASKED, DIALECTS, EVENTS, QUERY, Parsed, tells_failures
 from matchrec.cli.files import Table, writable_table, write
 from matchrec.cli.notices import tell, warnings_told
-from matchrec.cli.queries import Query, language_of, load_pattern, query_of, written
+from matchrec.cli.queries import language_of, load_pattern, query_of, written
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, print_rows
 from matchrec.cli.session import Settings, local_session
-from matchrec.errors import command as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,61 +78,6 @@ def session_over(tables: tuple[Table, ...], settings: Settings) -> Iterator[Spar
         for table in tables:
             table.register(spark)
         yield spark
-
-
-@click.command()
-@ASKED
-@click.option("--analyze", is_flag=True, help="Run it too, and say what it has counted.")
-@click.option("--dot", type=FILE, help="Write the automaton as a Graphviz file.")
-@click.option("--svg", type=FILE, help="Draw the automaton; needs Graphviz.")
-@tells_failures
-def explain(  # noqa: PLR0913 -- one for each option
-    query: str,
-    tables: tuple[Table, ...],
-    conf: Settings,
-    analyze: bool,
-    dot: Path | None,
-    svg: Path | None,
-    **options: Any,
-) -> None:
-    """Show how a query would run.
-
-    QUERY is as that of `matchrec run`.
-    """
-    asked = query_of(query, tables, options)
-    with session_over(tables, conf) as spark:
-        explanation = asked.explanation(spark)
-        if analyze:
-            explanation = with_counters(explanation, asked, spark)
-        print(explanation)
-    if dot:
-        dot.write_text(explanation.dot, encoding="utf-8")
-    if svg:
-        draw(explanation, svg)
-
-
-def with_counters(
-    explanation: matchrec.Explanation, asked: Query, spark: SparkSession
-) -> matchrec.Explanation:
-    """The same with what a run has counted, if the query has a clause."""
-    if not explanation.clauses:
-        return explanation
-    counters = matchrec.Counters()
-    frame = asked.dataframe(spark, counters)
-    with matchrec.progress(spark, counters):
-        counters.run(frame)
-    return explanation.with_counters(counters)
-
-
-def draw(explanation: matchrec.Explanation, file: Path) -> None:
-    """Writes a drawing of each clause's program; of several, the second to `name.2.svg`."""
-    try:
-        drawings = explanation.svg()
-    except (RuntimeError, ModuleNotFoundError) as error:
-        fail(str(errors.no_picture(str(error))), Exit.FAILED)
-    for number, drawing in enumerate(drawings, 1):
-        path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
-        path.write_text(drawing, encoding="utf-8")
 
 
 @click.command()

@@ -61,6 +61,16 @@ class Query:
         functions = matchrec.explain, matchrec.explain_sase, matchrec.explain_pattern
         return self._call(functions, spark)
 
+    def why(self, spark: SparkSession, **about: object) -> matchrec.Why:
+        """How the search of one partition went."""
+        functions = matchrec.why, matchrec.why_sase, matchrec.why_pattern
+        return self._call(functions, spark, **about)
+
+    def coverage(self, spark: SparkSession, **about: object) -> matchrec.Coverage:
+        """How far starting rows come, in SQL."""
+        assert self.language == "sql"
+        return self._call((matchrec.coverage,) * 3, spark, **about)
+
     def _call(
         self, functions: tuple[Callable[..., T], ...], spark: SparkSession, **more: object
     ) -> T:
@@ -125,21 +135,26 @@ def passed(name: str, given: Any) -> Any:
 
 
 def value_of(text: str) -> Any:
-    """The value of a parameter: what it says as a literal of SQL, or else the text itself.
+    """The value of a parameter: what it says as a literal of SQL, or else the text itself."""
+    if TYPED.fullmatch(text):
+        from pyspark.sql.functions import expr
+
+        return expr(text)
+    return plain_value_of(text)
+
+
+def plain_value_of(text: str) -> int | float | Decimal | bool | str | None:
+    """A number, a truth value, NULL or a text; dates and the like are texts.
 
     A number with a leading zero is a text, and so is what stands in quotes.
 
-    >>> [value_of(text) for text in ("12", "1.5", "1e3", "007", "null", "O'Hara", "'12'")]
+    >>> [plain_value_of(text) for text in ("12", "1.5", "1e3", "007", "null", "O'Hara", "'12'")]
     [12, Decimal('1.5'), 1000.0, '007', None, "O'Hara", '12']
     """
     if NUMBER.fullmatch(text):
         return float(text) if "e" in text.lower() else Decimal(text) if "." in text else int(text)
     if text.lower() in WORDS:
         return WORDS[text.lower()]
-    if TYPED.fullmatch(text):
-        from pyspark.sql.functions import expr
-
-        return expr(text)
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     return text

@@ -15,6 +15,7 @@ from matchrec.conditions.residual import (
     VariableAt,
 )
 from matchrec.conditions.row_column import RowColumn, cast, row_column
+from matchrec.conditions.split import framed
 from matchrec.conditions.types import NUMBERS, Family, ValueType
 from matchrec.conditions.typing.run_columns import RunColumns
 from matchrec.conditions.typing.typer import TRUE_COLUMN
@@ -94,6 +95,9 @@ def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
 
 def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
     """The columns that an aggregate may read, in its basic form and in Spark's."""
+    if aggregate.frame is not None:
+        yield RowColumn((framed(aggregate),))
+        return
     form = basic(aggregate)
     if form is not None and form.column is not None:
         yield form.column

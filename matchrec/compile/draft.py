@@ -21,7 +21,7 @@ class Draft:
     """A query before the types of its columns are known.
 
     optimisations: those of event selection. relevant, neighbours: as in `Executable`, once it is
-    pruned.
+    pruned. observed: truth values that are no variable's condition.
     """
 
     plan: MatchPlan
@@ -31,11 +31,13 @@ class Draft:
     optimisations: Optimisations
     relevant: tuple[RowColumn, ...] = ()
     neighbours: tuple[Neighbours, ...] = ()
+    observed: tuple[RowColumn, ...] = ()
 
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
-        """The conditions that Spark evaluates before the match, each once."""
-        return tuple(dict.fromkeys(o.before for o in self.conditions if o.before is not None))
+        """The truth values that Spark computes before the match, each once."""
+        conditions = (one.before for one in self.conditions if one.before is not None)
+        return tuple(dict.fromkeys((*conditions, *self.observed)))
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Every column whose type the link needs, each once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from matchrec.conditions.row_column import RowColumn
-from matchrec.plan.expression import Navigation
+from matchrec.plan.expression import Navigation, Scalar
 from matchrec.source import Span
 
 
@@ -92,12 +92,17 @@ Step = Value | RunningAggregate | ListAggregate | VariableAt | NumberOfMatch | C
 
 @dataclass(frozen=True, slots=True)
 class SplitCondition:
-    """One variable's condition; an absent part is true."""
+    """One variable's condition; an absent part is true.
+
+    tests: the conjuncts of `before`. rest: those that `during` is made of, as they were written.
+    """
 
     variable: str
     before: RowColumn | None
     during: Step | None
     span: Span | None
+    tests: tuple[RowColumn, ...] = ()
+    rest: tuple[Scalar, ...] = ()
 
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})

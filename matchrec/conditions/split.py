@@ -85,18 +85,16 @@ class ConditionSplitter:
 
     def condition(self, scalar: Scalar) -> SplitCondition:
         """Conjuncts at a fixed distance go before the match, the others during it."""
-        before: list[RowColumn] = []
-        during: list[Step] = []
-        for part in conjuncts(scalar):
-            if self.is_fixed(part):
-                before.append(self.fixed_column(part))
-            else:
-                during.append(self.step(part))
+        parts = conjuncts(scalar)
+        tests = tuple(self.fixed_column(part) for part in parts if self.is_fixed(part))
+        rest = tuple(part for part in parts if not self.is_fixed(part))
         return SplitCondition(
             self.variable,
-            conjunction(tuple(before)) if before else None,
-            all_of(during, scalar.span) if during else None,
+            conjunction(tests) if tests else None,
+            all_of([self.step(part) for part in rest], scalar.span) if rest else None,
             scalar.span,
+            tests,
+            rest,
         )
 
     def is_fixed(self, scalar: Scalar) -> bool:
@@ -126,8 +124,8 @@ class ConditionSplitter:
                 return Shifted(argument if distance else write(piece), distance)
             case Classifier():
                 return string_literal(self.variable)
-            case Aggregate(frame=Frame() as frame):
-                return Framed(tuple(call_pieces(piece)), frame)
+            case Aggregate(frame=Frame()):
+                return framed(piece)
             case str():
                 return piece
             case _:
@@ -195,6 +193,12 @@ class ConditionSplitter:
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
         return replace(self, variable=variable).step(term)
+
+
+def framed(aggregate: Aggregate) -> Framed:
+    """An aggregate over a frame as what Spark computes for every row."""
+    assert aggregate.frame is not None
+    return Framed(tuple(call_pieces(aggregate)), aggregate.frame)
 
 
 def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:

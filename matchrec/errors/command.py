@@ -82,15 +82,3 @@ def no_such_pattern(place: str, name: str, known: Iterable[str]) -> MatchRecogni
     return MatchRecognizeError(
         f"`{name}` is no Pattern in `{place}`", notes=(f"Patterns there: {listed(known)}",)
     )
-
-
-def no_picture(reason: str) -> MatchRecognizeError:
-    """The automaton cannot be drawn on this machine."""
-    return MatchRecognizeError(reason, hint="or write --dot FILE, and draw it elsewhere")
-
-
-def no_such_table(name: str) -> MatchRecognizeError:
-    """--events names no table."""
-    return MatchRecognizeError(
-        f"--events names `{name}`, which is no table", hint="write --table NAME=PATH"
-    )

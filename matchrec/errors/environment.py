@@ -82,8 +82,8 @@ def spark_did_not_start(reason: str) -> MatchRecognizeError:
 
 
 def no_matplotlib() -> MatchRecognizeError:
-    """The demo draws a picture."""
+    """Matches are drawn over their rows."""
     return MatchRecognizeError(
-        "the demo draws its picture with matplotlib, which is not installed",
+        "matches are drawn with matplotlib, which is not installed",
         hint="pip install 'matchrec[demo]'",
     )

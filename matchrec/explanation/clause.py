@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import html
-import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from textwrap import indent
 
 from typing_extensions import assert_never
 
-from matchrec.arguments import Kind, all_of, can, instance_of
 from matchrec.compile.executable import Executable
 from matchrec.compile.overlap import find_slice_overlap
 from matchrec.conditions.functions.formula import names_of
@@ -18,6 +15,8 @@ from matchrec.conditions.row_column import Neighbours, show_column
 from matchrec.conditions.run_condition import Call, parts_of
 from matchrec.engine.cost import classify_time
 from matchrec.engine.slices.starting_rows import SliceOverlap
+from matchrec.explanation.drawing.automaton import draw_program
+from matchrec.explanation.drawing.lines import program_lines
 from matchrec.explanation.formulas import formulas
 from matchrec.explanation.nondeterminism import nondeterminism_lines
 from matchrec.explanation.selection import (
@@ -57,7 +56,7 @@ class ExplainedClause:
         """Titles and lines, in the order of the stages; one without lines does not appear."""
         plan, executable = self.plan, self.executable
         task = executable.task
-        program = task.pattern.program.text(formulas(plan, task))
+        program = program_lines(task.pattern.program, formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
         yield "partitions and order", partition_lines(plan, self.keys)
         yield "slices", slice_lines(plan, executable, self.slices)
@@ -66,7 +65,7 @@ class ExplainedClause:
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
         yield "computed by Spark before the match", before_lines(executable)
         yield "conditions", condition_lines(plan, executable)
-        yield "program (NFA^b; edges in preferment order)", iter((program,))
+        yield "program (NFA^b; edges in preferment order)", program
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "engine", engine_lines(executable)
@@ -81,65 +80,28 @@ class ExplainedClause:
         task = self.executable.task
         return task.pattern.program.dot(formulas(self.plan, task))
 
-
-CLAUSES = Kind(
-    "what has been explained",
-    lambda given: isinstance(given, tuple) and all_of(instance_of(ExplainedClause), given),
-    "write matchrec.explain(spark, query)",
-)
-COUNTERS = Kind("Counters", can("values", "observe"), "write matchrec.Counters()").or_none()
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What a query compiles to; prints as text, shows as a picture in a notebook.
-
-    counters: those of a run of the query, if any.
-    """
-
-    clauses: tuple[ExplainedClause, ...]
-    counters: object | None = None
-
-    def __post_init__(self) -> None:
-        CLAUSES.check("Explanation", "clauses", self.clauses)
-        COUNTERS.check("Explanation", "counters", self.counters)
-
-    def with_counters(self, counters: object) -> Explanation:
-        """The same with what `counters` say of the query's last run, once they have values."""
-        return replace(self, counters=counters)
-
-    def __str__(self) -> str:
-        text = self._clauses()
-        if self.counters is None:
-            return text
-        return f"{text}\ncounters of the last run\n{indent(str(self.counters), '  ')}"
-
-    def _clauses(self) -> str:
-        if not self.clauses:
-            return "no MATCH_RECOGNIZE clause: the query is Spark's alone"
-        if len(self.clauses) == 1:
-            return str(self.clauses[0])
-        numbered = enumerate(self.clauses, 1)
-        return "\n\n".join(f"clause {number}\n{indent(str(one), '  ')}" for number, one in numbered)
+    @property
+    def svg(self) -> str:
+        """A drawing of the program."""
+        task = self.executable.task
+        return draw_program(task.pattern.program, formulas(self.plan, task))
 
     @property
-    def dot(self) -> str:
-        """The programs of all clauses in Graphviz's language, one graph after the other."""
-        return "\n".join(clause.dot for clause in self.clauses)
+    def diagram(self) -> str:
+        """A railroad diagram of the row pattern, or of the stages."""
+        from matchrec.pictures.row_pattern import draw_row_pattern
+        from matchrec.pictures.stages import draw_stages
 
-    def svg(self) -> list[str]:
-        """A drawing of each clause's program. Raises RuntimeError without Graphviz's `dot`."""
-        if shutil.which("dot") is None:
-            raise RuntimeError("drawing needs the program `dot`: install Graphviz, then try again")
-        import graphviz
+        conditions = {one.variable: show_scalar(one.condition) for one in self.plan.definitions}
+        if self.plan.staging is not None:
+            return draw_stages(self.plan.staging.steps, conditions)
+        return draw_row_pattern(self.plan.pattern, conditions)
 
-        return [
-            graphviz.Source(clause.dot).pipe("svg", encoding="utf-8") for clause in self.clauses
-        ]
-
-    def _repr_html_(self) -> str:
-        drawings = self.svg() if shutil.which("dot") is not None else []
-        return "".join(drawings) + f"<pre>{html.escape(str(self))}</pre>"
+    @property
+    def summary(self) -> str:
+        """The row pattern and what searches for it, in one line."""
+        algorithm = self.executable.algorithm
+        return f"{self.executable.pattern} ({algorithm.engine}, {algorithm.name})"
 
 
 def partition_lines(plan: MatchPlan, tests: tuple[str, ...]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.interface import Task
+from matchrec.explanation.drawing.repeats import said_once
 from matchrec.explanation.selection import merges_runs
 from matchrec.explanation.sources import (
     BEGIN_BEGIN,
@@ -39,8 +40,9 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
         for source in sources(choices, task.selection, waits=place > 0):
             found.setdefault(source, []).append(state)
     for source, states in found.items():
-        where = ", ".join(str(state) for state in states)
-        plural = "s" if len(states) > 1 else ""
+        said = [state for state, _ in said_once(dict.fromkeys(states), task.pattern.program)]
+        where = ", ".join(map(str, said))
+        plural = "s" if len(said) > 1 else ""
         yield f"may have {source.name} in state{plural} {where}: {source.runs}"
     if not found:
         yield "none: a row leads a run on in one way at most"

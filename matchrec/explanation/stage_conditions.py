@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.interface import Task
+from matchrec.explanation.drawing.repeats import said_once
 from matchrec.explanation.sources import IGNORE_PROCEED, TAKE_IGNORE, TAKE_PROCEED, Source
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
 from matchrec.plan.expression import ColumnReference, Reference, Scalar, render
@@ -99,10 +100,11 @@ def test_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
 def choices_of_runs(executable: Executable) -> Iterator[str]:
     """States in which one row may lead a run on in more than one way."""
     program = executable.task.pattern.program
+    every = {number: tuple(sources(program, number)) for number in range(len(program.states))}
     found = [
         f"may have {source.name} in state {program.named(number)}: {source.runs}"
-        for number in range(len(program.states))
-        for source in sources(program, number)
+        for number, known in said_once(every, program)
+        for source in known
     ]
     yield from found or ["none: a row leads a run on in one way at most"]
 

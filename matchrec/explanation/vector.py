@@ -30,6 +30,8 @@ from matchrec.evaluate.meanings import (
     RecentVariable,
     Reduced,
 )
+from matchrec.explanation.drawing.repeats import said_once
+from matchrec.nfa.program import StateId
 
 
 def vector_lines(executable: Executable) -> Iterator[str]:
@@ -42,12 +44,14 @@ def vector_lines(executable: Executable) -> Iterator[str]:
     columns = [show_column(executable.crossing.columns[index]) for index in held]
     vector = Vector(task, compiled.linked, columns)
     yield from vector.values()
-    needed: dict[str, set[str]] = {}
+    program = task.pattern.program
+    needed: dict[StateId, set[str]] = {}
     for place, state in enumerate(task.pattern.folding.states):
-        if place >= task.pattern.folding.starts and state != task.pattern.program.final:
-            needed.setdefault(task.pattern.program.named(state), set()).update(vector.needed(place))
-    for state_name, values in needed.items():
-        yield f"in state {state_name}: {' '.join(sorted(values, key=by_number)) or 'nothing'}"
+        if place >= task.pattern.folding.starts and state != program.final:
+            needed.setdefault(state, set()).update(vector.needed(place))
+    for state, values in said_once(needed, program):
+        listed = " ".join(sorted(values, key=by_number)) or "nothing"
+        yield f"in state {program.named(state)}: {listed}"
 
 
 @dataclass(frozen=True, slots=True)

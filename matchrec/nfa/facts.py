@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from matchrec.nfa.closure import Folded
 from matchrec.nfa.program import VariableId
 
+UNREACHABLE = 1 << 30
+
 
 def most_rows(folded: Folded) -> int | None:
     """The number of rows of the longest match, None where there is no bound."""
@@ -27,6 +29,22 @@ def most_rows(folded: Folded) -> int | None:
             if missing[source] == 0:
                 done.append(source)
     return longest[0] if len(done) == len(folded) else None
+
+
+def least_rows(folded: Folded) -> tuple[int, ...]:
+    """For each state, the number of rows that a match needs from there at least.
+
+    UNREACHABLE where no way leads to an acceptance, as in `A $ B`.
+    """
+    sources = _sources(folded)
+    least = [0 if any(c.accepts for c in choices) else UNREACHABLE for choices in folded]
+    found = [state for state, rows in enumerate(least) if rows == 0]
+    for state in found:  # grows while it is read
+        for source in sources[state]:
+            if least[source] == UNREACHABLE:
+                least[source] = least[state] + 1
+                found.append(source)
+    return tuple(least)
 
 
 def is_deterministic(folded: Folded) -> bool:

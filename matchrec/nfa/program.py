@@ -115,17 +115,15 @@ class Program:
         return len(done) == len(self.states)
 
     def __str__(self) -> str:
-        return self.text({})
+        return "\n".join(self.text_of(state) for state in range(len(self.states)))
 
-    def text(self, formulas: Formulas) -> str:
-        """The states and their edges, a line each, with what is known of their formulas."""
-        lines = []
-        for number, state in enumerate(self.states):
-            lines.append(f"{self.named(number)}{self._role(number)}")
-            for order, edge in enumerate(state.edges):
-                formula = formulas.get((number, order))
-                condition = "" if formula is None else f" if {formula}"
-                lines.append(f"    {self.label(edge)} -> {self.named(edge.target)}{condition}")
+    def text_of(self, state: StateId, formulas: Formulas = NO_FORMULAS) -> str:
+        """A state and its edges, a line each, with what is known of their formulas."""
+        lines = [f"{self.named(state)}{self._role(state)}"]
+        for order, edge in enumerate(self.states[state].edges):
+            formula = formulas.get((state, order))
+            condition = "" if formula is None else f" if {formula}"
+            lines.append(f"    {self.label(edge)} -> {self.named(edge.target)}{condition}")
         return "\n".join(lines)
 
     def named(self, state: StateId) -> str:
@@ -168,16 +166,24 @@ class Program:
 def order_states(
     states: Sequence[State], start: StateId, ends: tuple[StateId, ...]
 ) -> dict[StateId, StateId]:
-    """New numbers of the states that `start` leads to, as a reader meets them; `ends` are last."""
-    order: dict[StateId, StateId] = {}
-    waiting = [start]
+    """New numbers of the states that `start` leads to, as a reader meets them; `ends` are last.
+
+    A state comes after all that lead to it, but for the edges that go back: what a counted loop
+    repeats stands there copy after copy. Of alternatives the preferred one comes first.
+    """
+    left: dict[StateId, None] = {}  # a state is left after all that it leads to
+    seen = set(ends)
+    waiting = [(start, False)]
     while waiting:
-        state = waiting.pop()
-        if state not in order and state not in ends:
-            order[state] = len(order)
-            waiting += [edge.target for edge in reversed(states[state].edges)]
-    first_end = len(order)
-    return order | {state: first_end + place for place, state in enumerate(ends)}
+        state, done = waiting.pop()
+        if done:
+            left[state] = None
+        elif state not in seen:
+            seen.add(state)
+            waiting.append((state, True))
+            waiting += [(edge.target, False) for edge in states[state].edges]
+    order = [*reversed(left), *ends]
+    return {state: number for number, state in enumerate(order)}
 
 
 def renumber_states(states: Sequence[State], order: Mapping[StateId, StateId]) -> tuple[State, ...]:

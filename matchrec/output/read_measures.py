@@ -13,6 +13,7 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.aggregates import BasicAggregate, basic
 from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.split import framed
 from matchrec.conditions.types import NUMBERS, Family, ValueType
 from matchrec.nfa.places import FIRST_NEAR, TIMED_OUT
 from matchrec.output.pieces import (
@@ -48,6 +49,7 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     MatchNumber,
+    Navigation,
     Piece,
     Reference,
     RowNumber,
@@ -103,7 +105,13 @@ class MeasureReader:
                 assert_never(reference)
 
     def aggregate(self, aggregate: Aggregate) -> Pieces:
-        """An aggregate as a read where its form and its type allow, else as Spark's own."""
+        """An aggregate as a read where its form and its type allow, else as Spark's own.
+
+        One over a frame, which no MEASURES has but the measures of `why`, is that of the last row.
+        """
+        if aggregate.frame is not None:
+            last = Navigation(semantics=Semantics.FINAL)
+            return (self.read(ReadAt(self.place(RowColumn((framed(aggregate),))), last)),)
         collected = self.collected(aggregate)
         if collected is not None:
             return (self.read(collected),)

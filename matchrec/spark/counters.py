@@ -17,7 +17,9 @@ from pyspark.sql import types as spark_types
 
 from matchrec.arguments import Kind, checked, is_number
 from matchrec.engine.selection.kernels import layout
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import nothing_counted
+from matchrec.pictures.html import preformatted, table
 from matchrec.spark import wire
 from matchrec.spark.session import is_connect
 from matchrec.spark.worker.count import (
@@ -69,6 +71,7 @@ COUNTED = (
     Counted("gathering", "seconds of gathering", GATHERING),
 )
 SECONDS = ("waiting", "encoding", "seconds", "gathering")
+SECONDS_OF_REPR = 0.5  # that a notebook waits for the end of an action
 
 
 SECONDS_WAITED = Kind(
@@ -133,13 +136,23 @@ class Counters:
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
+    def __repr__(self) -> str:
+        try:
+            values = self.values(SECONDS_OF_REPR)
+        except MatchRecognizeError:
+            return "<Counters: no action has finished>"
+        return f"<Counters: {values['events']:,} events, {values['matches']:,} matches>"
+
+    def _repr_html_(self) -> str:
+        try:
+            rows = list(written(self.values(SECONDS_OF_REPR)))
+        except MatchRecognizeError as error:
+            return preformatted(str(error))
+        return table([], rows, [False, True])
+
     def _lines(self) -> Iterator[str]:
         values = self.values()
-        for one in COUNTED:
-            if one.name in values:
-                value = values[one.name]
-                number = f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
-                yield f"{one.text:<21}{number:>15}"
+        yield from (f"{text:<21}{number:>15}" for text, number in written(values))
         if len(values) < len(COUNTED):
             yield "without event selection, runs and buffer are not counted"
 
@@ -185,6 +198,14 @@ class Counters:
         """
         self._result = result if is_connect(result.sparkSession) else result.select("*")
         return self._result
+
+
+def written(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
+    """Each counter in words, and its value as one reads it."""
+    for one in COUNTED:
+        if one.name in values:
+            value = values[one.name]
+            yield one.text, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
 
 
 @dataclass

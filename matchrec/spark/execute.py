@@ -103,9 +103,7 @@ def execute(
         drafted = draft(plan, columns, relation.name_of, options.optimisations)
         if is_stream:
             return executed(Events(Preparation(relation, drafted.plan)), drafted, options)
-        keys, first = key_tests(drafted.plan, columns, use), drafted.plan.order_by[:1]
-        order = relation.type_of(first[0].expression.text) if first else None
-        preparation = Preparation(relation, drafted.plan, keys, order)
+        preparation = preparation_of(relation, drafted.plan, key_tests(drafted.plan, columns, use))
         found = executed(preparation, drafted, options)
         used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
         if used == drafted.outputs:
@@ -154,6 +152,13 @@ def check_stream(plan: MatchPlan, options: Options) -> None:
     check_options(options.transport, counted=options.counters is not None)
 
 
+def preparation_of(relation: Relation, plan: MatchPlan, keys: tuple[str, ...]) -> Preparation:
+    """What computes columns and bits of a plan over whole partitions. keys: tests of these."""
+    first = plan.order_by[:1]
+    order = relation.type_of(first[0].expression.text) if first else None
+    return Preparation(relation, plan, keys, order)
+
+
 def settings_of(runner: Runner) -> Settings:
     """The settings of a session that conditions on the run depend on."""
     names = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
@@ -171,14 +176,7 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
     """The result of a draft. Raises one of Spark's `REFUSALS`."""
     relation, columns = preparation.relation, drafted.columns()
     prepared = preparation.dataframe(columns, drafted)
-    types = (value_type(field.dataType) for field in prepared.schema.fields)
-    executable = link(
-        drafted,
-        dict(zip(columns, types, strict=False)),
-        options.engine,
-        ansi=relation.runner.setting("spark.sql.ansi.enabled") == "true",
-        session=settings_of(relation.runner),
-    ).limit(options.max_steps)
+    executable = link_prepared(prepared, relation.runner, drafted, options)
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None and isinstance(preparation, Preparation):
         preparation = replace(preparation, slicing=slicing)
@@ -188,6 +186,20 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
     matched = match_rows(preparation, prepared, executable, options)
     result = relation.runner.analyse(projected(relation, executable, matched))
     return Executed(result, executable, drafted.plan, preparation.keys)
+
+
+def link_prepared(
+    prepared: DataFrame, runner: Runner, drafted: Draft, options: Options
+) -> Executable:
+    """The executable of a draft whose columns Spark has prepared."""
+    types = (value_type(field.dataType) for field in prepared.schema.fields)
+    return link(
+        drafted,
+        dict(zip(drafted.columns(), types, strict=False)),
+        options.engine,
+        ansi=runner.setting("spark.sql.ansi.enabled") == "true",
+        session=settings_of(runner),
+    ).limit(options.max_steps)
 
 
 def slicing_of(plan: MatchPlan, executable: Executable, options: Options) -> Slicing | None:

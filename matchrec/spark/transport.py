@@ -28,6 +28,7 @@ from matchrec.spark.crossing import microseconds
 from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.count import Tally
+from matchrec.spark.worker.cover import CoverageWorker
 from matchrec.spark.worker.match import Worker
 
 if TYPE_CHECKING:
@@ -69,15 +70,10 @@ def map_partitions(
     """
     name = f"match_recognize[PATTERN ({executable.pattern})]"  # what Spark's own plan shows
     counts = schema.names[-1:] == [wire.COUNTERS]
-    run = runner_in_worker(executable, Tally(arrow_schema(schema), so_far) if counts else None)
+    tally = Tally(arrow_schema(schema), so_far) if counts else None
+    run = runner_in_worker(Worker(executable, tally))
     if transport != "pandas":
-
-        def over_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return run(batches)
-
-        over_arrow.__name__ = name
-        with able_workers(prepared.sparkSession):
-            return prepared.mapInArrow(over_arrow, schema)
+        return map_in_arrow(prepared, run, schema, name)
     encoding = PandasEncoding(prepared, executable)
     over_pandas = encoding.function(run)
     over_pandas.__name__ = name
@@ -85,12 +81,25 @@ def map_partitions(
         return encoding.encode().mapInPandas(over_pandas, schema)
 
 
-def runner_in_worker(executable: Executable, tally: Tally | None) -> Run:
-    """The function that matches; it says so in plain words where a worker lacks this package.
+def map_in_arrow(
+    prepared: DataFrame, run: Run, schema: spark_types.StructType, name: str
+) -> DataFrame:
+    """What `run` makes of the rows of each task. name: what Spark's own plan shows."""
 
-    The executable travels as bytes: read with the function, it would fail before a word of ours.
+    def over_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return run(batches)
+
+    over_arrow.__name__ = name
+    with able_workers(prepared.sparkSession):
+        return prepared.mapInArrow(over_arrow, schema)
+
+
+def runner_in_worker(worker: Worker | CoverageWorker) -> Run:
+    """What a worker does; it says so in plain words where a worker lacks this package.
+
+    It travels as bytes: read with the function, it would fail before a word of ours.
     """
-    payload = pickle.dumps(Worker(executable, tally))
+    payload = pickle.dumps(worker)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:

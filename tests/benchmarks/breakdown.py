@@ -20,6 +20,7 @@ import matchrec
 from matchrec.compile.executable import Executable
 from matchrec.spark import execute
 from matchrec.spark.transport import runner_in_worker
+from matchrec.spark.worker.match import Worker
 from tests.benchmarks.compare import identity, written_table
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, Times, measured, median, run, session
@@ -64,7 +65,7 @@ def sent_and_dropped(batches: Batches) -> Batches:
 
 def matched_and_dropped(executable: Executable) -> Callable[[Batches], Batches]:
     """What the worker does, without its rows."""
-    matched = runner_in_worker(executable, None)
+    matched = runner_in_worker(Worker(executable))
 
     def run_and_drop(batches: Batches) -> Batches:
         for batch in matched(batches):

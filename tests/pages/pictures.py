@@ -22,10 +22,17 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
+from matchrec.charts.panels import (
+    Series,
+    Span,
+    draw_lanes,
+    draw_lines,
+    size_of_lanes,
+    size_of_lines,
+)
 from matchrec.cli.session import local_session
-from tests.benchmarks.pictures import save
+from tests.benchmarks.pictures import new_figure, save
 from tests.pages.blocks import blocks
-from tests.pages.drawing import Series, Span, lanes, lines
 from tests.pages.tables import register_tables
 
 ROOT = Path(__file__).parent.parent.parent
@@ -101,11 +108,15 @@ def draw(spark: SparkSession, name: str) -> Figure:
     place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
     *_, matches = [matchrec.sql(spark, block.code) for block in blocks(page) if block.end < place]
     rows = without_zone(spark.sql(picture.rows))
-    series = list(series_of(rows.collect()))
+    series = dict(series_of(rows.collect()))
     spans = spans_of(without_zone(matches).collect(), rows.columns[0])
     if picture.measured is None:
-        return lanes(dict(series), spans)
-    return lines(dict(series), spans, picture.measured)
+        figure = new_figure(figsize=size_of_lanes(series))
+        draw_lanes(figure, series, spans)
+    else:
+        figure = new_figure(figsize=size_of_lines(series))
+        draw_lines(figure, series, spans, picture.measured)
+    return figure
 
 
 def without_zone(frame: DataFrame) -> DataFrame:

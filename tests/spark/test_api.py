@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -115,7 +117,11 @@ def test_explain_shows_every_stage(spark: SparkSession, steps: DataFrame) -> Non
     for part in ("row pattern", "S U+", "bit 0", "PREV(`v`)", "begin S", "take U", "engine"):
         assert part in text
     assert explained.dot.startswith("digraph")
-    assert "<pre>" in explained._repr_html_()
+    assert repr(explained) == "<Explanation: S U+ (backtracking, memoised)>"
+    assert len(explained.svg()) == len(explained.diagrams()) == 1
+    html = explained._repr_html_()
+    assert html.count("<svg") == 2
+    assert escape(text) in html
 
 
 def test_spark_errors_of_the_rest_of_the_query_are_sparks(

@@ -20,6 +20,7 @@ from pyspark.sql.functions import col
 
 import matchrec
 from matchrec import AfterMatch, Counters, Explanation, MatchRecognizeError, Optimisations, Pattern
+from matchrec.api.why import Request
 
 VALUES: dict[str, Any] = {
     "None": None,
@@ -53,9 +54,14 @@ LITERALS = ("3", "-1", "1.5", "nan", "inf", "True", "5,000 digits", *TEXTS, "lis
 STAGE = (*TEXTS, "pattern", "pattern without stages")
 DURATION = ("3", "-1", "1.5", "5,000 digits", *TEXTS, "timedelta")
 WHOLE = ("3", "-1")
+ROW = ("None", *WHOLE, "1.5", "nan", "inf", "True", "5,000 digits", *TEXTS, "tuple", "date")
 
 RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "query": TEXTS,
+    "partition": ("None", "dict", "dict of object"),
+    "row": (*ROW, "timedelta"),
+    "limit": ("3",),
+    "why.clause": ("None", *WHOLE, *TEXTS),
     "convert.query": STAGE,
     "clause": TEXTS,
     "text": TEXTS,
@@ -144,8 +150,15 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
     return partial(function, *([] if receiver is None else [receiver]), **needed)
 
 
+@pytest.fixture
+def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`why` and its relatives run no job: tests/spark/test_why.py looks at their answers."""
+    monkeypatch.setattr(Request, "answer", lambda _: None)
+
+
 @pytest.mark.parametrize(("function", "parameter"), [*parameters()])
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("no_answer")
 def test_wrong_kinds(spark: SparkSession, function: Callable[..., Any], parameter: str) -> None:
     call = right_call(function, spark)
     own_kinds = RIGHT_KINDS.get(f"{function.__name__}.{parameter}")

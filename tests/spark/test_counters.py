@@ -52,6 +52,15 @@ def test_counters_come_beside_arrays_of_events(events: DataFrame) -> None:
     assert counters.values()["matches"] == 9  # each A has an event after it
 
 
+def test_counters_show_themselves(events: DataFrame) -> None:
+    counters = matchrec.Counters()
+    assert repr(counters) == "<Counters: no action has finished>"
+    assert "no action" in counters._repr_html_()
+    all_of(events, counters=counters).collect()
+    assert repr(counters) == "<Counters: 12 events, 21 matches>"
+    assert ">buffer nodes</td>" in counters._repr_html_()
+
+
 def test_tasks_add_up_and_the_most_alive_are_of_one(spark: SparkSession, events: DataFrame) -> None:
     one, several = matchrec.Counters(), matchrec.Counters()
     assert all_of(events, counters=one).count() == 21

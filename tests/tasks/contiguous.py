@@ -21,7 +21,7 @@ from matchrec.engine.partitions import Frontier, IntArray, Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import RowPattern, variable_names
-from tests.references.matcher import Candidate, Failure, Value, find_all
+from tests.references.matcher import Candidate, Failure, May, Value, find_all
 from tests.tasks.compiled import compiled
 
 Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
@@ -184,37 +184,38 @@ def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int
     return found
 
 
+def may_of(query: Query, rows: Rows, number: int) -> May:
+    """Whether rows of one partition may be mapped to variables, by the reference."""
+    partition, offset = rows.words[number], rows.offsets[number]
+    columns = {
+        kind: [list(column[offset : offset + len(partition)]) for column in columns]
+        for kind, columns in rows.columns.items()
+    }
+
+    def may(match: int, start: int, variables: tuple[str, ...]) -> bool:
+        name = variables[-1]
+        row = start + len(variables) - 1
+        if rows.window_end is not None and row >= rows.window_end[number][start]:
+            return False
+        if name not in partition[row]:
+            return False
+        if name not in query.run_conditions:
+            return True
+        mapped = tuple(range(start, start + len(variables)))
+        candidate = Candidate(
+            mapped[-1], mapped, variables, columns, query.variables, query.members, match
+        )
+        return bool(candidate.value(query.run_conditions[name]))
+
+    return may
+
+
 def run_reference(query: Query, rows: Rows) -> Outcome:
     """What the reference matcher finds, in the same form; rows are numbered over all partitions."""
     outcome = []
     offset = 0
     for number, partition in enumerate(rows.words):
-        columns = {
-            kind: [list(column[offset : offset + len(partition)]) for column in columns]
-            for kind, columns in rows.columns.items()
-        }
-
-        def may(match: int, start: int, variables: tuple[str, ...]) -> bool:
-            name = variables[-1]
-            row = start + len(variables) - 1
-            if rows.window_end is not None and row >= rows.window_end[number][start]:  # noqa: B023
-                return False
-            if name not in partition[row]:  # noqa: B023
-                return False
-            if name not in query.run_conditions:
-                return True
-            mapped = tuple(range(start, start + len(variables)))
-            candidate = Candidate(
-                mapped[-1],
-                mapped,
-                variables,
-                columns,  # noqa: B023
-                query.variables,
-                query.members,
-                match,
-            )
-            return bool(candidate.value(query.run_conditions[name]))
-
+        may = may_of(query, rows, number)
         try:
             longest = query.output is MatchOutput.LONGEST
             for found in find_all(

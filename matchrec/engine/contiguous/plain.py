@@ -16,6 +16,7 @@ from matchrec.engine.compiled import (
     searched_of,
     window_end_of,
 )
+from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
 from matchrec.engine.contiguous.search import doubled, matches_of, new_progress
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
@@ -41,7 +42,7 @@ class PlainSearch:
     """
 
     kernel: ClassVar[Callable[..., int]]
-    work: layout.AnyWork
+    work: layout.AnyWork | CoverageWork
 
     def __init__(self, task: Task, partitions: Partitions) -> None:
         compiled = compile_task(task, len(partitions.integers))
@@ -93,7 +94,7 @@ class PlainSearch:
 
     def all_registers(self) -> IntArray:
         """The registers of all runs."""
-        assert isinstance(self.work, layout.PathWork | layout.RunsWork)
+        assert isinstance(self.work, layout.PathWork | layout.RunsWork | CoverageWork)
         found: IntArray = self.work.registers
         return found
 

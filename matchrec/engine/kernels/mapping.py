@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
 from matchrec.engine.partitions import IntArray
@@ -12,7 +13,7 @@ from matchrec.jit.decorators import inlined, spliced
 
 Rules = layout.Rules | own.Rules
 Rows = layout.Rows | own.Rows
-Work = layout.Work | own.Work
+Work = layout.Work | own.Work | CoverageWork
 
 
 class Places(NamedTuple):

@@ -196,6 +196,11 @@ class Pattern:
     def __repr__(self) -> str:
         return shown(self.stages)
 
+    def _repr_html_(self) -> str:
+        from matchrec.frontends.pattern.picture import html
+
+        return html(self.stages, repr(self))
+
 
 def smaller(one: Duration | None, other: Duration) -> Duration:
     """The smaller of two windows of one kind."""

@@ -44,8 +44,8 @@ from matchrec.spark.worker.encode import (
     validity,
     value_at,
 )
+from matchrec.spark.worker.failures import run_error
 from matchrec.spark.worker.gather import Gatherer
-from matchrec.spark.worker.match import WORDING
 
 FOREVER = np.iinfo(np.int64).max
 
@@ -99,7 +99,7 @@ class Keyed:
             return search_further(self.executable.task, rows.memory.state, rows.call())
         except RunFailure as failure:
             place = self.place(failure.row, rows)
-            raise WORDING[failure.kind](failure.detail, place) from failure
+            raise run_error(failure, place) from failure
 
     def written(self, rows: Rows, answer: Answer) -> pa.RecordBatch:
         """The reads of what comes out."""

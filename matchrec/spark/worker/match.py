@@ -7,26 +7,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
+from matchrec.engine.matches import Matches, RunFailure, no_matches
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.slices.starting_rows import SliceSearch, find_starting_rows
-from matchrec.errors.run.failures import (
-    division_by_zero,
-    function_failed,
-    overflow_in_condition,
-    skip_to_first_row,
-    skip_to_no_row,
-    stage_is_first,
-    stage_missed,
-    sum_too_large,
-    too_many_steps,
-    unknown_start,
-)
-from matchrec.errors.run.place import Place
+from matchrec.errors.run.failures import sum_too_large
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.chains import ChainReader
 from matchrec.output.measures import Reader
@@ -36,21 +23,11 @@ from matchrec.spark import wire
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.worker.contiguous_runs import find_contiguous_runs
 from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, Tally
-from matchrec.spark.worker.encode import partitions_of, slices_of, value_at
+from matchrec.spark.worker.encode import partitions_of, slices_of
+from matchrec.spark.worker.failures import place_of, run_error
 from matchrec.spark.worker.gather import Gatherer, chained
 
 T = TypeVar("T")
-
-WORDING = {
-    FailureKind.SKIP_TO_NO_ROW: skip_to_no_row,
-    FailureKind.SKIP_TO_FIRST_ROW: skip_to_first_row,
-    FailureKind.STAGE_MISSED: stage_missed,
-    FailureKind.STAGE_IS_FIRST: stage_is_first,
-    FailureKind.OVERFLOW: overflow_in_condition,
-    FailureKind.DIVISION_BY_ZERO: division_by_zero,
-    FailureKind.TOO_MANY_STEPS: too_many_steps,
-    FailureKind.UNKNOWN_START: unknown_start,
-}
 
 
 @dataclass(frozen=True)
@@ -97,10 +74,8 @@ class Worker:
                     rows = output_rows(matches, executable.rows_per_match)
                 yield from self.gather(piece, partitions, matches, rows)
         except RunFailure as failure:
-            place = self.place(failure.row, piece, partitions)
-            if failure.kind is FailureKind.FUNCTION_FAILED:
-                raise function_failed(failure.detail, failure.reason, place) from failure
-            raise WORDING[failure.kind](failure.detail, place) from failure
+            place = place_of(executable, failure.row, piece, partitions)
+            raise run_error(failure, place) from failure
         if with_unmatched:
             yield from self.unmatched_rows(piece, partitions, first)
 
@@ -157,22 +132,5 @@ class Worker:
                 batch = Gatherer(self.executable, piece.table, reader).batch()
             yield batch
         except SumOverflow as overflow:
-            place = self.place(overflow.row, piece, partitions)
+            place = place_of(self.executable, overflow.row, piece, partitions)
             raise sum_too_large(overflow.type_name, place) from overflow
-
-    def place(self, row: int, piece: Piece, partitions: Partitions) -> Place:
-        """A row as its partition's keys and its number there."""
-        keys = {
-            name: value_at(piece.table, wire.column(column), row)
-            for name, column in self.executable.crossing.keys
-        }
-        number: int | None
-        if self.executable.sliced is not None:
-            number = None
-        elif self.executable.neighbours:
-            number = piece.table.column(wire.ROW_NUMBER)[row].as_py()
-        else:
-            partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
-            number = row - int(partitions.starts[partition]) + 1
-            number += piece.passed if partition == 0 else 0
-        return Place(keys, number, bool(self.executable.relevant))

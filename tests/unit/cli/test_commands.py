@@ -85,25 +85,35 @@ def test_explain_prints_what_it_counts_and_writes_the_automaton(embedded: Path) 
     assert (embedded / "nfa.dot").read_text().startswith("digraph")
 
 
+def test_why_and_coverage(embedded: Path) -> None:
+    asked = ("why", "streaks.sql", *STOCKS, "--partition", "sym=Y", "--row", "1")
+    why = invoke(*asked, "--svg", "why.svg")
+    assert why.exit_code == 0, why.stderr
+    assert "4 > 5" in why.stdout
+    assert (embedded / "why.svg").read_text().startswith("<svg")
+    coverage = invoke("coverage", "streaks.sql", *STOCKS, "--clause", "1", "--svg", "far.svg")
+    assert coverage.exit_code == 0, coverage.stderr
+    assert "A UP+" in coverage.stdout
+    assert (embedded / "far.svg").read_text().startswith("<svg")
+
+
+def test_coverage_is_for_sql(files: Path) -> None:
+    (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
+    assert "SASE+ needs --order-by" in refused("why", "rises.sase", *STOCKS)
+    assert "coverage is for SQL only" in refused("coverage", "rises.sase", *STOCKS)
+
+
 def test_explain_says_how_partitions_are_cut(embedded: Path) -> None:
     query = STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO NEXT ROW PATTERN").replace("+", "{2}")
     result = invoke("explain", "-", *STOCKS, "--slices", "4", given=query)
     assert "at most 4 of each partition" in result.stdout
 
 
-def test_a_picture_is_drawn_with_graphviz_or_refused(
-    embedded: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(embedded))
-    asked = ("explain", "streaks.sql", *STOCKS, "--svg", "nfa.svg")
-    without = invoke(*asked)
-    assert without.exit_code == 3
-    assert "install Graphviz" in without.stderr
-    drawer = embedded / "dot"
-    drawer.write_text("#!/bin/sh\nwhile read line; do :; done\necho '<svg/>'\n")
-    drawer.chmod(0o755)
-    assert invoke(*asked).exit_code == 0
-    assert (embedded / "nfa.svg").read_text() == "<svg/>\n"
+def test_a_picture_of_each_clause(embedded: Path) -> None:
+    both = f"{STREAKS.rstrip().rstrip(';')} UNION ALL {STREAKS}"
+    assert invoke("explain", "-", *STOCKS, "--svg", "nfa.svg", given=both).exit_code == 0
+    for name in ("nfa.svg", "nfa.2.svg"):
+        assert (embedded / name).read_text().startswith("<svg")
 
 
 def test_a_mistake_in_the_query_shows_line_and_caret(embedded: Path) -> None:
@@ -152,8 +162,8 @@ def test_a_warning_is_a_notice(embedded: Path) -> None:
         warnings.simplefilter("default")
         result = invoke("run", "-", *STOCKS, given=STREAKS.replace("ORDER BY ts", ""))
     assert result.exit_code == 0
-    assert result.stderr.startswith("matchrec: MATCH_RECOGNIZE without ORDER BY")
-    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("matchrec: MATCH_RECOGNIZE without ORDER BY\n  line 5,")
+    assert ".py" not in result.stderr
 
 
 def test_two_columns_of_one_name(embedded: Path) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import (
     AnyWork,
@@ -30,7 +31,7 @@ UNKNOWN = -2  # of a state and row nothing has been found out
 
 @spliced
 def search_partitions(
-    search_start: Any, rules: Rules, rows: Rows, work: AnyWork, output: Found
+    search_start: Any, rules: Rules, rows: Rows, work: AnyWork | CoverageWork, output: Found
 ) -> int:
     """Search from `progress` on until all is done or something is full; return the status.
 
@@ -90,7 +91,9 @@ def go_on_without(answer: int, progress: IntArray) -> int:
 
 
 @inlined
-def write_path(length: int, rules: Rules, work: PathWork | DistanceWork, output: Found) -> int:
+def write_path(
+    length: int, rules: Rules, work: PathWork | DistanceWork | CoverageWork, output: Found
+) -> int:
     """Write out the match that `path` leads through from the starting row on, as `finish_match`.
 
     DONE, OUTPUT_FULL or a failure.

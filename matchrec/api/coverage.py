@@ -1,0 +1,80 @@
+"""`coverage`: how far the starting rows of a query's clauses come, and what ends them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matchrec.api.binding import Arguments, runner_for
+from matchrec.api.clauses import chosen_clause
+from matchrec.api.dialects import parse_query
+from matchrec.api.evaluation import Evaluation
+from matchrec.api.signatures import ARGS, CLAUSE, DIALECT, FRAMES, MAX_STEPS
+from matchrec.arguments import SESSION, TEXT, checked
+from matchrec.errors.kinds import shown_in
+from matchrec.explanation.coverage import Coverage
+from matchrec.explanation.coverage.figures import ClauseCoverage
+from matchrec.explanation.coverage.summary import summarise
+from matchrec.frontends.sql.query.nodes import Site
+from matchrec.spark.coverage import count_starting_rows
+from matchrec.spark.execute import Options
+from matchrec.spark.sessions.environment import check_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@checked(
+    spark=SESSION,
+    query=TEXT,
+    args=ARGS,
+    clause=CLAUSE,
+    dialect=DIALECT,
+    max_steps=MAX_STEPS,
+    frames=FRAMES,
+)
+def coverage(  # noqa: PLR0913 -- public signature
+    spark: SparkSession,
+    query: str,
+    args: Arguments = None,
+    *,
+    clause: int | str | None = None,
+    dialect: str = "spark",
+    max_steps: int | None = None,
+    **frames: Any,
+) -> Coverage:
+    """How many starting rows came to each variable of PATTERN, and what ended the others.
+
+    clause: one of the query's clauses, by its number, as `explain` counts them from 1, or the alias
+    of its result; None for all. Other arguments as of `sql`. Runs a job for each clause, over all
+    of its rows. Raises MatchRecognizeUnsupportedError for event selection, LONGEST MATCH and
+    streams.
+
+        print(matchrec.coverage(spark, query))
+    """
+    check_session(spark)
+    parsed = parse_query(spark, query, args, frames, dialect)
+    chosen = chosen_clause(parsed, clause) if clause is not None or not parsed.sites else None
+    evaluation = Evaluation(
+        parsed, runner_for(spark, parsed, args, frames), Options(max_steps=max_steps)
+    )
+    found: dict[int, ClauseCoverage] = {}
+    with shown_in(parsed.source):
+        for number, site in enumerate(parsed.sites, 1):
+            if chosen in (None, site):
+                found[number] = cover(evaluation, site)
+            if site in (chosen, parsed.sites[-1]):
+                break
+            evaluation.site(site)  # others may read its result
+    return Coverage(found, spark)
+
+
+def cover(evaluation: Evaluation, site: Site) -> ClauseCoverage:
+    """The coverage of one clause, once those in its input are evaluated."""
+    counted = count_starting_rows(
+        evaluation.plan(site),
+        evaluation.relation(site),
+        site.relation_alias,
+        site.use,
+        evaluation.options.max_steps,
+    )
+    return summarise(counted)

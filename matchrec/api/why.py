@@ -1,0 +1,236 @@
+"""`why` and its relatives: how the search of one partition went, for one clause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from matchrec.api.binding import Arguments, runner_for
+from matchrec.api.clauses import chosen_clause, written_in
+from matchrec.api.dialects import parse_clause_of, parse_query
+from matchrec.api.evaluation import Evaluation
+from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.patterns import PatternCall
+from matchrec.api.sase import SaseCall
+from matchrec.api.signatures import (
+    ARGS,
+    CLAUSE,
+    DIALECT,
+    ENGINE,
+    FRAMES,
+    LIMIT,
+    PARTITION,
+    PATTERN,
+    ROW,
+    SKIP,
+)
+from matchrec.arguments import DATAFRAME, SESSION, TEXT, TEXTS, checked
+from matchrec.engine.matches import RunFailure
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import PATTERN_CALLS, SASE
+from matchrec.errors.run.place import Place
+from matchrec.frontends.arguments import keys, orders
+from matchrec.frontends.pattern import AfterMatch, Pattern
+from matchrec.frontends.sql.lower import lower
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.source import Source
+from matchrec.spark.execute import Options
+from matchrec.spark.relation import Relation
+from matchrec.spark.sessions.environment import check_session
+from matchrec.spark.tracing.partition import Asked, collect_partition
+from matchrec.spark.tracing.values import measure_values
+from matchrec.spark.worker.failures import run_error
+from matchrec.tracing.explained import Explainer, as_matches, wanted_trials
+from matchrec.tracing.parts import Write, parts_of
+from matchrec.tracing.story import Rows, Teller
+from matchrec.tracing.trace import Search
+from matchrec.tracing.why import Why
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Partition = Mapping[str, object] | None
+
+
+@checked(
+    spark=SESSION,
+    query=TEXT,
+    args=ARGS,
+    partition=PARTITION,
+    row=ROW,
+    limit=LIMIT,
+    clause=CLAUSE,
+    dialect=DIALECT,
+    engine=ENGINE,
+    frames=FRAMES,
+)
+def why(  # noqa: PLR0913 -- public signature
+    spark: SparkSession,
+    query: str,
+    args: Arguments = None,
+    *,
+    partition: Partition = None,
+    row: object = None,
+    limit: int = 5,
+    clause: int | str | None = None,
+    dialect: str = "spark",
+    engine: str = "auto",
+    **frames: Any,
+) -> Why:
+    """Why a clause of a query did not match, or how it did, in one partition.
+
+    partition: the values of the PARTITION BY columns, by name; it may be left out where there is
+    one partition. row: the value of the first ORDER BY column, or a tuple of the values of several,
+    of the rows from which the search is shown; without it, the partition's matches and the attempts
+    that came furthest without one. limit: how many attempts. clause: which one, where there are
+    several: its number, as `explain` counts them from 1, or the alias of its result.
+
+    The rows of the partition, at most 100,000, come to the driver; runs jobs. Otherwise as `sql`.
+    """
+    check_session(spark)
+    parsed = parse_query(spark, query, args, frames, dialect)
+    site = chosen_clause(parsed, clause)
+    evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), Options(engine))
+    with shown_in(parsed.source):
+        for earlier in parsed.sites[: parsed.sites.index(site)]:
+            evaluation.site(earlier)
+        values = evaluation.runner.args
+        plan = lower(site.clause, values if isinstance(values, dict) else {})
+        request = Request(plan, evaluation.relation(site), asked_of(partition, row), limit, engine)
+        return replace(request, alias=site.relation_alias, write=written_in(parsed.source)).answer()
+
+
+@checked(
+    df=DATAFRAME,
+    clause=TEXT,
+    partition=PARTITION,
+    row=ROW,
+    limit=LIMIT,
+    dialect=DIALECT,
+    engine=ENGINE,
+)
+def why_clause(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    clause: str,
+    *,
+    partition: Partition = None,
+    row: object = None,
+    limit: int = 5,
+    dialect: str = "spark",
+    engine: str = "auto",
+) -> Why:
+    """The same of a clause over a DataFrame, as `match_recognize` takes it."""
+    check_session(df.sparkSession)
+    node, source = parse_clause_of(df, clause, dialect)
+    with shown_in(source):
+        request = Request(lower(node), relation_of(df), asked_of(partition, row), limit, engine)
+        return replace(request, write=written_in(source)).answer()
+
+
+@checked(
+    df=DATAFRAME,
+    text=TEXT,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    type_column=TEXT,
+    partition=PARTITION,
+    row=ROW,
+    limit=LIMIT,
+    engine=ENGINE,
+)
+def why_sase(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    text: str,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    partition: Partition = None,
+    row: object = None,
+    limit: int = 5,
+    engine: str = "auto",
+) -> Why:
+    """The same of a SASE+ query, as `sase` takes it: all its matches are asked for."""
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    call = SaseCall(df, text, *streams, type_column, MatchOutput.ALL)
+    check_session(df.sparkSession)
+    with shown_in(Source(text), SASE):
+        plan = call.plan()
+        return Request(plan, relation_of(df), asked_of(partition, row), limit, engine).answer()
+
+
+@checked(
+    df=DATAFRAME,
+    pattern=PATTERN,
+    order_by=TEXTS,
+    partition_by=TEXTS,
+    skip=SKIP,
+    partition=PARTITION,
+    row=ROW,
+    limit=LIMIT,
+    engine=ENGINE,
+)
+def why_pattern(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    pattern: Pattern,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    skip: AfterMatch = AfterMatch.NO_SKIP,
+    partition: Partition = None,
+    row: object = None,
+    limit: int = 5,
+    engine: str = "auto",
+) -> Why:
+    """The same of a pattern, as `detect` takes it; what timed out is no match."""
+    check_session(df.sparkSession)
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    lowered = PatternCall(df, pattern, *streams, skip, "matches", timeouts=False).lowered()
+    with shown_in(lowered.source, PATTERN_CALLS):
+        relation = relation_of(lowered.frame)
+        asked = asked_of(partition, row)
+        return Request(lowered.plan, relation, asked, limit, engine).answer()
+
+
+def asked_of(partition: Partition, row: object) -> Asked:
+    """Which partition and row are asked for."""
+    if row is None:
+        return Asked(partition)
+    return Asked(partition, row if isinstance(row, tuple) else (row,))
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `why` is asked of one clause. write: a condition as its author wrote it."""
+
+    plan: MatchPlan
+    relation: Relation
+    asked: Asked
+    limit: int
+    engine: str
+    alias: str | None = None
+    write: Write | None = None
+
+    def answer(self) -> Why:
+        """The rows of the partition, their search, its values, words. Runs jobs."""
+        parts = parts_of(self.plan, self.write)
+        plan = replace(self.plan, measures=parts.measures, rows_per_match=RowsPerMatch.ONE_ROW)
+        found = collect_partition(plan, self.relation, self.alias, self.engine, self.asked)
+        executable = found.executable
+        task = executable.task
+        search = Search(task, executable.algorithm, found.partitions)
+        try:
+            trace = search.trace(found.asked, self.limit)
+        except RunFailure as failure:
+            place = Place(self.asked.partition or {}, failure.row + 1)
+            raise run_error(failure, place) from failure
+        keys = wanted_trials(trace.attempts)
+        values = measure_values(found, as_matches(task, trace.attempts, keys)) if keys else {}
+        count = found.partitions.rows
+        conditions = Explainer(task, parts, trace.attempts, keys, values, count).conditions()
+        rows = Rows(found.keys, found.orders, found.places, found.irrelevant)
+        return Why(Teller(self.plan, task, rows, trace, conditions).story())

@@ -1,0 +1,147 @@
+"""The commands that say how a query runs, and why it gives what it gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import matchrec
+from matchrec.cli.arguments import ABOUT, ASKED, CLAUSE, FILE, SETTING, STREAM, tells_failures
+from matchrec.cli.commands import session_over
+from matchrec.cli.files import Table
+from matchrec.cli.queries import NAMES, Query, language_of, plain_value_of, query_of
+from matchrec.cli.session import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@click.command()
+@ASKED
+@click.option("--analyze", is_flag=True, help="Run it too, and say what it has counted.")
+@click.option("--dot", type=FILE, help="Write the automaton as a Graphviz file.")
+@click.option("--svg", type=FILE, help="Draw the automaton.")
+@tells_failures
+def explain(  # noqa: PLR0913 -- one for each option
+    query: str,
+    tables: tuple[Table, ...],
+    conf: Settings,
+    analyze: bool,
+    dot: Path | None,
+    svg: Path | None,
+    **options: Any,
+) -> None:
+    """Show how a query would run.
+
+    QUERY is as that of `matchrec run`.
+    """
+    asked = query_of(query, tables, options)
+    with session_over(tables, conf) as spark:
+        explanation = asked.explanation(spark)
+        if analyze:
+            explanation = with_counters(explanation, asked, spark)
+        print(explanation)
+    if dot:
+        dot.write_text(explanation.dot, encoding="utf-8")
+    if svg:
+        draw(explanation, svg)
+
+
+def with_counters(
+    explanation: matchrec.Explanation, asked: Query, spark: SparkSession
+) -> matchrec.Explanation:
+    """The same with what a run has counted, if the query has a clause."""
+    if not explanation.clauses:
+        return explanation
+    counters = matchrec.Counters()
+    frame = asked.dataframe(spark, counters)
+    with matchrec.progress(spark, counters):
+        counters.run(frame)
+    return explanation.with_counters(counters)
+
+
+def draw(explanation: matchrec.Explanation, file: Path) -> None:
+    """Writes a drawing of each clause's program; of several, the second to `name.2.svg`."""
+    for number, drawing in enumerate(explanation.svg(), 1):
+        path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
+        path.write_text(drawing, encoding="utf-8")
+
+
+@click.command()
+@ABOUT
+@STREAM
+@click.option(
+    "--partition", multiple=True, type=SETTING, help="A PARTITION BY column of the partition."
+)
+@click.option(
+    "--row", multiple=True, metavar="VALUE", help="A starting row: its ORDER BY value, or each."
+)
+@click.option("--limit", type=click.IntRange(1), default=5, show_default=True, help="Attempts.")
+@CLAUSE
+@click.option("--svg", type=FILE, help="Draw it.")
+@tells_failures
+def why(  # noqa: PLR0913 -- one for each option
+    query: str,
+    tables: tuple[Table, ...],
+    conf: Settings,
+    partition: Settings,
+    row: tuple[str, ...],
+    limit: int,
+    clause: str | None,
+    svg: Path | None,
+    **options: Any,
+) -> None:
+    """Say why a partition has no match, or how its matches came about.
+
+    QUERY is as that of `matchrec run`.
+    """
+    asked = query_of(query, tables, options)
+    about: dict[str, Any] = {"limit": limit}
+    if partition:
+        about["partition"] = {name: plain_value_of(value) for name, value in partition}
+    if row:
+        about["row"] = tuple(map(plain_value_of, row))
+    with session_over(tables, conf) as spark:
+        told = asked.why(spark, **about, **chosen(clause, asked))
+        print(told)
+        if svg:
+            svg.write_text(told.picture(), encoding="utf-8")
+
+
+@click.command()
+@ABOUT
+@click.option("--max-steps", type=click.IntRange(1), help="End a search that takes more steps.")
+@CLAUSE
+@click.option("--svg", type=FILE, help="Draw it.")
+@tells_failures
+def coverage(
+    query: str,
+    tables: tuple[Table, ...],
+    conf: Settings,
+    clause: str | None,
+    svg: Path | None,
+    **options: Any,
+) -> None:
+    """Count how far starting rows come in the row pattern, and what ends them.
+
+    QUERY is SQL, as that of `matchrec run`.
+    """
+    if (language := options["language"] or language_of(query)) != "sql":
+        raise click.UsageError(f"coverage is for SQL only, and this is {NAMES[language]}")
+    asked = query_of(query, tables, options)
+    with session_over(tables, conf) as spark:
+        told = asked.coverage(spark, **chosen(clause, asked))
+    print(told)
+    if svg:
+        svg.write_text(told.picture(), encoding="utf-8")
+
+
+def chosen(clause: str | None, asked: Query) -> dict[str, int | str]:
+    """The clause as functions take it. Raises click.UsageError where there are no clauses."""
+    if clause is None:
+        return {}
+    if asked.language != "sql":
+        raise click.UsageError("--clause is for SQL only")
+    return {"clause": int(clause) if clause.isdigit() else clause}

@@ -1,0 +1,73 @@
+"""What `coverage` gives: the funnels of a query's clauses."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from textwrap import indent
+from typing import Any
+
+from matchrec.arguments import SESSION, Kind, all_of, instance_of
+from matchrec.explanation.coverage.figures import ClauseCoverage
+from matchrec.explanation.coverage.picture import draw
+
+CLAUSES = Kind(
+    "what has been covered",
+    lambda given: isinstance(given, dict) and all_of(instance_of(ClauseCoverage), given.values()),
+    "write matchrec.coverage(spark, query)",
+)
+SCHEMA = (
+    "clause INT, occurrence INT, variable STRING, came BIGINT, ended BIGINT, "
+    "ended_because STRING, ended_because_of BIGINT"
+)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How far the starting rows of a query came; prints as text, shows as a picture in a notebook.
+
+    clauses: by their number in the query, from 1. session: of Spark, which makes DataFrames.
+    """
+
+    clauses: dict[int, ClauseCoverage]
+    session: Any = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        CLAUSES.check("Coverage", "clauses", self.clauses)
+        SESSION.check("Coverage", "session", self.session)
+
+    def __str__(self) -> str:
+        if len(self.clauses) == 1:
+            return str(next(iter(self.clauses.values())))
+        return "\n\n".join(
+            f"clause {number}\n{indent(str(clause), '  ')}"
+            for number, clause in self.clauses.items()
+        )
+
+    def frame(self) -> Any:
+        """A DataFrame of Spark with a row for each occurrence of a variable in PATTERN.
+
+        Occurrence 0 is before any row.
+        ended_because: what ended most of the starting rows that ended there, and how many it ended.
+        """
+        rows = [
+            (
+                number,
+                one.number,
+                one.variable,
+                one.came,
+                one.ended,
+                str(one.endings[0]) if one.ended else None,
+                one.endings[0].count if one.ended else 0,
+            )
+            for number, clause in self.clauses.items()
+            for one in clause.occurrences
+        ]
+        return self.session.createDataFrame(rows, SCHEMA)
+
+    def picture(self) -> str:
+        """A funnel for each clause, as SVG."""
+        return "\n".join(map(draw, self.clauses.values()))
+
+    def _repr_html_(self) -> str:
+        return self.picture() + f"<pre>{html.escape(str(self))}</pre>"

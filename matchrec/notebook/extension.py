@@ -1,0 +1,31 @@
+"""What `%load_ext matchrec` and `%unload_ext matchrec` do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matchrec.api.install import install, uninstall
+from matchrec.notebook.failures import show_failures
+from matchrec.notebook.magic import MatchrecMagics
+from matchrec.notebook.session import running_session
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+def load(shell: InteractiveShell) -> None:
+    """Makes the magic known, errors short, and installs into the session if there is one."""
+    shell.register_magics(MatchrecMagics)
+    show_failures(shell)
+    spark = running_session(shell.user_ns)
+    if spark is not None:
+        install(spark)
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Takes all of that away again."""
+    shell.magics_manager.magics["cell"].pop("matchrec", None)
+    shell.set_custom_exc((), None)
+    spark = running_session(shell.user_ns)
+    if spark is not None:
+        uninstall(spark)

@@ -1,0 +1,145 @@
+"""The function that counts inside Spark's Python workers: batches in, one row of counts out.
+
+The row has an array of counts, what the nearest run of all still needed that began no match, and
+the columns that name its starting row; NULL where there was none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass, field, fields, replace
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.counted import SUMS, Figures
+from matchrec.compile.coverage import CoverageTask
+from matchrec.engine.contiguous.coverage import Counts, find_matches
+from matchrec.engine.contiguous.kernels.coverage_layout import BEST_REMAINING, BEST_START
+from matchrec.engine.matches import RunFailure
+from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.output.rows import matched_rows
+from matchrec.spark import wire
+from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
+from matchrec.spark.worker.encode import partitions_of
+from matchrec.spark.worker.failures import place_of, run_error
+
+NO_START = -1
+
+
+@dataclass
+class Nearest:
+    """The nearest run of a task that began no match: what it still needed, what names its start."""
+
+    remaining: int | None = None
+    named_by: list[pa.Array] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CoverageWorker:
+    """Counts over one task's stream of batches. schema: of the row. rows_a_call: see `batches`."""
+
+    task: CoverageTask
+    schema: pa.Schema
+    rows_a_call: int = ROWS_A_CALL
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """One batch of one row."""
+        executable = self.task.executable
+        keys = tuple(map(wire.column, executable.crossing.once))
+        figures, counts, nearest = Figures(), Counts.of(self.task.coverable), Nearest()
+        for piece in pieces(batches, executable.lookaround, keys, self.rows_a_call):
+            figures = self.count_matches(piece, counts, count_rows(piece, figures))
+            self.note_nearest(piece, counts, nearest)
+            del piece  # a table less in memory while the next one grows
+        yield self.row(figures, counts, nearest)
+
+    def count_matches(self, piece: Piece, counts: Counts, figures: Figures) -> Figures:
+        """Search a piece, and add what is found in it. Raises MatchRecognizeRunError."""
+        executable, covered = self.task.executable, int(np.count_nonzero(piece.covered))
+        partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
+        known = {0} if piece.frontier.number else set()
+        matched, number, longest = set(known), 0, figures.longest
+        try:
+            for matches in find_matches(self.task.coverable, counts, partitions):
+                number += matches.count
+                longest = max(longest, int(np.diff(matches.offsets).max()))
+                matched.update(np.unique(matches.partition).tolist())
+                piece.covered[:] |= matched_rows(matches, partitions.rows)
+        except RunFailure as failure:
+            place = place_of(executable, failure.row, piece, partitions)
+            raise run_error(failure, place) from failure
+        return replace(
+            figures,
+            matched_partitions=figures.matched_partitions + len(matched - known),
+            matches=figures.matches + number,
+            covered=figures.covered + int(np.count_nonzero(piece.covered)) - covered,
+            ties=figures.ties + self.ties(piece, partitions),
+            longest=longest,
+        )
+
+    def ties(self, piece: Piece, partitions: Partitions) -> int:
+        """How many rows that no piece has had before equal the one before in their order."""
+        if self.task.tie is None:
+            return 0
+        word, bit = divmod(self.task.tie, 64)
+        flags = (partitions.satisfied[:, word] >> np.uint64(bit)) & np.uint64(1)
+        flags[piece.starts[:-1]] = 0  # the row before is of another partition
+        return int(flags[len(flags) - piece.fresh :].sum())
+
+    def note_nearest(self, piece: Piece, counts: Counts, nearest: Nearest) -> None:
+        """Keep what names the starting row of the nearest run, if this piece has brought one."""
+        start = int(counts.best[BEST_START])
+        if start == NO_START:
+            return
+        names = map(wire.column, self.task.naming)
+        nearest.remaining = int(counts.best[BEST_REMAINING])
+        nearest.named_by = [
+            piece.table.column(name).slice(start, 1).combine_chunks() for name in names
+        ]
+        counts.best[BEST_START] = NO_START
+
+    def row(self, figures: Figures, counts: Counts, nearest: Nearest) -> pa.RecordBatch:
+        """The row of what was counted."""
+        numbers = [*astuple(figures), *flat(counts).tolist()]
+        names = nearest.named_by or [pa.nulls(1) for _ in self.task.naming]
+        columns = [pa.array([numbers]), pa.array([nearest.remaining]), *names]
+        arrays = [
+            column.cast(kind) for column, kind in zip(columns, self.schema.types, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+def count_rows(piece: Piece, figures: Figures) -> Figures:
+    """Add the rows that no piece has had before, and their partitions."""
+    sizes = np.diff(piece.starts)
+    sizes[0] += piece.passed
+    return replace(
+        figures,
+        rows=figures.rows + piece.fresh,
+        partitions=figures.partitions + piece.fresh_partitions,
+        largest=max(figures.largest, int(sizes.max())),
+        held=max(figures.held, piece.table.num_rows),
+    )
+
+
+def flat(counts: Counts) -> IntArray:
+    """The counts in a row."""
+    return np.concatenate([counts.came, counts.ended.ravel(), counts.parts_false.ravel()])
+
+
+def add_up(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Counts]:
+    """What several tasks have counted together."""
+    counts = Counts.of(task.coverable)
+    size = len(fields(Figures))
+    none = np.zeros(size + len(flat(counts)), np.int64)
+    numbers = np.array([none, *rows], np.int64)
+    figures = [*numbers[:, :SUMS].sum(axis=0), *numbers[:, SUMS:size].max(axis=0)]
+    total, begin = numbers[:, size:].sum(axis=0), 0
+    found = []
+    for part in (counts.came, counts.ended, counts.parts_false):
+        found.append(total[begin : begin + part.size].reshape(part.shape))
+        begin += part.size
+    return Figures(*map(int, figures)), replace(
+        counts, came=found[0], ended=found[1], parts_false=found[2]
+    )

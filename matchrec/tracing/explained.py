@@ -1,0 +1,166 @@
+"""Tests with the values of what their conditions read: matches for Spark, then sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from matchrec.engine.interface import Task
+from matchrec.engine.matches import Matches
+from matchrec.nfa.places import A_MATCH
+from matchrec.plan.expression import End, Navigation
+from matchrec.tracing.attempt import CONDITION, Attempt, Mapped, Outcome, Trial
+from matchrec.tracing.parts import Conjunct, Parts, ReferencePart, number_of
+
+MOST_MAPPED = 1_000_000  # rows of all matches that Spark is asked about
+Values = Mapping[int, Sequence[str | None]]
+Key = tuple[int, int]  # an attempt and a trial, by index
+
+
+def wanted_trials(attempts: Sequence[Attempt]) -> list[Key]:
+    """The trials whose values are shown, those that matter most first, as far as there is room."""
+    found: dict[Key, None] = {}
+    for own in (lambda one: one.stopped, lambda one: one.best[::-1], every):
+        for number, attempt in enumerate(attempts):
+            asked = (i for i in own(attempt) if attempt.trials[i].outcome in CONDITION)
+            found.update(dict.fromkeys((number, i) for i in asked))
+    room, kept = MOST_MAPPED, []
+    for number, i in found:
+        room -= attempts[number].trials[i].depth + 1
+        if room < 0:
+            break
+        kept.append((number, i))
+    return kept
+
+
+def every(attempt: Attempt) -> Iterable[int]:
+    """All trials of an attempt."""
+    return range(len(attempt.trials))
+
+
+def as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Key]) -> Matches:
+    """The trials as matches that end with the row in question, mapped to what it is asked for."""
+    mapped = [rows_of(attempts[number], i) for number, i in keys]
+    numbers = [number_of(n, attempts[key[0]].number + 1) for n, key in enumerate(keys)]
+    rows = [row for one in mapped for row, _ in one]
+    return Matches(
+        partition=np.zeros(len(keys), np.int64),
+        number=np.array(numbers, np.int64),
+        start=np.array([one[0][0] for one in mapped], np.int64),
+        offsets=np.cumsum([0, *map(len, mapped)]).astype(np.int64),
+        classifiers=np.array([v for one in mapped for _, v in one], np.int16),
+        excluded=np.zeros(len(rows), np.bool_),
+        rows=np.array(rows, np.int64) if task.selects else None,
+        kind=np.full(len(keys), A_MATCH, np.int64),
+    )
+
+
+def rows_of(attempt: Attempt, index: int) -> Mapped:
+    """The rows mapped before a trial, and the row that it is about."""
+    trial = attempt.trials[index]
+    return (*attempt.mapped_by(index), (trial.row, trial.asked))
+
+
+@dataclass(frozen=True)
+class Explainer:
+    """Words for trials.
+
+    values: of the measures, by the index of a trial among `keys`. rows: how many there are.
+    """
+
+    task: Task
+    parts: Parts
+    attempts: Sequence[Attempt]
+    keys: Sequence[Key]
+    values: Values
+    rows: int
+
+    def conditions(self) -> dict[Key, tuple[str, ...]]:
+        """For each trial a sentence for each conjunct of its condition."""
+        return {
+            key: tuple(self.sentences(key, self.values.get(number, ())))
+            for number, key in enumerate(self.keys)
+        }
+
+    def sentences(self, key: Key, values: Sequence[str | None]) -> Iterator[str]:
+        trial = self.attempts[key[0]].trials[key[1]]
+        own = self.parts.conjuncts.get(self.task.variables[trial.asked], ())
+        if not own:
+            yield "no condition: true of every row"
+            return
+        truths = known_truths(trial, own, values)
+        mapped = rows_of(self.attempts[key[0]], key[1])
+        for conjunct, truth in zip(own, truths, strict=True):
+            if truth is None:
+                yield conjunct.text
+            elif conjunct.truth is None:
+                yield f"{conjunct.text}: {truth}"
+            else:
+                yield self.sentence(conjunct, truth, values, mapped)
+
+    def sentence(
+        self, conjunct: Conjunct, truth: str, values: Sequence[str | None], mapped: Mapped
+    ) -> str:
+        """A conjunct with the values of its parts."""
+        sides = f" {conjunct.operator} ".join(value_text(values[one]) for one in conjunct.sides)
+        shown = f"{sides} is {truth}" if sides else truth
+        notes = [
+            note
+            for one in conjunct.references
+            if (note := self.note(one, values, mapped)) is not None
+        ]
+        return f"{conjunct.text}: {shown}" + (f" ({', '.join(notes)})" if notes else "")
+
+    def note(self, part: ReferencePart, values: Sequence[str | None], mapped: Mapped) -> str | None:
+        """Of a reference its value, where no side shows it, and the row that it reads."""
+        row = None if part.navigation is None else self.row_read(part.navigation, mapped)
+        place = ""
+        if part.navigation is not None and row != mapped[-1][0]:
+            place = " of no row" if row is None else f" of row {row + 1}"
+        value = value_text(values[part.measure])
+        if part.is_side:
+            return f"{part.text}{place}" if place else None
+        return f"{part.text} = {value}{place}"
+
+    def row_read(self, navigation: Navigation, mapped: Mapped) -> int | None:
+        """The position of the row that a navigation reads, or None."""
+        members = None
+        if navigation.variable is not None:
+            members = self.task.members[navigation.variable]
+        rows = [row for row, variable in mapped if members is None or variable in members]
+        if navigation.logical_offset >= len(rows):
+            return None
+        first = navigation.end is End.FIRST
+        row = rows[navigation.logical_offset if first else -1 - navigation.logical_offset]
+        row += navigation.physical_offset
+        return row if 0 <= row < self.rows else None
+
+
+def value_text(value: str | None) -> str:
+    return "NULL" if value is None else value
+
+
+def known_truths(
+    trial: Trial, own: Sequence[Conjunct], values: Sequence[str | None]
+) -> tuple[str | None, ...]:
+    """Whether each conjunct is true, false or unknown; None where that is not known.
+
+    What no measure reads follows from the trial where all others are true. Where the values do not
+    give what the engine found, nothing is said.
+    """
+    held = trial.outcome is not Outcome.FAILED
+    if not values or any(one.looks_back and trial.depth == 0 for one in own):
+        return (None,) * len(own) if len(own) > 1 or not held else ("true",)
+    found = [
+        None if one.truth is None else (values[one.truth] or "unknown, as it is NULL")
+        for one in own
+    ]
+    missing = found.count(None)
+    if held:
+        found = ["true" if one is None else one for one in found]
+    elif missing == 1 and all(one in (None, "true") for one in found):
+        found = ["false" if one is None else one for one in found]
+    agrees = None in found or held == all(one == "true" for one in found)
+    return tuple(found) if agrees else (None,) * len(own)

@@ -1,0 +1,204 @@
+"""The parts of conditions, whose values explain a trial, as measures of the rows mapped so far.
+
+A trial of a run is a match that ends with the row in question: what a condition reads there, a
+measure reads. So each conjunct, each side of a comparison and each reference is a measure, which
+Spark evaluates as it does all others, and gives as text.
+
+    price < PREV(price) * 0.9   →   whether it holds; `price`; `PREV(price) * 0.9`; `PREV(price)`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from matchrec.conditions.residual import COMPARISONS
+from matchrec.conditions.split import conjuncts, is_bare
+from matchrec.explanation.stage_conditions import show_test
+from matchrec.plan.clauses import Definition, Measure
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    MatchNumber,
+    Navigation,
+    Operation,
+    Piece,
+    Reference,
+    Scalar,
+    Semantics,
+    Term,
+    references,
+    terms,
+    with_semantics,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.show import show_scalar
+from matchrec.plan.text.sql_text import string_literal
+from matchrec.source import Span
+
+MATCH_NUMBERS = 2**31
+"""A measure finds the index of its trial and the match number in one number: see `number_of`."""
+
+NOWHERE = Span(0, 0)
+Write = Callable[[Scalar], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencePart:
+    """A reference: how it is written, the measure of its value, and which row it reads, if one.
+
+    is_side: whether a side of the comparison is this and nothing else.
+    """
+
+    text: str
+    measure: int
+    navigation: Navigation | None
+    is_side: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct:
+    """A part of a condition that must be true.
+
+    truth: the measure that says whether it is; None where no measure reads what it does. sides: of
+    a comparison, each with its measure. references: each once.
+    looks_back: whether one of them leaves out the current row.
+    """
+
+    text: str
+    truth: int | None
+    operator: str
+    sides: tuple[int, ...]
+    references: tuple[ReferencePart, ...]
+    looks_back: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The conjuncts of each variable's condition, by name, and the measures of their values.
+
+    The first measure is the number of the trial.
+    """
+
+    conjuncts: dict[str, tuple[Conjunct, ...]]
+    measures: tuple[Measure, ...]
+
+
+def parts_of(plan: MatchPlan, write: Write | None = None) -> Parts:
+    """The parts of all conditions of a plan. write: an expression as its author wrote it."""
+    number = Term((MatchNumber(), f" DIV {MATCH_NUMBERS}"), NOWHERE)
+    splitter = Splitter(plan.staging is not None, write, [Measure("__why0", number)])
+    found = {one.variable: splitter.conjuncts(one) for one in plan.definitions}
+    return Parts(found, tuple(splitter.measures))
+
+
+def number_of(trial: int, match_number: int) -> int:
+    """The match number of the match that stands for a trial."""
+    return trial * MATCH_NUMBERS + match_number
+
+
+@dataclass
+class Splitter:
+    """Collects the measures of parts of conditions.
+
+    of_stages: whether conditions are asked before the row is mapped. write: as of `parts_of`.
+    """
+
+    of_stages: bool
+    write: Write | None
+    measures: list[Measure]
+
+    def conjuncts(self, definition: Definition) -> tuple[Conjunct, ...]:
+        """The conjuncts of a variable's condition."""
+        found = conjuncts(definition.condition)
+        return tuple(self.conjunct(one, definition.variable) for one in found)
+
+    def conjunct(self, scalar: Scalar, variable: str) -> Conjunct:
+        looks_back = any(map(self.looks_back, references(scalar)))
+        text = self.text(scalar, variable) if self.write is None else self.write(scalar)
+        if not all(map(is_measured, references(scalar))):
+            return Conjunct(text, None, "", (), (), looks_back)
+        sides: tuple[Scalar, ...] = ()
+        operator = ""
+        if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
+            sides, operator = scalar.operands, scalar.operator
+        shown = {one for side in sides if is_bare(side) for one in references(side)}
+        parts = (
+            self.reference(one, variable, is_side=one in shown)
+            for one in dict.fromkeys(references(scalar))
+        )
+        return Conjunct(
+            text,
+            self.measure(scalar.pieces, variable),
+            operator,
+            tuple(self.measure(side.pieces, variable) for side in sides),
+            tuple(parts),
+            looks_back,
+        )
+
+    def reference(self, reference: Reference, variable: str, *, is_side: bool) -> ReferencePart:
+        """The value of a reference."""
+        navigation = None
+        if isinstance(reference, ColumnReference | Classifier):
+            navigation = self.navigation(reference.navigation)
+        text = self.text(Term((reference,), NOWHERE), variable)
+        return ReferencePart(text, self.measure((reference,), variable), navigation, is_side)
+
+    def text(self, scalar: Scalar, variable: str) -> str:
+        """An expression in a variable's condition as one would write it."""
+        return show_test(scalar, variable) if self.of_stages else show_scalar(scalar)
+
+    def measure(self, pieces: tuple[Piece, ...], variable: str) -> int:
+        """The place of the measure that gives a value as text where `variable` is asked for."""
+        value = tuple(changed for piece in pieces for changed in self.as_measured(piece))
+        texts = ("concat(chr(39), CAST((", *value, ") AS STRING), chr(39))")
+        others = ("CAST((", *value, ") AS STRING)")
+        asked = Classifier(Navigation(semantics=Semantics.FINAL))
+        condition = ("CASE WHEN ", asked, f" = {string_literal(variable)} THEN ")
+        choice = ("IF(typeof((", *value, ")) LIKE 'string%', ", *texts, ", ", *others, ") END")
+        term = Term((*condition, *choice), NOWHERE)
+        self.measures.append(Measure(f"__why{len(self.measures)}", term))
+        return len(self.measures) - 1
+
+    def as_measured(self, piece: Piece) -> Iterator[Piece]:
+        """A piece of a condition as a measure reads it: from the match's last row.
+
+        What leaves out the current row reads with running semantics: see `spark.tracing.values`.
+        """
+        match piece:
+            case str():
+                yield piece
+            case MatchNumber():
+                yield from ("(", piece, f" % {MATCH_NUMBERS})")
+            case Aggregate():
+                semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
+                yield with_semantics(piece, semantics)
+            case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
+                moved = replace(piece, navigation=self.navigation(navigation))
+                yield with_semantics(moved, Semantics.FINAL)
+            case _:
+                yield piece
+
+    def looks_back(self, reference: Reference) -> bool:
+        """Whether it is over the rows before the one in question."""
+        return isinstance(reference, Aggregate) and (
+            reference.so_far
+            or (self.of_stages and reference.variable is None and reference.frame is None)
+        )
+
+    def navigation(self, navigation: Navigation) -> Navigation:
+        """Where a reference reads when the row in question is the match's last one."""
+        counts_back = navigation.variable is None and navigation.end is End.LAST
+        if not (self.of_stages and counts_back):
+            return navigation
+        return replace(navigation, logical_offset=navigation.logical_offset + 1)
+
+
+def is_measured(reference: Reference) -> bool:
+    """Whether a measure reads what a condition does."""
+    if not isinstance(reference, Aggregate):
+        return True
+    pieces = (piece for term in terms(reference) for piece in term.pieces)
+    return not any(isinstance(one, MatchNumber) for one in pieces)

@@ -1,0 +1,241 @@
+"""A trace in words: what text, table and picture have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from matchrec.engine.interface import Task
+from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import show
+from matchrec.tracing.attempt import Attempt, Mapped, Outcome, Trial
+from matchrec.tracing.explained import Key
+from matchrec.tracing.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A trial in words. row: from 1. place: of the row in the order. depth: rows mapped before.
+
+    variable: its name, empty where none is asked for. is_key: whether it belongs to the way that
+    came furthest, or says why that way ended.
+    """
+
+    row: int
+    place: str
+    variable: str
+    outcome: str
+    conditions: tuple[str, ...]
+    depth: int
+    is_key: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStory:
+    """An attempt in words. title: what came of it. ends: how far it came, and what it needed."""
+
+    start: int
+    title: str
+    lines: tuple[Line, ...]
+    ends: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A trace in words. heading: of what. found: the matches, or what else is known of the rows.
+
+    orders: what the rows are sorted by.
+    """
+
+    heading: tuple[str, ...]
+    orders: str
+    found: tuple[str, ...]
+    attempts: tuple[AttemptStory, ...]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of the partition. keys: by which it is divided. orders: names of what they are
+    sorted by; places: their values. irrelevant: positions of those left out before the search.
+    """
+
+    keys: Mapping[str, str]
+    orders: Sequence[str]
+    places: Sequence[Sequence[str]]
+    irrelevant: frozenset[int]
+
+    def place(self, row: int) -> str:
+        """Where a row stands in the order; nothing without an order."""
+        return ", ".join(self.places[row]) if row < len(self.places) else "end"
+
+    def named(self, row: int) -> str:
+        """A row as a sentence names it."""
+        if row >= len(self.places) or not self.orders:
+            return f"row {row + 1}"
+        pairs = zip(self.orders, self.places[row], strict=True)
+        return f"row {row + 1} ({', '.join(f'{name} = {value}' for name, value in pairs)})"
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Words for a trace. conditions: sentences for its trials."""
+
+    plan: MatchPlan
+    task: Task
+    rows: Rows
+    trace: Trace
+    conditions: Mapping[Key, tuple[str, ...]]
+
+    def story(self) -> Story:
+        """All of it."""
+        attempts = enumerate(self.trace.attempts)
+        return Story(
+            tuple(self.heading()),
+            ", ".join(self.rows.orders),
+            tuple(self.passed() if self.trace.is_of_rows else self.found()),
+            tuple(self.attempt(number, attempt) for number, attempt in attempts),
+        )
+
+    def heading(self) -> Iterator[str]:
+        keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
+        count = len(self.rows.places)
+        rows = "1 row" if count == 1 else f"{count:,} rows"
+        yield f"PATTERN ({show(self.plan.pattern)})"
+        yield f"partition {keys}: {rows}" if keys else f"the only partition: {rows}"
+
+    def found(self) -> Iterator[str]:
+        """The matches of the partition."""
+        matches, trace = self.trace.matches, self.trace
+        if not matches:
+            yield f"no match; searched from {trace.tried:,} of the rows"
+        for one in matches[:MOST_MATCHES]:
+            yield f"match {one.number}: {self.span(one.mapped, one.start)}"
+        if len(matches) > MOST_MATCHES:
+            yield f"and {len(matches) - MOST_MATCHES:,} more matches"
+        if trace.until is not None:
+            yield f"too many trials: attempts are known up to row {trace.until}"
+
+    def passed(self) -> Iterator[str]:
+        """Of rows that no search started from, why."""
+        for row, match in self.trace.passed.items():
+            name = self.rows.named(row)
+            if match is None:
+                yield f"{name}: no search started from it"
+                continue
+            variables = [v for at, v in match.mapped if at == row]
+            mapped = f", mapped to {self.task.variables[variables[0]]}" if variables else ""
+            yield f"{name}: no search started from it"
+            span = self.span(match.mapped, match.start)
+            yield f"  it lies in match {match.number}, {span}{mapped}"
+            skip = self.plan.after_match
+            words = f"{skip.to.value} {skip.variable or ''}".strip()
+            yield f"  AFTER MATCH SKIP {words}: the search went on from row {match.next + 1}"
+            yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
+
+    def span(self, mapped: Mapped, start: int) -> str:
+        """The rows of a match and its word."""
+        if not mapped:
+            return f"empty, at row {start + 1}"
+        first, last = mapped[0][0] + 1, mapped[-1][0] + 1
+        rows = f"row {first}" if first == last else f"rows {first} to {last}"
+        return f"{rows}: {self.word(mapped)}"
+
+    def word(self, mapped: Mapped) -> str:
+        """The variables of mapped rows: `A B{3}`."""
+        names = (self.task.variables[variable] for _, variable in mapped)
+        runs = ((name, len(list(same))) for name, same in groupby(names))
+        return " ".join(name if count == 1 else f"{name}{{{count}}}" for name, count in runs)
+
+    def attempt(self, number: int, attempt: Attempt) -> AttemptStory:
+        """One attempt."""
+        key = {*attempt.best, *attempt.stopped}
+        lines = (
+            self.line(trial, (number, i), attempt, is_key=i in key)
+            for i, trial in enumerate(attempt.trials)
+        )
+        return AttemptStory(
+            attempt.start + 1, self.title(attempt), tuple(lines), tuple(self.ends(attempt))
+        )
+
+    def line(self, trial: Trial, key: Key, attempt: Attempt, *, is_key: bool) -> Line:
+        """One trial."""
+        outcome = trial.outcome.value
+        if trial.outcome is Outcome.TAKEN and key[1] not in attempt.best:
+            outcome = "given back"
+        conditions = self.conditions.get(key, ())
+        place = self.rows.place(trial.row)
+        name = self.name(trial)
+        return Line(trial.row + 1, place, name, outcome, conditions, trial.depth, is_key)
+
+    def name(self, trial: Trial) -> str:
+        """The variable of a trial, or what else it asks: of stages, the words of a call."""
+        asked = trial.variable if trial.variable >= 0 else trial.asked
+        return self.task.variables[asked].removeprefix(":") if asked >= 0 else ""
+
+    def title(self, attempt: Attempt) -> str:
+        """What came of an attempt."""
+        name = self.rows.named(attempt.start)
+        own = [one for one in self.trace.matches if one.start == attempt.start]
+        if own and self.task.output is not MatchOutput.ALL:
+            one = own[0]
+            return f"{name}: match {one.number}, {self.span(one.mapped, one.start)}"
+        if own:
+            return f"{name}: {len(own)} match{'es' * (len(own) > 1)}"
+        if attempt.matches:
+            return f"{name}: a match that leaves room for others and was left out"
+        return f"{name}: no match"
+
+    def ends(self, attempt: Attempt) -> Iterator[str]:
+        """How far an attempt came, and what it would have needed next."""
+        if attempt.start in self.rows.irrelevant:
+            yield "it is left out before the search: it satisfies the conditions of no variable"
+        if attempt.is_cut:
+            count = len(attempt.trials)
+            yield f"the search was cut after {count:,} trials; what follows is of those"
+        if attempt.matches:
+            return
+        if not attempt.best:
+            yield "no row could be mapped"
+        else:
+            way = tuple((attempt.trials[i].row, attempt.trials[i].variable) for i in attempt.best)
+            yield f"came as far as {self.span(way, attempt.start)}"
+        yield from self.needed([attempt.trials[i] for i in attempt.stopped])
+
+    def needed(self, stopped: Sequence[Trial]) -> Iterator[str]:
+        """What was asked in vain where the best way ended."""
+        trials = [one for one in stopped if one.variable >= 0 and one.outcome is not Outcome.KNOWN]
+        if any(one.outcome is Outcome.NO_ROW for one in trials):
+            trials = [one for one in trials if one.outcome is Outcome.NO_ROW]
+            names = alternatives(self.task.variables[one.variable] for one in trials)
+            yield f"then it needed {names}, but {self.end(trials[0].row)}"
+        elif trials:
+            rows = sorted({one.row for one in trials})
+            names = alternatives(self.task.variables[one.variable] for one in trials)
+            where = self.rows.named(rows[0])
+            if len(rows) > 1:
+                where = f"one of the rows {rows[0] + 1} to {rows[-1] + 1}"
+            yield f"then it needed {names} on {where}"
+        for one in stopped:
+            if one.outcome in (Outcome.ENDED, Outcome.BLOCKED):
+                yield f"{self.rows.named(one.row)} ended it: {self.name(one)} holds of it"
+        if any(one.outcome is Outcome.NOT_THERE and one.variable < 0 for one in stopped):
+            yield "then the pattern asked for the partition's start or end, which is not there"
+        if any(one.outcome is Outcome.REJECTED for one in stopped):
+            yield "the rows were no match as a whole: a negation or the closing condition failed"
+
+    def end(self, row: int) -> str:
+        """Why there is no row at a position."""
+        if row >= len(self.rows.places):
+            return "the partition has no further row"
+        return f"{self.rows.named(row)} lies outside of the window"
+
+
+MOST_MATCHES = 10
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """The names, each once: `A, B or C`."""
+    *first, last = dict.fromkeys(names)
+    return f"{', '.join(first)} or {last}" if first else last

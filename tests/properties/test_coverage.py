@@ -1,0 +1,168 @@
+"""How far starting rows come, against the reference: random patterns, rows, windows, conditions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from matchrec.conditions.run_condition import (
+    Compare,
+    Comparison,
+    Constant,
+    Kind,
+    Reduce,
+    Reduction,
+)
+from matchrec.engine.contiguous.coverage import Counts, Coverable, find_matches
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.matches import RunFailure
+from matchrec.nfa.facts import UNREACHABLE
+from matchrec.nfa.occurrences import compile_occurrences
+from matchrec.plan.pattern import show
+from tests.properties.test_engines import (
+    LONGER,
+    queries,
+    random_examples,
+    run_dependent,
+    windowed,
+)
+from tests.references.coverage import NEVER, Ending, cover, numbered
+from tests.references.matcher import Failure
+from tests.tasks.contiguous import Query, Rows, listed, may_of, words
+from tests.tasks.contiguous import query as query_of
+
+REASONS = ("FALSE", "NO_ROW", "OUT_OF_WINDOW", "ANCHORED")
+ROOMS = (Room(), Room(rows=3, matches=2, memory=1))
+
+
+@dataclass
+class Outcome:
+    """came: by occurrence. ended: by the last occurrence, if any, and why. false: by that, with the
+    variable and whether it is what depends on the run that was not true.
+    """
+
+    came: Counter[int] = field(default_factory=Counter)
+    ended: Counter[tuple[int | None, str]] = field(default_factory=Counter)
+    false: Counter[tuple[int | None, str, bool]] = field(default_factory=Counter)
+    best: tuple[int, int] = (NEVER, -1)
+    matches: list[int] = field(default_factory=list)
+
+
+def coverable(query: Query, *, windowed: bool = False) -> Coverable:
+    """Conditions of two parts: the word of the row, and what depends on the run."""
+    task = query.task()
+    found = compile_occurrences(task.pattern, query.pattern)
+    parts = [
+        (index, None) if name in query.run_conditions else (index,)
+        for index, name in enumerate(query.variables)
+    ]
+    task = replace(task, pattern=found.pattern, windowed=windowed)
+    return Coverable(task, len(found.variables), found.taken, found.remaining, tuple(parts))
+
+
+def found_of(query: Query, rows: Rows, room: Room) -> Outcome | str:
+    asked = coverable(query, windowed=rows.window_end is not None)
+    counts = Counts.of(asked)
+    try:
+        chunks = list(find_matches(asked, counts, rows.partitions(query.variables), room))
+    except RunFailure as failure:
+        return failure.kind.name
+    last = [None, *range(asked.occurrences)]
+    parts = [
+        (query.variables[variable], part is None)
+        for variable, parts in enumerate(asked.parts)
+        for part in parts
+    ]
+    found = Outcome(came=Counter(dict(enumerate(counts.came.tolist()))))
+    for choice, reason in np.argwhere(counts.ended).tolist():
+        place = None if choice == 0 else asked.taken[choice - 1]
+        found.ended[place, REASONS[reason]] += int(counts.ended[choice, reason])
+    for place, part in np.argwhere(counts.parts_false).tolist():
+        found.false[(last[place], *parts[part])] = int(counts.parts_false[place, part])
+    remaining, start = counts.best.tolist()
+    found.best = NEVER if remaining == UNREACHABLE else remaining, start
+    found.matches = [m[2] for chunk in chunks for m in listed(chunk, query.variables)]
+    return found
+
+
+def expected_of(query: Query, rows: Rows) -> Outcome | str:
+    whole, names = Outcome(), numbered(query.pattern)[1]
+    for number, (row_words, offset) in enumerate(zip(rows.words, rows.offsets, strict=False)):
+        ends = rows.window_end[number] if rows.window_end else [len(row_words)] * len(row_words)
+        may = may_of(query, rows, number)
+        try:
+            found = cover(query.pattern, may, query.after_match, query.members, ends)
+        except Failure as failure:
+            return failure.kind
+        whole.came.update(one for taken in found.came for one in set(taken))
+        whole.matches += [offset + start for start in found.matches]
+        for one in found.ended:
+            whole.ended[one.last, one.reason(len(row_words))] += 1
+            if one.taken and one.needed < whole.best[0]:
+                whole.best = one.needed, offset + one.start
+            if one.row < one.bound:
+                whole.false.update(false_parts(query, one, names, row_words[one.row]))
+    return whole
+
+
+def false_parts(
+    query: Query, one: Ending, names: tuple[str, ...], word: frozenset[str]
+) -> set[tuple[int | None, str, bool]]:
+    """What was not true of variables that would have brought a run nearer to a match."""
+    return {(one.last, names[other], names[other] in word) for other in one.nearer}
+
+
+def assert_agreement(query: Query, rows: Rows) -> None:
+    expected = expected_of(query, rows)
+    for room in ROOMS:
+        found = found_of(query, rows, room)
+        if isinstance(expected, str) or isinstance(found, str):
+            assert found == expected
+            continue
+        found.came = +found.came
+        assert found == expected, show(query.pattern)
+
+
+@random_examples
+@given(queries(), st.lists(LONGER, min_size=1, max_size=2).map(tuple))
+def test_random_patterns(query: Query, rows: tuple[tuple[frozenset[str], ...], ...]) -> None:
+    assert_agreement(query, Rows(rows))
+
+
+@random_examples
+@given(st.data())
+def test_random_patterns_in_windows(data: st.DataObject) -> None:
+    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
+    assert_agreement(data.draw(queries()), data.draw(windowed(rows)))
+
+
+@random_examples
+@given(run_dependent())
+def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> None:
+    assert_agreement(*case)
+
+
+def test_more_occurrences_than_a_word_has_bits() -> None:
+    """Each A of 34 pairs begins a run to the last row; no B begins one."""
+    query = query_of("A B " * 35)
+    found = found_of(query, words("A B " * 34), Room())
+    assert isinstance(found, Outcome)
+    assert [found.came[place] for place in range(70)] == [34 - place // 2 for place in range(70)]
+    assert found.ended[None, "FALSE"] == 34
+    assert found.ended[67, "NO_ROW"] == found.ended[1, "NO_ROW"] == 1
+    assert found.best == (2, 0)
+
+
+def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
+    """Each row may be A or B: 2^40 ways from the first row on, 40 counts of A at each row."""
+    count = Reduce(Reduction.COUNT, "A", None, Kind.INTEGER)
+    never = Compare(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
+    query = replace(query_of("(A | B)* C"), run_conditions={"C": never})
+    found = found_of(query, words("ABC " * 40), Room(memory=1))
+    assert isinstance(found, Outcome)
+    assert +found.came == {0: 40}
+    assert +found.ended == {(0, "NO_ROW"): 40}

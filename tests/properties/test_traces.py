@@ -1,0 +1,90 @@
+"""Traces against the engines: what a trace finds from each starting row is the engine's match."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.plan.clauses import EventSelection, MatchOutput
+from tests.cases.pattern_notation import Question
+from tests.generators.patterns import questions
+from tests.generators.selection import cases, general, sequences
+from tests.properties.test_engines import (
+    LONGER,
+    ROWS,
+    queries,
+    run_dependent,
+    windowed,
+)
+from tests.quick.scale import examples
+from tests.tasks.contiguous import Query, Rows
+from tests.tasks.patterns import searchable
+from tests.tasks.selection import task
+from tests.tasks.traces import check_traces
+
+OUTPUTS = (MatchOutput.PREFERRED, MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
+
+random_examples = settings(
+    max_examples=examples(350),
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def assert_traced(query: Query, rows: Rows) -> None:
+    check_traces(query.task(), rows.partitions(query.variables))
+
+
+@random_examples
+@given(queries(), ROWS)
+def test_patterns(query: Query, rows: tuple) -> None:  # type: ignore[type-arg]
+    assert_traced(query, Rows(rows))
+
+
+@random_examples
+@given(st.data())
+def test_windows(data: st.DataObject) -> None:
+    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
+    assert_traced(data.draw(queries()), data.draw(windowed(rows)))
+
+
+@random_examples
+@given(run_dependent())
+def test_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> None:
+    assert_traced(*case)
+
+
+@random_examples
+@given(run_dependent())
+def test_longest_matches(case: tuple[Query, Rows]) -> None:
+    query, rows = case
+    assert_traced(replace(query, output=MatchOutput.LONGEST), rows)
+
+
+@random_examples
+@given(st.data())
+def test_event_selection(data: st.DataObject) -> None:
+    query, rows = data.draw(
+        cases(
+            shapes=sequences() if data.draw(st.booleans()) else general(),
+            selection=data.draw(st.sampled_from(EventSelection)),
+            output=data.draw(st.sampled_from(OUTPUTS)),
+            depends_on_run=data.draw(st.booleans()),
+            most_rows=6,
+        )
+    )
+    check_traces(task(query), rows.partitions(query.variables))
+
+
+@random_examples
+@given(questions())
+def test_stages(question: Question) -> None:
+    try:
+        task, partitions = searchable(question)
+    except MatchRecognizeError:
+        assume(False)
+    check_traces(task, partitions)

@@ -1,0 +1,112 @@
+"""Coverage of queries over Spark: which clause, what names a row, what is refused."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+
+VISITS = """
+    CREATE OR REPLACE TEMPORARY VIEW covered_visits AS
+    SELECT INTERVAL '1' MONTH * k AS k, DATE '2024-01-01' + d AS day, page FROM VALUES
+        (1, 1, 'view'), (1, 2, 'cart'), (1, 2, 'help'), (1, 3, 'view'), (1, 4, 'cart'),
+        (2, 1, 'view'), (2, 2, 'view'), (2, 3, 'cart'), (2, 4, 'pay'), (3, 1, NULL)
+        AS t(k, d, page)"""
+FUNNEL = """
+    SELECT * FROM covered_visits MATCH_RECOGNIZE (
+        PARTITION BY k ORDER BY day MEASURES P.day AS paid
+        PATTERN (V C P) DEFINE V AS page = 'view', C AS page = 'cart',
+            P AS page = :last AND day > FIRST(day)) AS found"""
+KEY = "INTERVAL '0-1' YEAR TO MONTH"
+NESTED = """
+    SELECT * FROM ({funnel}) MATCH_RECOGNIZE (
+        PARTITION BY k ORDER BY paid PATTERN (A B) DEFINE A AS k > INTERVAL '1' MONTH)"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def visits(spark: SparkSession) -> None:
+    spark.sql(VISITS)
+
+
+def test_a_funnel_by_hand(spark: SparkSession) -> None:
+    """Partition 1 lacks P twice, once for want of a row; 2 has the match; 3 begins nowhere."""
+    found = matchrec.coverage(spark, FUNNEL, {"last": "pay"})
+    (clause,) = found.clauses.values()
+    assert clause.figures.rows == 10
+    assert (clause.figures.partitions, clause.figures.matched_partitions) == (3, 1)
+    assert (clause.figures.matches, clause.figures.covered, clause.figures.longest) == (1, 3, 3)
+    assert (clause.figures.ties, clause.figures.largest, clause.tried) == (1, 5, 8)
+    assert found.frame().collect() == [
+        (1, 0, None, 8, 4, "V was not true", 4),
+        (1, 1, "V", 4, 1, "C was not true", 1),
+        (1, 2, "C", 3, 2, "P was not true", 1),
+        (1, 3, "P", 1, 0, None, 0),
+    ]
+    assert clause.nearest is not None
+    assert clause.nearest.remaining == 1
+    assert clause.nearest.partition == {"k": KEY}
+    assert clause.nearest.order == {"day": "2024-01-02"}
+    assert "<svg" in found._repr_html_()
+    bars = ElementTree.fromstring(found.picture()).iter("{http://www.w3.org/2000/svg}rect")
+    assert [bar.get("width") for bar in bars] == ["320", "160", "120", "40", "40"]
+
+
+def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkSession) -> None:
+    text = str(matchrec.coverage(spark, FUNNEL, {"last": "buy"}))
+    assert text.splitlines()[-7:] == [
+        "what ended most of them",
+        "  no match: of those that came nearest to one, 3 ended after C",
+        "  P was not true: 2",
+        "    P: `page` = :last was not true: 2",
+        f"  nearest to a match: the starting row day = 2024-01-02 of k = {KEY}",
+        "    it needed 1 more row at least",
+        f"    matchrec.why(spark, query, partition={ {'k': KEY} }, row='2024-01-02') says why",
+    ]
+
+
+def test_each_clause_of_a_query_or_one(spark: SparkSession) -> None:
+    query = NESTED.format(funnel=FUNNEL)
+    both = matchrec.coverage(spark, query, {"last": "pay"})
+    assert [one.pattern for one in both.clauses.values()] == ["V C P", "A B"]
+    assert str(both).startswith("clause 1\n  row pattern\n    V C P\n")
+    one = matchrec.coverage(spark, query, {"last": "pay"}, clause=2)
+    assert list(one.clauses) == [2]
+    assert one.clauses[2] == both.clauses[2]
+    assert [place.came for place in one.clauses[2].occurrences] == [1, 1, 0]
+
+
+def test_no_rows(spark: SparkSession) -> None:
+    empty = FUNNEL.replace("covered_visits", "(SELECT * FROM covered_visits WHERE FALSE)")
+    text = str(matchrec.coverage(spark, empty, {"last": "pay"}))
+    assert text.endswith("what ended most of them\n  there are no rows")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(V C) ALL MATCHES", "coverage of a query with event selection"),
+        ("(V C) SKIP TILL NEXT MATCH", "coverage of a query with event selection"),
+        ("(V C) LONGEST MATCH", "coverage of LONGEST MATCH"),
+    ],
+)
+def test_what_is_refused_by_name(spark: SparkSession, pattern: str, message: str) -> None:
+    clause = f"ORDER BY day MEASURES V.day AS d PATTERN {pattern} DEFINE V AS page = 'view'"
+    query = f"SELECT * FROM covered_visits MATCH_RECOGNIZE ({clause})"
+    with pytest.raises(MatchRecognizeUnsupportedError, match=message):
+        matchrec.coverage(spark, query)
+
+
+def test_a_query_without_that_clause(spark: SparkSession) -> None:
+    with pytest.raises(MatchRecognizePlanError, match="no MATCH_RECOGNIZE clause"):
+        matchrec.coverage(spark, "SELECT 1")
+    with pytest.raises(MatchRecognizePlanError, match="there is no clause 2"):
+        matchrec.coverage(spark, FUNNEL, {"last": "pay"}, clause=2)
+
+
+def test_explain_names_it_once_a_query_has_run(spark: SparkSession) -> None:
+    explained = matchrec.explain(spark, FUNNEL, {"last": "pay"}, analyze=True)
+    assert str(explained).endswith("what ends them: matchrec.coverage(spark, query)")

@@ -1,0 +1,128 @@
+"""`%load_ext matchrec`: the magic, its table, its parameters, and errors without a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import unescape
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from pyspark.sql import DataFrame, SparkSession
+from traitlets.config import Config
+
+import matchrec
+
+RISES = """
+SELECT * FROM {steps} MATCH_RECOGNIZE (
+    ORDER BY t MEASURES FIRST(t) AS a, LAST(t) AS b
+    PATTERN (S U+) DEFINE U AS v > PREV(v) + :least)
+"""
+
+
+@pytest.fixture(scope="module")
+def steps(spark: SparkSession) -> DataFrame:
+    rows = [(1, 10), (2, 20), (3, 5), (4, 50), (5, 1), (6, 2)]
+    return spark.createDataFrame(rows, "t int, v int")
+
+
+@pytest.fixture
+def shell(spark: SparkSession, steps: DataFrame) -> Iterator[InteractiveShell]:
+    """A shell in which the extension is loaded."""
+    plain = Config(
+        {"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}}
+    )
+    shell = InteractiveShell(config=plain, user_ns={"spark": spark, "steps": steps, "least": 2})
+    shell.run_line_magic("load_ext", "matchrec")
+    yield shell
+    shell.run_line_magic("unload_ext", "matchrec")
+
+
+def printed(shell: InteractiveShell, cell: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a cell that fails prints."""
+    result = shell.run_cell(cell)
+    assert not result.success
+    captured = capsys.readouterr()
+    return captured.out + captured.err
+
+
+def test_a_cell_shows_its_first_rows(shell: InteractiveShell) -> None:
+    result = shell.run_cell_magic("matchrec", "--limit 1", RISES + "ORDER BY a")
+    assert (result.names, result.rows, result.more) == (("a", "b"), (("1", "2"),), True)
+    assert repr(result) == "<Result: a, b; the first 1 row; --limit shows more>"
+    html = result._repr_html_()
+    assert ">1</td>" in html
+    assert "--limit shows more" in unescape(html)
+
+
+def test_a_cell_leaves_its_dataframe_in_a_variable(shell: InteractiveShell) -> None:
+    result = shell.run_cell_magic("matchrec", "-o found", RISES)
+    assert [tuple(row) for row in shell.user_ns["found"].orderBy("a").collect()] == [(1, 2), (3, 4)]
+    assert result.note == "2 rows"
+
+
+def test_a_cell_explains_itself(shell: InteractiveShell) -> None:
+    explained = shell.run_cell_magic("matchrec", "--explain", RISES)
+    assert isinstance(explained, matchrec.Explanation)
+
+
+def test_a_cell_says_why_and_how_far(shell: InteractiveShell) -> None:
+    why = shell.run_cell_magic("matchrec", "--why --row 5", RISES)
+    assert isinstance(why, matchrec.Why)
+    assert "t = 5" in why.text
+    coverage = shell.run_cell_magic("matchrec", "--coverage", RISES)
+    assert coverage.clauses[1].figures.matches == 2
+
+
+def test_a_partition_without_a_value(shell: InteractiveShell) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="write --partition ticker=AAPL"):
+        shell.run_cell_magic("matchrec", "--why --partition 5", RISES)
+
+
+def test_the_running_session_understands_the_clause(
+    shell: InteractiveShell, spark: SparkSession, steps: DataFrame
+) -> None:
+    assert spark.sql(RISES, args={"least": 2}, steps=steps).count() == 2
+
+
+def test_an_error_is_its_message_with_the_caret(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = printed(shell, f"%%matchrec\n{RISES.replace('LAST(t)', 'LAST(w)')}", capsys)
+    assert "unknown column `w` in MEASURES" in text
+    assert "^" in text
+    assert "Traceback" not in text
+    assert len(text.splitlines()) < 8
+    shell.run_line_magic("tb", "")
+    assert "Traceback (most recent call last)" in capsys.readouterr().out
+
+
+def test_an_error_of_the_query_around_is_sparks_sentence(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = printed(shell, f"%%matchrec\n{RISES.replace('SELECT *', 'SELECT nowhere')}", capsys)
+    assert "nowhere" in text
+    assert "Traceback" not in text
+    assert len(text.splitlines()) < 8
+
+
+def test_an_error_of_the_rows_is_ours_too(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clause = """SELECT * FROM {steps} MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(t) AS b
+        AFTER MATCH SKIP TO FIRST Z PATTERN (S Z?) DEFINE Z AS v > 1000)"""
+    text = printed(shell, f"%%matchrec\n{clause}", capsys)
+    assert "AFTER MATCH SKIP" in text
+    assert "Traceback" not in text
+
+
+def test_other_errors_are_shown_as_before(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "Traceback" in printed(shell, "spark.sql('SELECT nothing')", capsys)
+    assert "Traceback" in printed(shell, "1 / 0", capsys)
+
+
+def test_a_wrong_limit_is_refused(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "`--limit 0`" in printed(shell, "%%matchrec --limit 0\nSELECT 1", capsys)

@@ -1,0 +1,168 @@
+"""`plot`: where matches lie by their columns, what of long series is drawn, pages."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.charts.columns import Named
+from matchrec.charts.panels import Span
+from matchrec.charts.series import Charted
+
+FIRST = date(2024, 1, 1)
+PRICES = {"X": [5, 6, 7, 3, 4, 9], "Y": [9, 8, 7, 6, 7, 5]}
+RISES = """PARTITION BY sym ORDER BY day {measures} {rows}
+    PATTERN (LOW UP+) DEFINE UP AS price > PREV(price)"""
+
+
+def day(number: int) -> date:
+    return FIRST + timedelta(days=number)
+
+
+@pytest.fixture(scope="module")
+def prices(spark: SparkSession) -> DataFrame:
+    rows = [
+        (sym, day(at), float(one)) for sym, all_ in PRICES.items() for at, one in enumerate(all_)
+    ]
+    return spark.createDataFrame(rows, "sym string, day date, price double")
+
+
+EXPECTED = {("X", day(0), day(2)), ("X", day(3), day(5)), ("Y", day(3), day(4))}
+
+
+def charted(matches: DataFrame, data: DataFrame, **named: Any) -> Charted:
+    return Charted(matches, data, Named(x="day", y="price", by="sym", **named))
+
+
+@pytest.mark.parametrize(
+    ("measures", "rows", "named"),
+    [
+        ("FIRST(day) AS first_day, LAST(day) AS last_day", "ONE ROW PER MATCH", {}),
+        ("FIRST(day) AS low, LAST(day) AS high", "", {"between": ("low", "HIGH")}),
+        ("MATCH_NUMBER() AS match_number", "ALL ROWS PER MATCH", {}),
+        ("MATCH_NUMBER() AS n", "ALL ROWS PER MATCH", {"match": "n"}),
+    ],
+)
+def test_matches_of_sql(prices: DataFrame, measures: str, rows: str, named: dict[str, str]) -> None:
+    clause = RISES.format(measures=f"MEASURES {measures}", rows=rows)
+    found = charted(matchrec.match_recognize(prices, clause), prices, **named)
+    places = found.sql(found.places).collect()
+    assert {(one.series, one.first, one.last) for one in places} == EXPECTED
+
+
+def test_a_page_has_the_rows_of_its_series(prices: DataFrame) -> None:
+    matches = prices.selectExpr("sym", "day AS start_day", "day AS end_day").where("price > 8.5")
+    page = charted(matches, prices).page(1, 6)
+    assert page.spans == (Span("Y", day(0), day(0)), Span("X", day(5), day(5)))
+    assert list(page.series) == ["X", "Y"]
+    assert page.series["X"].times == [day(at) for at in range(6)]
+    assert page.series["X"].values == PRICES["X"]
+
+
+def test_matches_that_are_arrays_of_events(prices: DataFrame) -> None:
+    pattern = (
+        matchrec.Pattern.begin("low").where("price < 4").followed_by("high").where("price > 8")
+    )
+    matches = matchrec.detect(prices, pattern, order_by="day", partition_by="sym")
+    page = charted(matches, prices).page(1, 6)
+    assert page.spans == (Span("X", day(3), day(5), (day(3), day(5))),)
+    text = """PATTERN SEQ(ANY a, ANY b)
+        WHERE skip_till_next_match(a, b) { [sym] AND a.price < 4 AND b.price > 8 }"""
+    events = prices.selectExpr("*", "'ANY' AS event_type")
+    assert (
+        charted(matchrec.sase(events, text, order_by="day"), prices).page(1, 6).spans == page.spans
+    )
+
+
+def test_a_picture_is_saved_and_shown(prices: DataFrame, tmp_path: Path) -> None:
+    clause = RISES.format(
+        measures="MEASURES FIRST(day) AS first_day, LAST(day) AS last_day", rows=""
+    )
+    plot = matchrec.plot(
+        matchrec.match_recognize(prices, clause), prices, x="day", y="price", by="sym"
+    )
+    assert repr(plot) == "<Plot: 3 matches in 2 series, page 1 of 1>"
+    assert 'src="data:image/png;base64,' in plot._repr_html_()
+    plot.save(tmp_path / "rises.svg")
+    drawn = (tmp_path / "rises.svg").read_text()
+    assert drawn.count('id="match-') == 3
+    assert 'id="match-Y-2024-01-04-2024-01-05"' in drawn
+
+
+def test_texts_are_drawn_on_lanes(spark: SparkSession) -> None:
+    visits = spark.sql("SELECT id AS t, concat('{', id, '}') AS page FROM range(4)")
+    matches = spark.sql("SELECT 1 AS start_t, 2 AS end_t")
+    plot = matchrec.plot(matches, visits, x="t", y="page")
+    (panel,) = plot.figure.axes
+    assert [text.get_text() for text in panel.texts] == ["{0}", "{1}", "{2}", "{3}"]
+
+
+def test_series_come_in_pages(spark: SparkSession) -> None:
+    data = spark.sql("SELECT CAST(id % 5 AS STRING) AS k, id AS t, id AS v FROM range(50)")
+    matches = spark.sql(
+        "SELECT '{1}' AS k, 1L AS start_t, 2L AS end_t FROM range(0) UNION ALL "
+        "SELECT CAST(id AS STRING), id, id + 5 FROM range(4)"
+    )
+    named = Named("t", "v", "k")
+    page = Charted(matches, data, named).page(2, 3)
+    assert (list(page.series), page.number, page.pages) == (["3"], 2, 2)
+    assert page.spans == (Span("3", 3, 8),)
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="page 3 of `plot`, and there are 2"):
+        Charted(matches, data, named).page(3, 3)
+    assert len(Charted(matches.limit(0), data, named).page(1, 9).series) == 5
+
+
+def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) -> None:
+    data = spark.sql(
+        """SELECT TIMESTAMP '2024-01-01' + make_interval(0, 0, 0, 0, 0, 0, id) AS t,
+        CASE id WHEN 77777 THEN 1e6 WHEN 88888 THEN -1e6 WHEN 5 THEN double('NaN')
+        ELSE id % 10 END AS v FROM range(100000)"""
+    )
+    matches = spark.sql(
+        "SELECT TIMESTAMP '2024-01-01' AS first_t, TIMESTAMP '2024-01-02' AS last_t"
+    )
+    page = Charted(matches, data, Named("t", "v")).page(1, 1)
+    line = page.series[""]
+    assert 2000 < len(line.times) <= 4 * 1001
+    assert (min(line.values), max(line.values)) == (-1e6, 1e6)
+    assert line.times == sorted(line.times)
+    last = datetime(2024, 1, 1) + timedelta(seconds=99_999)
+    assert (line.times[0], line.times[-1]) == (datetime(2024, 1, 1), last)
+    assert page.spans[0].first == datetime(2024, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "named", "message"),
+    [
+        ("sym, day AS low", {}, "no columns of `matches` tell where a match begins and ends"),
+        ("sym, day", {"between": ("dai", "day")}, "`between` of `plot` is `dai`"),
+        ("sym, day", {"between": "day"}, "wanted: the names of two columns"),
+        ("day AS first_day, day AS last_day", {}, "no column that `by` of `plot` names"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(
+    prices: DataFrame, columns: str, named: dict[str, Any], message: str
+) -> None:
+    matches = prices.selectExpr(*columns.split(", "))
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
+        matchrec.plot(matches, prices, x="day", y="price", by="sym", **named)
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"x": "dai", "y": "price"}, "`x` of `plot` is `dai`"),
+        ({"x": "sym", "y": "price"}, "`x` of `plot` is `sym`, of type string"),
+        ({"x": "day", "y": "prices"}, 'write "price"'),
+    ],
+)
+def test_columns_of_the_rows_are_checked(
+    prices: DataFrame, named: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
+        matchrec.plot(prices, prices, **named)

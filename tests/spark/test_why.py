@@ -1,0 +1,294 @@
+"""`why` on a session: whole answers, worked out by hand from the rows; which row and partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import col
+
+import matchrec
+from matchrec.spark.tracing.collect import collect_table
+from matchrec.spark.tracing.literals import literal
+
+V_SHAPE = """
+    SELECT * FROM why_ticks MATCH_RECOGNIZE (
+        PARTITION BY ticker ORDER BY day
+        MEASURES LAST(DOWN.price) AS bottom
+        PATTERN (STRT DOWN+ UP)
+        DEFINE DOWN AS price < PREV(price), UP AS price > FIRST(price) * 1.1
+    ) AS v
+"""
+PRICES = {"AAPL": [37, 36, 35, 39, 36, 30, 50], "GOOG": [5]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ticks(spark: SparkSession) -> Iterator[None]:
+    rows = [
+        (ticker, date(2024, 1, day), price)
+        for ticker, prices in PRICES.items()
+        for day, price in enumerate(prices, 1)
+    ]
+    frame = spark.createDataFrame(rows, "ticker string, day date, price int")
+    frame.createOrReplaceTempView("why_ticks")
+    yield
+    spark.catalog.dropTempView("why_ticks")
+
+
+def test_an_attempt_that_fails_by_one_value(spark: SparkSession) -> None:
+    answer = matchrec.why(spark, V_SHAPE, partition={"ticker": "AAPL"}, row=date(2024, 1, 1))
+    assert (
+        str(answer)
+        == """\
+PATTERN (STRT DOWN+ UP)
+partition ticker = 'AAPL': 7 rows
+
+row 1 (day = 2024-01-01): no match
+  row  day
+  1    2024-01-01  STRT  taken   no condition: true of every row
+  2    2024-01-02  DOWN  taken   price < PREV(price): 36 < 37 is true (PREV(price) of row 1)
+  3    2024-01-03  DOWN  taken   price < PREV(price): 35 < 36 is true (PREV(price) of row 2)
+  4    2024-01-04  DOWN  failed  price < PREV(price): 39 < 35 is false (PREV(price) of row 3)
+                   UP    failed  price > FIRST(price) * 1.1: 39 > 40.7 is false \
+(FIRST(price) = 37 of row 1)
+  3    2024-01-03  UP    failed  price > FIRST(price) * 1.1: 35 > 40.7 is false \
+(FIRST(price) = 37 of row 1)
+  came as far as rows 1 to 3: STRT DOWN{2}
+  then it needed DOWN or UP on row 4 (day = 2024-01-04)"""
+    )
+    frame = answer.frame()
+    assert frame["outcome"].tolist() == ["taken", "taken", "taken", "failed", "failed", "failed"]
+    assert frame["row"].tolist() == [1, 2, 3, 4, 4, 3]
+    assert set(frame["start"]) == {1}
+    drawing = ElementTree.fromstring(answer.picture())
+    marks = [one.tag.rpartition("}")[2] for one in drawing.iter()]
+    assert (marks.count("circle"), marks.count("path")) == (3, 3)
+    assert "39 &gt; 40.7 is false" in answer._repr_html_()
+
+
+def test_the_matches_and_what_came_furthest(spark: SparkSession) -> None:
+    answer = matchrec.why(spark, V_SHAPE, partition={"TICKER": "AAPL"}, limit=2)
+    assert answer.story.found == ("match 1: rows 4 to 7: STRT DOWN{2} UP",)
+    titles = [one.title for one in answer.story.attempts]
+    assert titles == ["row 1 (day = 2024-01-01): no match", "row 2 (day = 2024-01-02): no match"]
+    assert answer.story.attempts[1].ends == (
+        "came as far as rows 2 to 3: STRT DOWN",
+        "then it needed DOWN or UP on row 4 (day = 2024-01-04)",
+    )
+
+
+def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
+    answer = matchrec.why(spark, V_SHAPE, partition={"ticker": "AAPL"}, row="2024-01-06")
+    assert answer.story.found == (
+        "row 6 (day = 2024-01-06): no search started from it",
+        "  it lies in match 1, rows 4 to 7: STRT DOWN{2} UP, mapped to DOWN",
+        "  AFTER MATCH SKIP PAST LAST ROW: the search went on from row 8",
+        "  write AFTER MATCH SKIP TO NEXT ROW to search from every row",
+    )
+    assert answer.story.attempts == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            {},
+            "and there are several\n  some of them:\n    ticker = AAPL\n    ticker = GOOG\n  write",
+        ),
+        ({"partition": {"tiker": "X"}}, "`tiker` of `partition` divides no partitions"),
+        ({"partition": {}}, "`partition` has no value of `ticker`"),
+        ({"partition": {"ticker": "X"}}, "the partition has no rows"),
+        ({"partition": {"ticker": "GOOG"}, "row": "2024-02-01"}, "`day` = 2024-01-01"),
+        ({"partition": {"ticker": "GOOG"}, "row": (1, 2)}, "`row` has 2 values, ORDER BY has 1"),
+        ({"partition": {"ticker": object()}}, "a value of `partition` is of type object"),
+        ({"clause": 2}, "there is no clause 2\n  1: why_ticks AS v"),
+    ],
+)
+def test_what_is_asked_about_what_is_not_there(
+    spark: SparkSession, asked: dict[str, object], message: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.why(spark, V_SHAPE, **asked)
+    assert message in str(caught.value)
+
+
+def test_one_of_several_clauses(spark: SparkSession) -> None:
+    inner = "(SELECT * FROM why_ticks WHERE ticker = :one)"
+    clause = "MATCH_RECOGNIZE (ORDER BY day MEASURES {} PATTERN (A+) DEFINE A AS {})"
+    first = clause.format("FIRST(A.day) AS day, max(price) AS top", "price > 35")
+    second = clause.format("A.day AS d", "top > :least")
+    query = f"SELECT * FROM {inner} {first} AS x {second} AS y"
+    args = {"one": "AAPL", "least": 38}
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="has 2 MATCH_RECOGNIZE clauses"):
+        matchrec.why(spark, query, args)
+    answer = matchrec.why(spark, query, args, clause="y")
+    (failed,) = answer.frame().query("outcome == 'failed'")["condition"].unique()
+    assert failed == "top > :least: 37 > 38 is false"
+    assert answer.story.found == ("match 1: rows 2 to 3: A{2}",)
+    assert matchrec.why(spark, query, args, clause=1).story.heading[0] == "PATTERN (A+)"
+
+
+def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
+    clause = """
+        PARTITION BY ticker ORDER BY day PATTERN (A B C) SUBSET U = (A, B)
+        DEFINE A AS price > avg(price) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW),
+            B AS count(U.*) = MATCH_NUMBER() + 1 AND CLASSIFIER() = 'B' AND ticker LIKE 'A%',
+            C AS stddev(U.price) < 0 OR day > FIRST(U.day, 5)
+    """
+    asked = {"ticker": "AAPL"}
+    df = spark.table("why_ticks")
+    answer = matchrec.why_clause(df, clause, partition=asked, row=date(2024, 1, 4))
+    unknown = (
+        "stddev(U.price) < 0 OR day > FIRST(U.day, 5): unknown, as it is NULL (stddev(U.price)"
+        " = 2.1213203435596424, day = 2024-01-06, FIRST(U.day, 5) = NULL of no row)"
+    )
+    lines = answer.story.attempts[0].lines
+    assert [line.conditions for line in lines] == [
+        ("price > avg(price) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW): 39 > 37.0 is true",),
+        (
+            "count(U.*) = MATCH_NUMBER() + 1: 2 = 2 is true (MATCH_NUMBER() = 1)",
+            "CLASSIFIER() = 'B': 'B' = 'B' is true",
+            "ticker LIKE 'A%': true (ticker = 'AAPL')",
+        ),
+        (unknown,),
+    ]
+
+
+def test_a_query_of_another_product(spark: SparkSession) -> None:
+    query = V_SHAPE.replace("price > FIRST(price) * 1.1", "zeroifnull(price) > 45")
+    asked = {"ticker": "AAPL"}
+    answer = matchrec.why(spark, query, partition=asked, dialect="snowflake", row="2024-01-02")
+    condition = answer.story.attempts[0].lines[-1].conditions
+    assert condition == ("zeroifnull(price) > 45: 39 > 45 is false (price = 39)",)
+
+
+def test_sase_skips_rows(spark: SparkSession) -> None:
+    text = """
+        PATTERN SEQ(AAPL+ a[], AAPL b)
+        WHERE skip_till_next_match(a[], b) {
+            a[i].price > avg(a[..i-1].price) AND b.price > 2 * a[1].price }
+        WITHIN 4 EVENTS RETURN a[1].day AS day
+    """
+    df = spark.table("why_ticks").where("ticker = 'AAPL'")
+    answer = matchrec.why_sase(df, text, order_by="day", type_column="ticker", row="2024-01-02")
+    (attempt,) = answer.story.attempts
+    assert [(line.row, line.variable, line.outcome) for line in attempt.lines] == [
+        (2, "a[1]", "taken"),
+        (3, "a[i]", "failed"),
+        (3, "b", "failed"),
+        (3, "", "skipped"),
+        (4, "a[i]", "taken"),
+        (5, "a[i]", "failed"),
+        (5, "b", "failed"),
+        (5, "", "skipped"),
+        (6, "a[i]", "no row left"),
+        (6, "b", "no row left"),
+        (4, "b", "failed"),
+    ]
+    assert attempt.lines[1].conditions[-1] == (
+        "`a[i]`.`price` > avg(`a`.`price` so far): 35 > 36.0 is false"
+    )
+    assert attempt.lines[5].conditions[-1] == (
+        "`a[i]`.`price` > avg(`a`.`price` so far): 36 > 37.5 is false"
+    )
+    assert attempt.ends == (
+        "came as far as rows 2 to 4: a[1] a[i]",
+        "then it needed a[i] or b, but row 6 (day = 2024-01-06) lies outside of the window",
+    )
+
+
+def test_a_pattern_of_stages(spark: SparkSession) -> None:
+    pattern = (
+        matchrec.Pattern.begin("high")
+        .where("price > 38")
+        .not_followed_by("low")
+        .where(col("price") < 31)
+        .followed_by("higher")
+        .where("price > high.price")
+    )
+    asked = {"ticker": "AAPL"}
+    df = spark.table("why_ticks")
+    answer = matchrec.why_pattern(
+        df, pattern, order_by="day", partition_by="ticker", partition=asked, row="2024-01-04"
+    )
+    (attempt,) = answer.story.attempts
+    assert [(line.row, line.variable, line.outcome) for line in attempt.lines][-2:] == [
+        (6, "low where", "stops the run"),
+        (6, "higher", "failed"),
+    ]
+    assert attempt.lines[-1].conditions == (
+        "price > LAST(`high`.price): 30 > 39 is false (LAST(`high`.price) of row 4)",
+    )
+    assert attempt.ends[-1] == "row 6 (day = 2024-01-06) ended it: low where holds of it"
+
+
+def test_a_search_that_its_rows_end(spark: SparkSession) -> None:
+    clause = """
+        PARTITION BY ticker ORDER BY day AFTER MATCH SKIP TO FIRST A PATTERN (A B)
+        DEFINE A AS price = 35
+    """
+    asked = {"ticker": "AAPL"}
+    with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
+        matchrec.why_clause(spark.table("why_ticks"), clause, partition=asked)
+    assert (caught.value.partition, caught.value.row_number) == (asked, 3)
+
+
+def test_rows_that_are_left_out_before_the_search(spark: SparkSession) -> None:
+    clause = "ORDER BY day PATTERN (A) DEFINE A AS price > 100"
+    df = spark.table("why_ticks").where("ticker = 'GOOG'")
+    answer = matchrec.why_clause(df, clause, row=date(2024, 1, 1))
+    assert answer.story.attempts[0].ends == (
+        "it is left out before the search: it satisfies the conditions of no variable",
+        "no row could be mapped",
+        "then it needed A on row 1 (day = 2024-01-01)",
+    )
+
+
+def test_values_name_a_partition_of_any_type(spark: SparkSession) -> None:
+    values = [
+        None,
+        True,
+        3,
+        np.int64(4),
+        2.5,
+        float("nan"),
+        Decimal("1.50"),
+        "it's \\ a 'text'",
+        date(2024, 2, 29),
+        datetime(2024, 2, 29, 12, 30, 15, 250),
+        datetime(2024, 2, 29, 12, tzinfo=timezone(timedelta(hours=2))),
+        timedelta(days=-1, seconds=3, microseconds=5),
+    ]
+    texts = [f"CAST({literal(one, 'partition')} AS STRING)" for one in values]
+    assert list(spark.sql(f"SELECT {', '.join(texts)}").first() or ()) == [
+        None,
+        "true",
+        "3",
+        "4",
+        "2.5",
+        "NaN",
+        "1.50",
+        "it's \\ a 'text'",
+        "2024-02-29",
+        "2024-02-29 12:30:15.00025",
+        "2024-02-29 10:00:00",
+        "INTERVAL '-0 23:59:56.999995' DAY TO SECOND",
+    ]
+
+
+def test_a_large_partition_is_refused(spark: SparkSession) -> None:
+    frame = spark.range(5).selectExpr("id AS __bits0")
+    assert collect_table(frame, 5).num_rows == 5
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="more than 4 rows"):
+        collect_table(frame, 4)
+
+
+def test_a_stream_is_refused(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load()
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="`why` over a stream"):
+        matchrec.why_clause(stream, "ORDER BY timestamp PATTERN (A) DEFINE A AS value > 1")

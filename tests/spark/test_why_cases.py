@@ -1,0 +1,67 @@
+"""Every query of the case files, traced in all of its partitions.
+
+That a trace finds the engine's matches `why` asserts itself. Here what it says of conditions is
+looked at as well: the truth that Spark finds for conjuncts gives the engine's answer, so each of
+them is known.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.api.dialects import parse_query
+from matchrec.spark.tracing import partition
+from tests.cases.case_file import CaseFile, QueryRecord
+from tests.cases.test_queries import FILES, place, register_tables
+
+STRUCT = "{"  # how a partition by a struct begins, which cannot be named
+
+
+def records() -> Iterator[Any]:
+    for file in FILES:
+        for record in file.queries:
+            if not record.head.note_of("gap"):
+                yield pytest.param(file, record, id=place(file, record))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("file", "record"), [*records()])
+def test_traces_of_queries(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, file: CaseFile, record: QueryRecord
+) -> None:
+    monkeypatch.setattr(partition, "MOST_KEYS", 100)
+    register_tables(spark, file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for clause in range(1, len(parse_query(spark, record.sql, None, {}, "spark").sites) + 1):
+            for answer in answers(spark, record.sql, clause):
+                assert_known(answer)
+
+
+def answers(spark: SparkSession, query: str, clause: int) -> Iterator[matchrec.Why]:
+    """What `why` says of each partition of a clause."""
+    try:
+        yield matchrec.why(spark, query, clause=clause, limit=100)
+    except matchrec.MatchRecognizePlanError as error:
+        if "there are no rows" in error.message:
+            return
+        if "there are several" not in error.message:
+            raise
+        for note in (one for one in error.notes[1:] if STRUCT not in one):
+            pairs = (part.split(" = ", 1) for part in note.strip().split(", "))
+            values = {name: None if value == "NULL" else value for name, value in pairs}
+            yield matchrec.why(spark, query, partition=values, clause=clause, limit=100)
+
+
+def assert_known(answer: matchrec.Why) -> None:
+    assert answer.text
+    assert answer.picture()
+    for attempt in answer.story.attempts:
+        for line in attempt.lines:
+            assert all(": " in condition for condition in line.conditions), line

@@ -1,0 +1,76 @@
+"""The words and bars of a funnel, without Spark."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.compile.counted import Figures, NearestStart
+from matchrec.explanation.coverage.figures import (
+    ClauseCoverage,
+    Ending,
+    OccurrenceCoverage,
+    Reason,
+)
+from matchrec.explanation.coverage.picture import draw
+
+
+@pytest.mark.parametrize(
+    ("reason", "awaited", "said"),
+    [
+        (Reason.FALSE, ("B",), "B was not true"),
+        (Reason.FALSE, ("B", "C"), "none of B, C was true"),
+        (Reason.NO_ROW, ("B", "C"), "the partition ended before B or C"),
+        (Reason.OUT_OF_WINDOW, ("B",), "the window ended before B"),
+        (Reason.ANCHORED, (), "^ or $ was not there"),
+    ],
+)
+def test_reasons_in_words(reason: Reason, awaited: tuple[str, ...], said: str) -> None:
+    assert str(Ending(reason, awaited, 1, 1)) == said
+
+
+def occurrence(number: int, came: int, *endings: Ending) -> OccurrenceCoverage:
+    ended = sum(one.count for one in endings)
+    return OccurrenceCoverage(
+        number, "AB"[number - 1] if number else None, came, ended, endings, ()
+    )
+
+
+def funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverage:
+    """A thousand rows without a match, one of which came to A."""
+    figures = Figures(rows=1000, partitions=1, largest=1000, held=held)
+    places = (
+        occurrence(0, 1000, Ending(Reason.FALSE, ("A",), 2, 999)),
+        occurrence(1, 1, Ending(Reason.OUT_OF_WINDOW, ("B",), 1, 1)),
+        occurrence(2, 0),
+    )
+    return ClauseCoverage("A B", figures, places, nearest)
+
+
+def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
+    nearest = NearestStart(1, {"k": "x", "l": None}, {"t": "7"})
+    assert str(funnel(nearest)).splitlines() == [
+        "row pattern",
+        "  A B",
+        "rows",
+        "  1,000 in 1 partition, 1 of them without a match; the largest has 1,000",
+        "starting rows: how many came so far, and ended there",
+        "  tried   1,000 ████████████████████ 999 ended: A was not true",
+        "  A           1 █                    1 ended: the window ended before B",
+        "  B           0",
+        "  matches     0",
+        "what ended most of them",
+        "  no match: of those that came nearest to one, 1 ended after A",
+        "  the window ended before B: 1",
+        "  nearest to a match: the starting row t = 7 of k = x, l = NULL",
+        "    it needed 1 more row at least",
+    ]
+
+
+def test_a_search_that_looks_far_is_remarked() -> None:
+    lines = str(funnel(held=2_000_000)).splitlines()
+    assert lines[4].startswith("  2,000,000 were held by a worker at once")
+
+
+def test_names_are_escaped_in_the_picture() -> None:
+    assert "<title>A B</title>" in draw(funnel())
+    assert "&lt;" in draw(ClauseCoverage("`<`", Figures(), (occurrence(0, 0),), None))

@@ -1,0 +1,135 @@
+"""What a worker counts over batches of Arrow: whole partitions, pieces of them, no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+from matchrec.compile.counted import Figures
+from matchrec.compile.coverage import CoverageTask, draft_coverage, link_coverage
+from matchrec.compile.path import draft, link
+from matchrec.conditions.types import Family, ValueType
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.lower import lower
+from matchrec.plan.resolve import InputColumns
+from matchrec.spark import wire
+from matchrec.spark.worker.batches import ROWS_A_CALL
+from matchrec.spark.worker.cover import CoverageWorker, add_up
+
+INT = ValueType(Family.INTEGER, "int", 32)
+COLUMNS = InputColumns(("k", "t", "a", "b", "c", "x"))
+CLAUSE = """PARTITION BY k ORDER BY t MEASURES count(*) AS n {skip} PATTERN ({pattern})
+  DEFINE A AS a, B AS b AND c, C AS c {more}"""
+Row = tuple[str, int, str]  # key, order, the letters of the columns that are true
+
+SCHEMA = pa.schema(
+    [
+        (wire.COUNTERS, pa.list_(pa.int64())),
+        (wire.ROW_NUMBER, pa.int64()),
+        (wire.read(0), pa.string()),
+        (wire.read(1), pa.int32()),
+    ]
+)
+
+
+def task_of(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
+    clause = parse_clause(CLAUSE.format(pattern=pattern, more=more, skip=skip))
+    asked = draft_coverage(draft(lower(clause), COLUMNS, str))
+    types = dict.fromkeys(asked.drafted.columns(), INT)
+    return link_coverage(asked, link(asked.drafted, types, "auto", ansi=True))
+
+
+def batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
+    """The rows as Spark sends them: order, key, then bits of a, b AND c, c, b, the tie."""
+    before = None
+    bits, keys, orders = [], [], []
+    for key, order, letters in rows:
+        first = before is None or before[0] != key
+        tie = not first and before[1] == order
+        flags = [first, "a" in letters, {*"bc"} <= {*letters}, "c" in letters, "b" in letters, tie]
+        bits.append(sum(1 << place for place, flag in enumerate(flags) if flag))
+        keys.append(key)
+        orders.append(order)
+        before = (key, order)
+    table = pa.table(
+        {
+            wire.column(0): pa.array(orders, pa.int32()),
+            wire.column(1): pa.array(keys, pa.string()),
+            wire.FIRST_BITS: pa.array(bits, pa.int8()),
+        }
+    )
+    yield from table.to_batches(max_chunksize=size)
+
+
+def counted(
+    task: CoverageTask, rows: Sequence[Row], rows_a_call: int = ROWS_A_CALL, size: int = 1000
+) -> tuple[Figures, list[object], list[object]]:
+    """The figures, the counts by occurrence, and what is said of the nearest run."""
+    (batch,) = CoverageWorker(task, SCHEMA, rows_a_call).run(batches(rows, size))
+    (row,) = batch.to_pylist()
+    figures, counts = add_up(task, [row[wire.COUNTERS]])
+    told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
+    return figures, told, list(row.values())[1:]
+
+
+ROWS: list[Row] = [
+    *(("x", order, letters) for order, letters in enumerate(("a", "bc", "b", "a", "bc", "c"))),
+    *(("y", 0, letters) for letters in ("a", "a", "-")),
+]
+
+
+def test_rows_partitions_ties_and_the_nearest_run() -> None:
+    """x: A B fails on b without c; then A B C, which covers three rows. y: only A, twice."""
+    figures, told, nearest = counted(task_of("A B C"), ROWS)
+    assert figures == Figures(
+        rows=9,
+        partitions=2,
+        matched_partitions=1,
+        matches=1,
+        covered=3,
+        ties=2,
+        longest=3,
+        largest=6,
+        held=9,
+    )
+    came, ended, false = told
+    assert came == [4, 2, 1]
+    assert ended == [[3, 0, 0, 0], [2, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+    assert false == [[3, 0, 0, 0], [0, 2, 2, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+    assert nearest == [1, "x", 0]  # A B without C, from the first row of x
+
+
+def test_no_rows() -> None:
+    figures, told, nearest = counted(task_of("A B C"), [])
+    assert figures == Figures()
+    assert told[0] == [0, 0, 0]
+    assert nearest == [None, None, None]
+
+
+@pytest.mark.parametrize("skip", ["", "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP TO LAST B"])
+@pytest.mark.parametrize("pattern", ["A B+ C", "A X* B C?", "A (A | B)*? B C+", "A B C"])
+def test_pieces_add_up_to_the_whole(pattern: str, skip: str) -> None:
+    draw = Random(pattern)
+    letters = ("a", "bc", "bc", "b", "c", "-")
+    rows: list[Row] = [
+        (key, order // 2, draw.choice(letters))
+        for key, length in (("u", 1), ("v", 60), ("w", 7), ("z", 40))
+        for order in range(length)
+    ]
+    task = task_of(pattern, skip=skip)
+    whole, told, nearest = counted(task, rows)
+    for rows_a_call in (1, 4, 16):
+        figures, pieces_told, pieces_nearest = counted(task, rows, rows_a_call, size=3)
+        assert replace(figures, held=whole.held) == whole
+        assert (pieces_told, pieces_nearest) == (told, nearest)
+
+
+def test_errors_of_the_rows_are_those_of_the_query() -> None:
+    skips_to_none = task_of("A B? C*", skip="AFTER MATCH SKIP TO LAST B")
+    with pytest.raises(MatchRecognizeRunError, match="the match has no row of B"):
+        counted(skips_to_none, ROWS)
