@@ -64,7 +64,7 @@ def run_around(query: Query, runner: Runner, text: Template) -> DataFrame:
         found = runner.stored(text) if query.keeps_text else runner.sql(text)
         if is_connect(runner.spark) and not parameters.keys() <= set(known):
             return runner.analyse(found)
-        return found
+        return found if query.keeps_text else runner.without_views(found)
     except AnalysisException as error:
         raise unbound(error, query, known) or error from None
 

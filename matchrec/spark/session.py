@@ -137,6 +137,13 @@ class Runner:
             _ = frame.schema
         return frame
 
+    def without_views(self, frame: DataFrame) -> DataFrame:
+        """The same rows, from a plan in which no view is named.
+
+        `writeTo` and `mergeInto` analyse a DataFrame's text anew, when its views are gone.
+        """
+        return frame if is_connect(self.spark) else frame.select("*")
+
     def having(self, **frames: DataFrame) -> Runner:
         """The same runner with more DataFrames."""
         return replace(self, frames={**self.frames, **frames})

@@ -39,6 +39,12 @@ def test_create_table_as_and_insert(spark: SparkSession) -> None:
     assert rows_of(spark, "SELECT * FROM lows") == [("X", 80)]
 
 
+def test_a_result_is_written_by_write_to(spark: SparkSession) -> None:
+    falls = matchrec.sql(spark, f"SELECT * FROM {FALLS}")
+    falls.writeTo("lows").using("parquet").create()
+    assert rows_of(spark, "SELECT * FROM lows") == EXPECTED
+
+
 def test_insert_with_ctes_and_columns(spark: SparkSession) -> None:
     spark.sql("CREATE TABLE lows (low int, sym string) USING parquet")
     matchrec.sql(
