@@ -18,7 +18,7 @@ NAMES = Kind(
     lambda given: isinstance(given, tuple | list) and len(given) == 2 and are_texts(given),
     'write {argument}=("first", "last")',
 )
-COUNT = Kind("a whole number from 1", lambda given: is_whole(given) and given >= 1)
+COUNT = Kind("a whole number from 1", lambda given: is_whole(given) and 1 <= given < 2**31)
 
 
 @checked(

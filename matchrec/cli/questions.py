@@ -124,7 +124,7 @@ def coverage(
     svg: Path | None,
     **options: Any,
 ) -> None:
-    """Count how far starting rows come in the row pattern, and what ends them.
+    """Count how far starting rows come, and what ends them.
 
     QUERY is SQL, as that of `matchrec run`.
     """

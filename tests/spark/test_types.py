@@ -134,7 +134,9 @@ def test_navigated_value(typed: DataFrame, cases: Cases) -> None:
         for i, (text, k) in enumerate(NAVIGATED.items())
         for case in cases
     )
-    got = result(typed, f"ORDER BY k MEASURES {', '.join(measures)} PATTERN (A B+)")
+    got = result(
+        typed, f"ORDER BY k MEASURES {', '.join(measures)} PATTERN (A B+) DEFINE B AS TRUE"
+    )
     stored = rows_of(typed.orderBy("k"))
     assert rows_of(got) == [
         {

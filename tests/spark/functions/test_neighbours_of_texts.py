@@ -119,7 +119,7 @@ def test_a_pattern_that_java_reads_in_another_way_ends_the_query(
     spark: SparkSession, rows: DataFrame
 ) -> None:
     text = """SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS m PATTERN (A B)
-        DEFINE B AS A.s || B.s RLIKE 'a++')"""
+        DEFINE B AS A.s || B.s RLIKE concat('a', '++'))"""
     with pytest.raises(PySparkException, match=r"'a\+\+' has '\+\+' at character 2"):
         matchrec.sql(spark, text, t=rows).collect()
 
