@@ -29,13 +29,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matchrec.api.convert import Conversion, convert
-    from matchrec.api.coverage import coverage
     from matchrec.api.install import install, uninstall
     from matchrec.api.patterns import detect, explain_pattern
-    from matchrec.api.plot import plot
+    from matchrec.api.questions.coverage import coverage
+    from matchrec.api.questions.why import why, why_clause, why_pattern, why_sase
     from matchrec.api.sase import explain_sase, sase, unwind
     from matchrec.api.sql import explain, match_recognize, sql
-    from matchrec.api.why import why, why_clause, why_pattern, why_sase
+    from matchrec.charts.over_series import plot
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
         MatchRecognizeError,
@@ -110,14 +110,14 @@ __all__ = [
 
 _HOMES = {
     "matchrec.api.convert": ("Conversion", "convert"),
-    "matchrec.api.coverage": ("coverage",),
+    "matchrec.api.questions.coverage": ("coverage",),
     "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.patterns": ("detect", "explain_pattern"),
-    "matchrec.api.plot": ("plot",),
+    "matchrec.charts.over_series": ("plot",),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "sql"),
     "matchrec.errors.warnings.kinds": tuple(one for one in __all__ if one.endswith("Warning")),
-    "matchrec.api.why": ("why", "why_clause", "why_pattern", "why_sase"),
+    "matchrec.api.questions.why": ("why", "why_clause", "why_pattern", "why_sase"),
     "matchrec.engine.interface": ("Optimisations",),
     "matchrec.explanation": ("Explanation",),
     "matchrec.explanation.coverage": ("Coverage",),

@@ -14,7 +14,7 @@ from matchrec.compile.executable import Executable
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import RowColumn, Shifted, conjunction, row_column, show_column
 from matchrec.engine.contiguous.coverage import Coverable
-from matchrec.errors.coverage import (
+from matchrec.errors.run.coverage import (
     coverage_of_event_selection,
     coverage_of_longest,
 )

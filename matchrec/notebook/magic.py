@@ -11,11 +11,11 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from pyspark.errors import PySparkException, PythonException
 
-from matchrec.api.coverage import coverage
-from matchrec.api.plot import plot
+from matchrec.api.questions.coverage import coverage
+from matchrec.api.questions.why import why
 from matchrec.api.sql import explain, sql
-from matchrec.api.why import why
 from matchrec.arguments import is_dataframe
+from matchrec.charts.over_series import plot
 from matchrec.charts.plot import Plot
 from matchrec.cli.failures import sentence_of_spark
 from matchrec.cli.queries import plain_value_of

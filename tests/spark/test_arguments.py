@@ -20,7 +20,7 @@ from pyspark.sql.functions import col
 
 import matchrec
 from matchrec import AfterMatch, Counters, Explanation, MatchRecognizeError, Optimisations, Pattern
-from matchrec.api.why import Request
+from matchrec.api.questions.why import Request
 
 VALUES: dict[str, Any] = {
     "None": None,

@@ -18,13 +18,13 @@ from matchrec.errors.sql import dialects as errors
 from matchrec.errors.sql.syntax import unreadable_text
 from matchrec.frontends.dialects.clause.clause_edits import clause_edits
 from matchrec.frontends.dialects.clause.event_time import EventTime, before_keys, find_event_time
+from matchrec.frontends.dialects.clause.short_forms import clauses_of, written_out
 from matchrec.frontends.dialects.edits import Edit, Edited, EditedTwice, edited
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.pipes import pipe_edits
 from matchrec.frontends.dialects.product import Addition, Product
 from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
-from matchrec.frontends.dialects.short_forms import clauses_of, written_out
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
 from matchrec.frontends.dialects.windows_of_time import check_windows
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed

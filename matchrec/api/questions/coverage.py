@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import Arguments, runner_for
-from matchrec.api.clauses import chosen_clause
 from matchrec.api.dialects import parse_query
 from matchrec.api.evaluation import Evaluation
+from matchrec.api.questions.clauses import chosen_clause
 from matchrec.api.signatures import ARGS, CLAUSE, DIALECT, FRAMES, MAX_STEPS
 from matchrec.arguments import SESSION, TEXT, checked
 from matchrec.errors.kinds import shown_in

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import Arguments, runner_for
-from matchrec.api.clauses import chosen_clause, written_in
 from matchrec.api.dialects import parse_clause_of, parse_query
 from matchrec.api.evaluation import Evaluation
 from matchrec.api.inputs import dialect_of, relation_of
 from matchrec.api.patterns import PatternCall
+from matchrec.api.questions.clauses import chosen_clause, written_in
 from matchrec.api.sase import SaseCall
 from matchrec.api.signatures import (
     ARGS,
