@@ -41,7 +41,7 @@ def is_slow(item: pytest.Item) -> bool:
 def has_larger_form(item: pytest.Item) -> bool:
     """Whether its module asks how much to do."""
     assert isinstance(item, pytest.Function)
-    scales = ("examples", "some_of", "together")
+    scales = ("examples", "some_of", "half_of", "together")
     return any(hasattr(item.module, name) for name in scales)
 
 

@@ -39,6 +39,11 @@ def some_of(cases: Sequence[T]) -> Sequence[T]:
     return cases if FULL or LONG_RUN is not None else cases[::PART]
 
 
+def half_of(cases: Sequence[T]) -> Sequence[T]:
+    """Every other case in a quick run, the rest in a full one, all of them in a long one."""
+    return cases if LONG_RUN is not None else cases[FULL::2]
+
+
 def together(cases: Sequence[T]) -> Sequence[Sequence[T]]:
     """Each case on its own in a full or long run, else all of them in one group."""
     return [[case] for case in cases] if FULL or LONG_RUN is not None else [cases]

@@ -6,7 +6,7 @@ for what a page says in words. Rows are those that the page prints unless the no
 the head of the file, says by hand. Other lines of a note: `# args: {"name": value}` and
 `# warns: words`.
 
-    pytest --collect-only -q tests/spark/dialects/test_documented.py
+    MATCHREC_EXAMPLES=1 pytest --collect-only -q tests/spark/dialects/test_documented.py
 """
 
 from __future__ import annotations
