@@ -80,10 +80,9 @@ def readings(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.parametrize("correlated", ["a.tag_id = b.tag_id AND a.tag_id = c.tag_id", "[tag_id]"])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_shoplifting(readings: DataFrame, correlated: str, engine: str) -> None:
+def test_shoplifting(readings: DataFrame, correlated: str) -> None:
     query = SHOPLIFTING.format(correlated)
-    got = matchrec.sase(readings, query, order_by="ts", engine=engine)
+    got = matchrec.sase(readings, query, order_by="ts")
     assert sorted(got.collect()) == STOLEN
 
 
@@ -107,8 +106,7 @@ CONTAMINATION = """
     WITHIN  3 hours"""
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_contamination(spark: SparkSession, engine: str) -> None:
+def test_contamination(spark: SparkSession) -> None:
     """Every chain of shipments that leaves X: X-Y-Z-W and its beginnings, X-Y-V, X-Z, X-Z-W.
 
     The alert about Q is no contamination, and W-U is 3 hours after the alert.
@@ -116,7 +114,7 @@ def test_contamination(spark: SparkSession, engine: str) -> None:
     rows = [(at(time), *others) for time, *others in DELIVERIES]
     schema = "ts timestamp, event_type string, site string, type string, `from` string, `to` string"
     frame = spark.createDataFrame(rows, schema)
-    got = matchrec.sase(frame, CONTAMINATION, order_by="ts", engine=engine)
+    got = matchrec.sase(frame, CONTAMINATION, order_by="ts")
     assert got.columns == ["a", "b"]
     chains = got.selectExpr("concat_ws('-', a.site, b.to) AS chain")
     assert sorted(row.chain for row in chains.collect()) == [
@@ -150,13 +148,10 @@ def stocks(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(rows, schema)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_stock_trend(stocks: DataFrame, engine: str, transport: str) -> None:
+def test_stock_trend(stocks: DataFrame, transport: str) -> None:
     def trends(frame: DataFrame) -> list[Row]:
-        return matchrec.sase(
-            frame, TREND + RETURNED, order_by="ts", engine=engine, transport=transport
-        ).collect()
+        return matchrec.sase(frame, TREND + RETURNED, order_by="ts", transport=transport).collect()
 
     assert sorted(trends(stocks)) == sorted([R1, R2, R3])
     assert sorted(trends(stocks.where("e <= 6"))) == sorted([R1, R2])
@@ -329,14 +324,13 @@ def test_windows(
     assert matchrec.sase(frame, query, order_by="ts").collect() == [Row(one=1, other=2)]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_event_without_a_time_is_in_no_window(spark: SparkSession, engine: str) -> None:
+def test_an_event_without_a_time_is_in_no_window(spark: SparkSession) -> None:
     """Its distance is unknown, to itself as well; it does not spoil a match either."""
     rows = [(None, "A", 1), (None, "B", 2), (1, "B", 3), (2, "A", 4), (3, "B", 5)]
     frame = spark.createDataFrame(rows, "ts int, event_type string, n int")
 
     def numbers(query: str) -> list[tuple[int, ...]]:
-        got = matchrec.sase(frame, query, order_by=["ts", "n"], engine=engine)
+        got = matchrec.sase(frame, query, order_by=["ts", "n"])
         return sorted(map(tuple, got.collect()))
 
     pairs = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match {} {} RETURN a.n, b.n AS m"

@@ -109,6 +109,7 @@ def numbers(spark: SparkSession) -> Iterator[str]:
     spark.conf.unset("spark.sql.ansi.enabled")
 
 
+@pytest.mark.slow
 def test_functions_of_two_rows(spark: SparkSession, numbers: str) -> None:
     conditions = [line.strip() for line in CONDITIONS.strip().splitlines()]
     expected = holds_in_spark(spark, numbers, conditions)
