@@ -1,4 +1,8 @@
-"""Every query of the case files, traced in all of its partitions.
+"""Queries of the case files, traced in all of their partitions.
+
+Every eighth of them in a full run, all of them with
+
+    MATCHREC_FULL=1 MATCHREC_EXAMPLES=1 pytest tests/spark/test_why_cases.py
 
 That a trace finds the engine's matches `why` asserts itself. Here what it says of conditions is
 looked at as well: the truth that Spark finds for conjuncts gives the engine's answer, so each of
@@ -19,15 +23,16 @@ from matchrec.api.dialects import parse_query
 from matchrec.spark.tracing import partition
 from tests.cases.case_file import CaseFile, QueryRecord
 from tests.cases.test_queries import FILES, place, register_tables
+from tests.quick.scale import LONG_RUN, PART
 
 STRUCT = "{"  # how a partition by a struct begins, which cannot be named
 
 
 def records() -> Iterator[Any]:
-    for file in FILES:
-        for record in file.queries:
-            if not record.head.note_of("gap"):
-                yield pytest.param(file, record, id=place(file, record))
+    cases = [(file, record) for file in FILES for record in file.queries]
+    for file, record in cases if LONG_RUN is not None else cases[::PART]:
+        if not record.head.note_of("gap"):
+            yield pytest.param(file, record, id=place(file, record))
 
 
 @pytest.mark.slow
