@@ -39,6 +39,8 @@ class Questions:
         self.work = work._replace(registers=registers)
         if self.arrays.python is not None:
             self.arrays.python.registers = lambda: self.work.registers
+            progress = self.work.progress
+            self.arrays.python.match_number = lambda: int(progress[layout.NUMBER]) + 1
 
     def begin(self, partition: int, number: int) -> None:
         """What follows is asked in this partition, after so many matches."""

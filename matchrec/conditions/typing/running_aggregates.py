@@ -37,7 +37,8 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
     function = Reduction(step.function)
     if function is Reduction.COUNT:
         return Typed(type_count(typer, step), BIGINT)
-    assert step.column is not None
+    if step.column is None:
+        raise not_a_number(step.function, "nothing", step.span)
     type_ = typer.types[step.column]
     if function in (Reduction.MIN, Reduction.MAX):
         if type_.family is Family.OTHER:
