@@ -37,10 +37,7 @@ class Questions:
         if self.arrays.compiled.linked is not None:
             registers[0] = self.arrays.compiled.linked.initial
         self.work = work._replace(registers=registers)
-        if self.arrays.python is not None:
-            self.arrays.python.registers = lambda: self.work.registers
-            progress = self.work.progress
-            self.arrays.python.match_number = lambda: int(progress[layout.NUMBER]) + 1
+        self.arrays.show_to_python(lambda: self.work)
 
     def begin(self, partition: int, number: int) -> None:
         """What follows is asked in this partition, after so many matches."""

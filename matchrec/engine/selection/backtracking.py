@@ -31,9 +31,7 @@ class Search:
         self.task = task
         self.room = room
         self.arrays = arrays
-        if arrays.python is not None:
-            arrays.python.registers = lambda: self.work.registers
-            arrays.python.match_number = lambda: int(self.work.progress[layout.NUMBER]) + 1
+        arrays.show_to_python(lambda: self.work)
         compiled = self.arrays.compiled
         self.rules = self.arrays.rules
         if task.absent or needs_release_times(task):

@@ -42,9 +42,7 @@ class Search:
         self.task = task
         self.room = room
         self.arrays = arrays
-        if arrays.python is not None:
-            arrays.python.registers = lambda: self.work.registers
-            arrays.python.match_number = lambda: int(self.work.progress[layout.NUMBER]) + 1
+        arrays.show_to_python(lambda: self.work)
         self.counters = counters
         self.work = initial_work(task, self.arrays, room.memory)
         self.enlarge_runs(room.memory)

@@ -6,6 +6,7 @@ then row positions, then variables; equal ones once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,6 +54,12 @@ class SearchInput:
     rows: own.Rows
     ends: IntArray | None
     python: PythonCalls | None
+
+    def show_to_python(self, work: Callable[[], own.Work]) -> None:
+        """Let what Python computes see the runs and the match of a search. work: as it is now."""
+        if self.python is not None:
+            self.python.registers = lambda: work().registers
+            self.python.match_number = lambda: int(work().progress[layout.NUMBER]) + 1
 
 
 def prepare_input(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> SearchInput:

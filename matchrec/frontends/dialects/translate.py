@@ -81,7 +81,7 @@ def translate_query(
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         return _query_edits(tokens, replace(fragments, values=values or {}), kinds)
 
-    return _of_written_out(written, read, write, edits)
+    return _of_written_out(written, tokens, (read, write), edits)
 
 
 def translate_clause(
@@ -95,19 +95,18 @@ def translate_clause(
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         return clause_edits(all_tokens(tokens), fragments, columns)
 
-    return _of_written_out(written, read, write, edits)
+    return _of_written_out(written, tokens, (read, write), edits)
 
 
 def _of_written_out(
-    written: Edited,
-    read: Product,
-    write: Product,
-    edits: Edits,
+    written: Edited, tokens: TokenSequence, products: tuple[Product, Product], edits: Edits
 ) -> Translation:
-    """The translation of a text with its short forms written out."""
+    """The translation of a text with its short forms written out. tokens: of it before that."""
+    read, write = products
     origin = Origin(Source(written.original), written.before) if written.edits else None
     with shown_in(Source(written.text, origin)):
-        tokens = product_tokens(written.text, read)
+        if written.edits:
+            tokens = product_tokens(written.text, read)
         fragments = _fragments(tokens, read, write)
         found = _translation(fragments, edits(tokens, fragments))
     if not written.edits or isinstance(found.edited, EditedTwice):

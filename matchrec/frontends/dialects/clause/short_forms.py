@@ -9,7 +9,7 @@ page "MATCH_RECOGNIZE".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from matchrec.errors.sql.dialects import name_of_any_row
 from matchrec.frontends.dialects.edits import Edit
@@ -19,19 +19,23 @@ from matchrec.frontends.row_pattern.lexer import pattern_tokens
 from matchrec.frontends.sql.query.cuts import find_clauses
 from matchrec.source import Span
 
+_SHORT_FORMS = {Addition.EMPTY_ALTERNATIVES, Addition.ANY_ROW}
 _BEFORE_PART = ("", "(", "{-", "|", ",")
 _AFTER_PART = ("", ")", "-}", ",")
 
 
-def clauses_of(tokens: TokenSequence) -> tuple[Range, ...]:
+def clauses_of(tokens: TokenSequence) -> Iterator[Range]:
     """What stands in the parentheses of each clause of a query."""
-    return tuple((cut.opening + 1, cut.closing) for cut in find_clauses(tokens))
+    for cut in find_clauses(tokens):
+        yield cut.opening + 1, cut.closing
 
 
 def written_out(
-    tokens: TokenSequence, clauses: tuple[Range, ...], additions: frozenset[Addition]
+    tokens: TokenSequence, clauses: Iterable[Range], additions: frozenset[Addition]
 ) -> Iterator[Edit]:
     """The edits that write out the short forms. clauses: what stands in their parentheses."""
+    if not additions & _SHORT_FORMS:
+        return
     for clause in clauses:
         for pattern in _patterns(tokens, clause):
             if Addition.EMPTY_ALTERNATIVES in additions:
