@@ -36,6 +36,7 @@ class Feature(Enum):
     ALL_ROWS = "ALL ROWS PER MATCH"
     OMIT_EMPTY = "OMIT EMPTY MATCHES"
     UNMATCHED = "WITH UNMATCHED ROWS"
+    PARTIAL = "SHOW TIMEOUT MATCHES and SHOW UNFINISHED MATCHES"
     SKIP_TO_NEXT_ROW = "AFTER MATCH SKIP TO NEXT ROW"
     SKIP_TO_VARIABLE = "AFTER MATCH SKIP TO a variable"
     PERMUTE = "PERMUTE"
@@ -46,7 +47,13 @@ class Feature(Enum):
     RELUCTANT = "reluctant quantifiers"
 
 
-_OURS = {Feature.SELECTION, Feature.LONGEST, Feature.WITHIN, Feature.KEY_NAMES}
+_OURS = {
+    Feature.SELECTION,
+    Feature.LONGEST,
+    Feature.WITHIN,
+    Feature.KEY_NAMES,
+    Feature.PARTIAL,
+}
 _LACKING = {
     "spark": frozenset[Feature](),
     "standard": frozenset(_OURS),
@@ -73,6 +80,7 @@ _LACKING = {
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
             Feature.UNMATCHED,
+            Feature.PARTIAL,
             Feature.SKIP_TO_VARIABLE,
             Feature.PERMUTE,
             Feature.EXCLUSION,
@@ -87,6 +95,7 @@ _LACKING = {
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
             Feature.UNMATCHED,
+            Feature.PARTIAL,
             Feature.PERMUTE,
             Feature.EXCLUSION,
             Feature.ANCHORS,
@@ -125,6 +134,8 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
     for subset in clause.subsets:
         yield Feature.SUBSET, subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
+    if clause.partial:
+        yield Feature.PARTIAL, clause.partial.span or pattern
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
         to_next = skip.to is SkipTo.NEXT_ROW
