@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.backtracking import Backtracking
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.interface import Algorithm, Engine, Task
-from matchrec.engine.partial.search import WithPartial
 from matchrec.errors.calls import engine_cannot
-from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
+from matchrec.plan.clauses import MatchOutput
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Backtracking(), BreadthFirst())}
 
@@ -27,9 +24,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Algorithm, str]:
     obstacle = engine.supports(task)
     if obstacle is not None:
         raise engine_cannot(chosen, obstacle)
-    if task.partial is None or task.output not in ONE_OF_A_ROW:
-        return engine.choose(task), reason
-    return WithPartial(engine.choose(replace(task, partial=None))), reason
+    return engine.choose(task), reason
 
 
 def expect_fastest(task: Task) -> tuple[str, str]:

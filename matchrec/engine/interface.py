@@ -12,6 +12,7 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.plan.clauses import (
+    ONE_OF_A_ROW,
     AfterMatchSkip,
     EventSelection,
     MatchOutput,
@@ -128,6 +129,11 @@ class Task:
     def needs_whole_partitions(self) -> bool:
         """Whether no row of a partition can be let go before the search of it has ended."""
         return self.selects or self.partial is not None
+
+    @property
+    def searches_twice(self) -> bool:
+        """Whether runs are looked for from starting rows that have been found to begin no match."""
+        return self.partial is not None and self.output in ONE_OF_A_ROW
 
     @property
     def looks_only_at_data(self) -> bool:

@@ -186,7 +186,7 @@ def partial_of_other_matches(
     return MatchRecognizeUnsupportedError(
         f"{words} with {output} is not supported",
         span,
-        hint=f"leave out {output}, or write ALL MATCHES with SHOW TIMEOUT MATCHES",
+        hint=f"leave out {output}; ALL MATCHES can stand with SHOW TIMEOUT MATCHES",
     )
 
 

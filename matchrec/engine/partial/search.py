@@ -33,7 +33,7 @@ class WithPartial:
     """
 
     matching: Algorithm
-    room: Room = Room()
+    room: Room
 
     @property
     def engine(self) -> str:
