@@ -94,9 +94,9 @@ class Task:
     whose condition must hold of a match as a whole, when its last row has been mapped.
     optimisations: those of event selection. windowed: whether matches keep to windows,
     `Partitions.window_end`. stages: of a pattern of stages, which say themselves what may be
-    skipped; conditions are then asked before a row is mapped. partial: runs that come out beside the matches.
-    max_steps: how often conditions on
-    the run may be asked in a partition, without event selection. chained: whether matches that
+    skipped; conditions are then asked before a row is mapped. partial: which runs come out beside
+    the matches. max_steps: how often conditions on the run may be asked in a partition, without
+    event selection. chained: whether matches that
     share rows may come as chains of them, see `match.Chains`; an engine need not do so. Picklable.
     """
 
@@ -162,7 +162,11 @@ class Task:
         """Whether matches overlap, and how one goes on from a row does not depend on its start."""
         overlap = self.after_match.to is not SkipTo.PAST_LAST_ROW
         overlap = overlap and self.output is MatchOutput.PREFERRED
-        return overlap and self.looks_only_at_data and not (self.windowed or self.selects or self.partial)
+        return (
+            overlap
+            and self.looks_only_at_data
+            and not (self.windowed or self.selects or self.partial)
+        )
 
 
 class Algorithm(Protocol):

@@ -101,8 +101,8 @@ class MeasureReader:
                 return (self.read(ReadClassifierAt(navigation)),)
             case MatchNumber():
                 return (self.read(ReadMatchNumber()),)
-            case Ending(field=field):
-                return ending_pieces(field, self)
+            case Ending(asked=asked):
+                return ending_pieces(asked, self)
             case Aggregate():
                 return self.aggregate(reference)
             case RowNumber():
@@ -236,10 +236,10 @@ def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     return (*pieces, " END") if len(pieces) > 2 else ("NULL",)
 
 
-def ending_pieces(field: EndingField, measures: MeasureReader) -> Pieces:
+def ending_pieces(asked: EndingField, measures: MeasureReader) -> Pieces:
     """MATCH_STATUS(), or MATCH_TIMEOUT(): when the window of a run ended that timed out."""
     kind = measures.read(ReadKind())
-    if field is EndingField.STATUS:
+    if asked is EndingField.STATUS:
         names = f" WHEN {A_MATCH} THEN 'MATCHED' WHEN {TIMED_OUT} THEN 'TIMED OUT'"
         return ("CASE ", kind, f"{names} ELSE 'UNFINISHED' END")
     window = window_columns(measures.plan)

@@ -127,7 +127,7 @@ class EndingField(Enum):
 class Ending:
     """MATCH_STATUS() or MATCH_TIMEOUT()."""
 
-    field: EndingField
+    asked: EndingField
     span: Span | None = field(default=None, compare=False)
 
 

@@ -193,7 +193,7 @@ def endings_differ(plan: MatchPlan) -> None:
     for measure in plan.measures:
         for reference in references(measure.value):
             if isinstance(reference, Ending):
-                raise errors.ending_of_matches_only(reference.field.value, reference.span)
+                raise errors.ending_of_matches_only(reference.asked.value, reference.span)
 
 
 RULES: tuple[Rule, ...] = (

@@ -45,8 +45,8 @@ def show_reference(reference: Reference) -> str:
             return f"{function}({written or f'{qualifier(variable)}*'}{so_far}){over}"
         case MatchNumber():
             return "MATCH_NUMBER()"
-        case Ending(field=field):
-            return f"{field.value}()"
+        case Ending(asked=asked):
+            return f"{asked.value}()"
         case RowNumber():
             return "MATCH_ROW_NUMBER()"
         case _:

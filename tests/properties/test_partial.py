@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -28,7 +29,7 @@ from tests.generators.selection import cases, general
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
-from tests.references.matcher import Failure, Found, Words, find_all
+from tests.references.matcher import Failure, May, Word, Words, find_all
 from tests.references.partial import (
     TIMED_OUT,
     UNFINISHED,
@@ -77,48 +78,69 @@ def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, str, Map
     for i, start in enumerate(matches.start.tolist()):
         begin, end = matches.offsets[i : i + 2]
         variables = (names[v] for v in matches.classifiers[begin:end])
-        mapped = tuple(zip(matches.rows[begin:end].tolist(), variables, strict=True))
-        found.append((start, KINDS[int(matches.kind[i])], mapped))
+        run = tuple(zip(matches.rows[begin:end].tolist(), variables, strict=True))
+        found.append((start, KINDS[int(matches.kind[i])], run))
         assert (matches.number[i] < 0) == (matches.kind[i] != places.A_MATCH)
     return found
 
 
-def moved(mapped: Mapped, offset: int) -> Mapped:
-    return tuple((row + offset, variable) for row, variable in mapped)
+def moved(rows: Mapped, offset: int) -> Mapped:
+    return tuple((row + offset, variable) for row, variable in rows)
 
 
 def run_reference(query: Query, rows: Rows, partial: PartialMatches) -> Outcome:
+    parts = [part_of(query, rows, number) for number in range(len(rows.words))]
     found: list[tuple[int, str, Mapped]] = []
-    matched = []
-    longest = query.output is MatchOutput.LONGEST
-    for number, partition in enumerate(rows.words):
-        may, size, offset = may_of(query, rows, number), len(partition), rows.offsets[number]
-        try:
-            all_of = find_all(query.pattern, size, may, query.after_match, query.members, longest)
-            matched.append([(one.start, mapped_of(one)) for one in all_of])
-        except Failure as failure:
-            return failure.kind, offset + failure.row
-    for number, partition in enumerate(rows.words):
-        may, size, offset = may_of(query, rows, number), len(partition), rows.offsets[number]
-        ends = rows.window_end[number] if rows.window_end else (size,) * size
-        left = rows_left(size, matched[number], query.after_match, query.members)
-
-        def begun(start: int, match: int):
-            run = run_of(Words(size, start, may, match), query.pattern, ends[start])  # noqa: B023
-            if run is not None:
-                yield tuple((start + i, name) for i, (name, _) in enumerate(run))
-
-        runs = [(start, "match", one) for start, one in matched[number]]
-        try:
-            runs += Asked(size, ends, partial).runs(left, begun)
-        except Failure as failure:
-            return failure.kind, offset + failure.row
-        found += ((start + offset, kind, moved(one, offset)) for start, kind, one in sorted(runs))
-    return found
+    matched, offset = [], 0
+    try:
+        for part, offset in zip(parts, rows.offsets, strict=False):  # noqa: B007
+            matched.append(list(part.matches()))
+        for part, of_part, offset in zip(parts, matched, rows.offsets, strict=False):
+            found += ((start + offset, "match", moved(one, offset)) for start, one in of_part)
+            runs = part.runs(of_part, partial)
+            found += ((start + offset, kind, moved(one, offset)) for start, kind, one in runs)
+    except Failure as failure:
+        return failure.kind, offset + failure.row
+    return sorted(found)
 
 
-def mapped_of(found: Found) -> Mapped:
-    return tuple((found.start + i, name) for i, (name, _) in enumerate(found.word))
+@dataclass(frozen=True)
+class Part:
+    """One partition as the reference matcher sees it. Its methods raise Failure."""
+
+    query: Query
+    may: May
+    window_end: tuple[int, ...]
+
+    def matches(self) -> Iterator[tuple[int, Mapped]]:
+        query, size = self.query, len(self.window_end)
+        longest = query.output is MatchOutput.LONGEST
+        skip, members = query.after_match, query.members
+        for one in find_all(query.pattern, size, self.may, skip, members, longest):
+            yield one.start, mapped(one.start, one.word)
+
+    def runs(
+        self, matches: list[tuple[int, Mapped]], partial: PartialMatches
+    ) -> Iterator[tuple[int, str, Mapped]]:
+        size = len(self.window_end)
+        left = rows_left(size, matches, self.query.after_match, self.query.members)
+        return Asked(size, self.window_end, partial).runs(left, self.begun)
+
+    def begun(self, start: int, number: int) -> Iterator[Mapped]:
+        words = Words(len(self.window_end), start, self.may, number)
+        run = run_of(words, self.query.pattern, self.window_end[start])
+        if run is not None:
+            yield mapped(start, run)
+
+
+def part_of(query: Query, rows: Rows, number: int) -> Part:
+    size = len(rows.words[number])
+    ends = rows.window_end[number] if rows.window_end else (size,) * size
+    return Part(query, may_of(query, rows, number), ends)
+
+
+def mapped(start: int, word: Word) -> Mapped:
+    return tuple((start + i, name) for i, (name, _) in enumerate(word))
 
 
 def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
@@ -174,9 +196,7 @@ def test_by_hand(
     whole = replace(words(rows), window_end=(ends,) if ends else None)
     found = run_reference(query(text), whole, partial)
     assert isinstance(found, list)
-    written = [
-        f"{kind} {' '.join(f'{name}{row}' for row, name in mapped)}" for _, kind, mapped in found
-    ]
+    written = [f"{kind} {' '.join(f'{name}{row}' for row, name in run)}" for _, kind, run in found]
     assert written == (expected.split(", ") if expected else [])
     assert_agreement(query(text), whole, partial)
 
@@ -241,19 +261,19 @@ def selected_reference(
     query: SelectionQuery, rows: WindowedRows, partial: PartialMatches
 ) -> Outcome:
     parts = list(zip(rows.seen_by(query), rows.offsets, strict=False))
-    matched, found = [], []
-    for part, offset in parts:
-        try:
-            matched.append([(start, "match", one) for start, one in part.matches()])
-        except Failure as failure:
-            return failure.kind, failure.row + offset
-    for (part, offset), runs in zip(parts, matched, strict=True):
-        try:
-            runs += selected_runs(part, partial)
-        except Failure as failure:
-            return failure.kind, failure.row + offset
-        found += ((s + offset, kind, moved(one, offset)) for s, kind, one in sorted(runs))
-    return found
+    found: list[tuple[int, str, Mapped]] = []
+    offset = 0
+    try:
+        for part, offset in parts:
+            found += (
+                (start + offset, "match", moved(one, offset)) for start, one in part.matches()
+            )
+        for part, offset in parts:
+            runs = selected_runs(part, partial)
+            found += ((start + offset, kind, moved(one, offset)) for start, kind, one in runs)
+    except Failure as failure:
+        return failure.kind, failure.row + offset
+    return sorted(found)
 
 
 @pytest.mark.parametrize("to", [SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW])

@@ -149,7 +149,7 @@ def selected_runs(partition: Partition, partial: PartialMatches) -> Iterator[Run
 
 
 def live_runs(partition: Partition, start: int) -> Iterator[Mapped]:
-    """The runs from a row that are live where its window ends, preferred first, perhaps repeated."""
+    """The runs from a row that are live where its window ends, preferred first."""
     return onward(partition, start, (), start, (partition.query.pattern,))
 
 

@@ -14,8 +14,8 @@ from matchrec.engine.contiguous.plain import PlainSearch, refuse_negation
 from matchrec.engine.contiguous.search import ContiguousAlgorithm, Room, larger
 from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.partitions import Partitions
 from matchrec.engine.partial.search import WithPartial
+from matchrec.engine.partitions import Partitions
 from matchrec.engine.selection.algorithms import (
     SelectionAlgorithm,
     try_and_skip,

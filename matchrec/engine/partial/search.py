@@ -12,13 +12,13 @@ from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.seen import SEEN_REGISTERS
 from matchrec.engine.matches import Matches
-from matchrec.engine.partial import kernel
+from matchrec.engine.partial.kernels import live_run
 from matchrec.engine.partial.starts import Starts, find_starts
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.selection import backtracking
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.ordering import take_matches
-from matchrec.engine.selection.records import SearchInput, matches_of, new_output, prepare_input
+from matchrec.engine.selection.records import matches_of, new_output, prepare_input
 from matchrec.engine.selection.skip import concatenate
 from matchrec.nfa.facts import live_states
 from matchrec.nfa.places import A_MATCH
@@ -88,23 +88,20 @@ class PartialSearch(backtracking.Search):
         """The runs from some starting rows, in chunks. Raises RunFailure."""
         progress, arrays = self.work.progress, self.arrays
         progress[own.COUNT] = 0
-        rows = self.room.rows
-        output = new_output(self.room.matches, rows)
-        while True:
+        rows, status = self.room.rows, layout.OUTPUT_FULL
+        while status == layout.OUTPUT_FULL:
+            output = new_output(self.room.matches, rows)
             status = self.advance(starts, output)
-            raise_failure(status, progress, arrays.compiled.tables, self.task, arrays.python)
-            if status in (layout.DONE, layout.OUTPUT_FULL):
-                yield self.take(output)
-                if status == layout.DONE:
-                    return
-                rows = max(rows, int(progress[layout.NEEDED]))
-                output = new_output(self.room.matches, rows)
-            else:
+            while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
                 self.grow(status)
+                status = self.advance(starts, output)
+            raise_failure(status, progress, arrays.compiled.tables, self.task, arrays.python)
+            rows = max(rows, int(progress[layout.NEEDED]))
+            yield self.take(output)
 
     def advance(self, starts: Starts, output: own.Found) -> int:
         """Call the kernel on an output; return its status."""
-        wanted = kernel.Wanted(
+        wanted = live_run.Wanted(
             starts.partition,
             starts.start,
             starts.end,
@@ -113,7 +110,7 @@ class PartialSearch(backtracking.Search):
             self.live,
             self.seen,
         )
-        return int(kernel.search(wanted, self.rules, self.arrays.rows, self.work, output))
+        return int(live_run.search(wanted, self.rules, self.arrays.rows, self.work, output))
 
     def take(self, output: own.Found) -> Matches:
         """The runs in an output, which is empty then. They have no numbers."""

@@ -1,4 +1,4 @@
-"""Of a starting row that begins no match, the most preferred run that is live where its window ends.
+"""Of a starting row without a match, the most preferred run that is live where its window ends.
 
 One run at a time, in preferment order, as in `selection.kernels.backtracking`, but no run is
 accepted: the search is over with the first one that comes to the row where the window ends, in a
@@ -96,7 +96,8 @@ def begin(place: int, wanted: Wanted, rules: Rules, work: Work) -> None:
 def find_run(wanted: Wanted, partition: Partition, rules: Rules, rows: Rows, work: Work) -> int:
     """How many rows the run has that is sought from progress[START] on; it is in `path`.
 
-    NO_RUN, or NO_RUN - status.
+    NO_RUN, or NO_RUN - status. One loop over choices, forward, over skipped rows, and back, as in
+    `selection.kernels.backtracking`.
     """
     program, path, progress = rules.program, work.path, work.progress
     end = progress[own.COMPLETED]
