@@ -91,7 +91,7 @@ def read_sql(text: str, product: Product, language: str) -> Reading:
             raise errors.not_one_clause(language, len(query.sites), span)
         (site,) = query.sites
         clause = site.clause
-        plan = lower(replace(clause, rows_per_match=None))
+        plan = replace(lower(replace(clause, rows_per_match=None)), partial=None)
         source, lost = query.source, _lost(query, site, language)
         here = (replace(one, span=source.written(one.span)[1]) for one in lost)
         return Reading(plan, source, _places(clause), (*notes, *here))
