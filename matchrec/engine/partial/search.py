@@ -74,6 +74,8 @@ class PartialSearch(backtracking.Search):
     def __init__(self, task: Task, partitions: Partitions, room: Room) -> None:
         plain = replace(task, output=MatchOutput.PREFERRED)
         super().__init__(plain, prepare_input(plain, partitions), room)
+        limit = None if task.selects else task.max_steps
+        self.work.progress[layout.STEP_LIMIT] = min(limit or layout.NO_LIMIT, layout.NO_LIMIT)
         self.live = np.array(live_states(self.arrays.compiled.folding.choices), np.int64)
         self.seen = self.new_seen(room.memory)
 

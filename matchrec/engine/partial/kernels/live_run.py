@@ -19,7 +19,7 @@ from typing import NamedTuple
 from matchrec.engine.contiguous.kernels.starts import whole_partition
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places
+from matchrec.engine.kernels.mapping import Places, takes_too_many_steps
 from matchrec.engine.kernels.memo import has_failed
 from matchrec.engine.kernels.seen import Seen, is_seen
 from matchrec.engine.partitions import IntArray
@@ -81,6 +81,8 @@ def begin(place: int, wanted: Wanted, rules: Rules, work: Work) -> None:
     progress = work.progress
     number, start = wanted.number[place], wanted.start[place]
     other = wanted.partition[place] != progress[layout.PARTITION]
+    if other:
+        progress[layout.STEP_COUNT] = 0
     if other or (rules.forgets and number != progress[layout.NUMBER]):
         forget(start, work)
     progress[layout.PARTITION] = wanted.partition[place]
@@ -115,6 +117,8 @@ def find_run(wanted: Wanted, partition: Partition, rules: Rules, rows: Rows, wor
             if target >= 0:
                 if depth == path.shape[1]:
                     return NO_RUN - layout.PATH_FULL
+                if rules.instructions.shape[0] > 0 and takes_too_many_steps(progress):
+                    return NO_RUN - layout.TOO_MANY_STEPS
                 places = Places(depth, depth + 1)
                 answer = may_map(choice, places, row, partition, rules, rows, work)
                 if answer == HOLDS:
