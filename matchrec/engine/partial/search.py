@@ -13,13 +13,11 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.seen import SEEN_REGISTERS
 from matchrec.engine.matches import Matches
 from matchrec.engine.partial.kernels import live_run
-from matchrec.engine.partial.starts import Starts, find_starts
+from matchrec.engine.partial.starts import Covered, Starts, find_starts
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.selection import backtracking
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.ordering import take_matches
 from matchrec.engine.selection.records import matches_of, new_output, prepare_input
-from matchrec.engine.selection.skip import concatenate
 from matchrec.nfa.facts import live_states
 from matchrec.nfa.places import A_MATCH
 from matchrec.plan.clauses import MatchOutput
@@ -46,26 +44,13 @@ class WithPartial:
     def search(
         self, task: Task, partitions: Partitions, counters: IntArray | None = None
     ) -> Iterator[Matches]:
-        """All matches and runs, in chunks, by partition and starting row. Raises RunFailure."""
-        plain = replace(task, partial=None)
-        chunks = list(self.matching.search(plain, partitions, counters))
-        runs = PartialSearch(task, partitions, self.room)
-        matches = [with_rows(chunk) for chunk in chunks]
-        none = runs.take(new_output(0, 0))
-        found = concatenate([none, *matches])
-        starts = find_starts(task, partitions, found)
-        both = concatenate([found, *runs.find_runs(starts)])
-        yield take_matches(both, np.lexsort((both.start, both.partition)).astype(np.int64))
-
-
-def with_rows(matches: Matches) -> Matches:
-    """The same matches with the positions of their rows, and what they are."""
-    rows = matches.rows
-    if rows is None:
-        shift = np.repeat(matches.start - matches.offsets[:-1], np.diff(matches.offsets))
-        rows = np.arange(len(shift)) + shift
-    kind = np.full(matches.count, A_MATCH)
-    return replace(matches, rows=rows, completed=matches.start, kind=kind)
+        """All matches in chunks, as they are found, then all runs. Raises RunFailure."""
+        covered = Covered.of(partitions)
+        for matches in self.matching.search(replace(task, partial=None), partitions, counters):
+            covered.add(task, partitions, matches)
+            yield replace(matches, kind=np.full(matches.count, A_MATCH))
+        starts = find_starts(task, partitions, covered)
+        yield from PartialSearch(task, partitions, self.room).find_runs(starts)
 
 
 class PartialSearch(backtracking.Search):

@@ -14,9 +14,9 @@ from matchrec.engine.choose import ENGINES
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.cost import classify_time
 from matchrec.engine.interface import Engine, Task
-from matchrec.engine.matches import FailureKind, RunFailure, no_matches
+from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partial.search import PartialSearch
-from matchrec.engine.partial.starts import find_starts
+from matchrec.engine.partial.starts import Covered, find_starts
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.plan.clauses import PartialMatches
 from tests.tasks.contiguous import query, search
@@ -61,7 +61,7 @@ def test_the_search_for_runs_without_a_match_ends_too() -> None:
     rows = ones(4)
     runs = PartialSearch(hopeless, rows, Room())
     with pytest.raises(RunFailure) as failure:
-        list(runs.find_runs(find_starts(hopeless, rows, no_matches())))
+        list(runs.find_runs(find_starts(hopeless, rows, Covered.of(rows))))
     assert failure.value.kind is FailureKind.TOO_MANY_STEPS
     assert failure.value.row == 0
 
