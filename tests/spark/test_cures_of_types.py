@@ -7,6 +7,8 @@ from pyspark.sql import SparkSession
 
 import matchrec
 
+pytestmark = pytest.mark.one_of(2)
+
 ROWS = """SELECT id, CAST(id AS INT) AS i, CAST(id AS STRING) AS s, id > 1 AS b,
   CAST(CAST(id AS STRING) AS BINARY) AS r, array(id) AS a,
   CAST(id AS DECIMAL(38, 0)) AS z, CAST(0 AS DECIMAL(38, 38)) AS w,
