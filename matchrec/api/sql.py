@@ -24,6 +24,7 @@ from matchrec.arguments import DATAFRAME, FLAG, SESSION, TEXT, checked
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.sql.lower import lower
+from matchrec.spark.after.rows_of import explode_rows
 from matchrec.spark.counters import Counters
 from matchrec.spark.execute import Options, execute
 from matchrec.spark.sessions.environment import check_session
@@ -203,6 +204,33 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
     with naming_dialect(clause, dialect, lambda other: _matched(df, clause, other, options)):
         return _matched(df, clause, dialect, options)
+
+
+@checked(result=DATAFRAME, column=TEXT.or_none())
+def rows_of(result: DataFrame, column: str | None = None) -> DataFrame:
+    """The rows of matches that come as values, one row each, as ALL ROWS PER MATCH has them.
+
+    column: the array of rows, as MATCHED_ROWS() in MEASURES makes it or `detect` for a stage; None
+    for the only one of MATCHED_ROWS(). First come the other columns of the result, then those of
+    the row that the result has not; an empty match has no row.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> falls = matchrec.match_recognize(ticks, '''
+    ...     ORDER BY day
+    ...     MEASURES FIRST(price) - LAST(price) AS loss, MATCHED_ROWS() AS rows
+    ...     PATTERN (STRT DOWN+)
+    ...     DEFINE DOWN AS price < PREV(price)
+    ... ''')
+    >>> matchrec.rows_of(falls.where("loss > 10")).orderBy("day").show()
+    +----+---+-----+----------+
+    |loss|day|price|classifier|
+    +----+---+-----+----------+
+    |  20|  1|   90|      STRT|
+    |  20|  2|   80|      DOWN|
+    |  20|  3|   70|      DOWN|
+    +----+---+-----+----------+
+    """
+    return explode_rows(result, column)
 
 
 def _matched(df: DataFrame, clause: str, dialect: str, options: Options) -> DataFrame:
