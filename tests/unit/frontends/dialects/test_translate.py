@@ -331,6 +331,7 @@ REFUSED = [
     ("bigquery", "spark", "MEASURES DATE_DIFF(x, y, WEEK) AS a PATTERN (A)", "cannot say this"),
     ("azure", "spark", "PATTERN (A) DEFINE A AS TRUE", "Azure Stream Analytics orders events by"),
     ("spark", "snowflake", "PATTERN (A B) SUBSET U = (A, B)", "Snowflake has no SUBSET"),
+    ("spark", "oracle", "MEASURES matched_rows(A) AS m PATTERN (A)", "Oracle has no MATCHED_ROWS"),
     ("spark", "trino", "PATTERN (A B) ALL MATCHES", "Trino has no event selection"),
     ("spark", "standard", "ORDER BY t PATTERN (A) WITHIN 5", "the standard has no WITHIN"),
     ("trino", "flink", "PATTERN (A | B)", "Flink SQL has no alternatives `|`"),
