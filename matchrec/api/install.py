@@ -58,8 +58,12 @@ def install(
             return None
         own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
         call = QueryCall(session, query, args, frames)
-        with call.naming_dialect(own):
-            return answer(call, call.read(own), options)
+
+        def one(statement: QueryCall) -> DataFrame | None:
+            with statement.naming_dialect(own):
+                return answer(statement, statement.read(own), options)
+
+        return call.run(own, one)
 
     installed.put(spark, sql)
 

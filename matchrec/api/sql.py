@@ -60,6 +60,9 @@ def sql(  # noqa: PLR0913 -- public signature
 ) -> DataFrame:
     """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
 
+    Of a script, BEGIN ... END, with clauses the statements run in turn, and the last query's rows
+    are the result.
+
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
     `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
     "oracle", "trino", "flink", "bigquery" or "azure". engine: "auto", "backtracking" or
@@ -93,12 +96,20 @@ def sql(  # noqa: PLR0913 -- public signature
     check_session(spark)
     call = QueryCall(spark, query, args, frames)
     options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
+    result = call.run(dialect, lambda one: _result(one, dialect, options))
+    return spark.sql(query, args, **frames) if result is None else result
+
+
+def _result(call: QueryCall, dialect: str, options: Options) -> DataFrame | None:
+    """The result of a statement; None of one that Spark reads as it is."""
     with call.naming_dialect(dialect):
         parsed = call.read(dialect)
         if parsed.sites:
             result = call.evaluation(parsed, options).dataframe()
-            return result if counters is None else counters.of_query(result)
-    return spark.sql(parsed.source.text, args, **frames)
+            return result if options.counters is None else options.counters.of_query(result)
+        if parsed.source.text == call.text:
+            return None
+    return call.spark.sql(parsed.source.text, call.args, **call.frames)
 
 
 @checked(
