@@ -74,6 +74,11 @@ QUERY = Kind(
     lambda given: isinstance(given, str | Pattern),
     'write "SELECT ...", or matchrec.Pattern.begin("a")...',
 )
+COVERED = Kind(
+    "a text with a MATCH_RECOGNIZE clause",
+    instance_of(str),
+    'write "SELECT ..."; the runs of a Pattern are counted by counters=matchrec.Counters()',
+)
 MAX_STEPS = Kind(
     "a whole number of 1 or more, how often a condition on the run may be asked, or None",
     lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),

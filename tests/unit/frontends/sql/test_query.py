@@ -197,13 +197,10 @@ def test_statements_of_which_spark_keeps_the_text(statement: str, keeps: bool) -
 
 def test_a_script_is_cut_into_its_statements() -> None:
     clause = "t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS CASE WHEN x > 1 THEN TRUE END)"
-    script = f"BEGIN\n  DROP VIEW v; (SELECT ';' FROM {clause});\nWITH a AS (SELECT 1) INSERT INTO b FROM a;END;"
+    query, insert = f"(SELECT ';' FROM {clause})", "WITH a AS (SELECT 1) INSERT INTO b FROM a"
+    script = f"BEGIN\n  DROP VIEW v; {query};\n{insert};END;"
     statements = split_script(script)
-    written = [
-        "DROP VIEW v",
-        f"(SELECT ';' FROM {clause})",
-        "WITH a AS (SELECT 1) INSERT INTO b FROM a",
-    ]
+    written = ["DROP VIEW v", query, insert]
     assert [one.strip() for one in statements] == written
     assert [len(one) - len(one.lstrip()) for one in statements] == [
         script.index(one) for one in written
