@@ -10,17 +10,10 @@ from matchrec.api.inputs import relation_of
 from matchrec.api.query_call import QueryCall
 from matchrec.api.remarks import remarks_in, shown, warn
 from matchrec.api.signatures import (
-    ARGS,
-    COUNTERS,
-    DIALECT,
-    ENGINE,
-    FRAMES,
-    MAX_STEPS,
-    SLICES,
-    TRANSPORT,
+    ARGUMENTS,
 )
 from matchrec.api.suggestions import naming_dialect
-from matchrec.arguments import DATAFRAME, FLAG, SESSION, TEXT, checked
+from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.sql.lower import lower
@@ -33,18 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-@checked(
-    spark=SESSION,
-    query=TEXT,
-    args=ARGS,
-    dialect=DIALECT,
-    engine=ENGINE,
-    transport=TRANSPORT,
-    max_steps=MAX_STEPS,
-    slices=SLICES,
-    counters=COUNTERS,
-    frames=FRAMES,
-)
+@checked(query=TEXT, **ARGUMENTS)
 def sql(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -112,17 +94,7 @@ def _result(call: QueryCall, dialect: str, options: Options) -> DataFrame | None
     return call.spark.sql(parsed.source.text, call.args, **call.frames)
 
 
-@checked(
-    spark=SESSION,
-    query=TEXT,
-    args=ARGS,
-    dialect=DIALECT,
-    engine=ENGINE,
-    max_steps=MAX_STEPS,
-    slices=SLICES,
-    analyze=FLAG,
-    frames=FRAMES,
-)
+@checked(query=TEXT, analyze=FLAG, **ARGUMENTS)
 def explain(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -171,16 +143,7 @@ def explain(  # noqa: PLR0913 -- public signature
     return explanation.with_counters(counters)
 
 
-@checked(
-    df=DATAFRAME,
-    clause=TEXT,
-    dialect=DIALECT,
-    engine=ENGINE,
-    transport=TRANSPORT,
-    max_steps=MAX_STEPS,
-    slices=SLICES,
-    counters=COUNTERS,
-)
+@checked(clause=TEXT, **ARGUMENTS)
 def match_recognize(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     clause: str,

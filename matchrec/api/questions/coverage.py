@@ -8,8 +8,8 @@ from matchrec.api.binding import Arguments, runner_for
 from matchrec.api.dialects import parse_query
 from matchrec.api.evaluation import Evaluation
 from matchrec.api.questions.clauses import chosen_clause
-from matchrec.api.signatures import ARGS, CLAUSE, COVERED, DIALECT, FRAMES, MAX_STEPS
-from matchrec.arguments import SESSION, checked
+from matchrec.api.signatures import ARGUMENTS, CLAUSE, COVERED
+from matchrec.arguments import checked
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.run.coverage import coverage_without_clause
 from matchrec.explanation.coverage import Coverage
@@ -24,15 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@checked(
-    spark=SESSION,
-    query=COVERED,
-    args=ARGS,
-    clause=CLAUSE,
-    dialect=DIALECT,
-    max_steps=MAX_STEPS,
-    frames=FRAMES,
-)
+@checked(query=COVERED, clause=CLAUSE, **ARGUMENTS)
 def coverage(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
