@@ -38,8 +38,7 @@ def events(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.parametrize("name", some_of(list(PATTERNS)))
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
-def test_the_rows_of_detect(events: DataFrame, name: str, engine: str) -> None:
+def test_the_rows_of_detect(events: DataFrame, name: str) -> None:
     pattern = PATTERNS[name].within(8)
     streams = {"order_by": "second", "partition_by": "key"}
     text = matchrec.convert(pattern, table="{events}", **streams).text
@@ -48,7 +47,7 @@ def test_the_rows_of_detect(events: DataFrame, name: str, engine: str) -> None:
         " AS end_time, MATCH_TIMEOUT() AS timed_out_at,\n"
         "    MATCH_NUMBER() AS number ONE ROW PER MATCH SHOW TIMEOUT MATCHES\n",
     )
-    found = matchrec.sql(events.sparkSession, text, events=events, engine=engine)
+    found = matchrec.sql(events.sparkSession, text, events=events)
     expected = matchrec.detect(events, pattern, **streams, timeouts=True)
     expected = expected.selectExpr("key", "start_time", "end_time", "timed_out_at", "match_number")
     rows = Counter(map(tuple, found.collect()))
@@ -56,6 +55,7 @@ def test_the_rows_of_detect(events: DataFrame, name: str, engine: str) -> None:
     assert any(row[-1] is None for row in rows)
 
 
+@pytest.mark.slow
 def test_why_and_coverage_are_those_of_the_matches(spark: SparkSession, events: DataFrame) -> None:
     plain = SQL.replace("SHOW TIMEOUT MATCHES", "").replace("MATCH_STATUS()", "1")
     plain = plain.replace("MATCH_TIMEOUT()", "1")
