@@ -9,7 +9,13 @@ from matchrec.errors.run.rule_sets import unknown_rule
 from matchrec.explanation.rule_set import ExplainedRules
 from matchrec.pictures.html import folded, paragraph, preformatted
 from matchrec.spark.rule_sets.build import BuiltRuleSet
-from matchrec.spark.rule_sets.result import all_matches, check_names, failures, result_of_rule
+from matchrec.spark.rule_sets.result import (
+    all_matches,
+    check_measures,
+    check_names,
+    failures,
+    result_of_rule,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -40,11 +46,11 @@ class RuleMatches:
 
     def __init__(self, built: BuiltRuleSet) -> None:
         check_names(built)
+        check_measures(built)
         self._built = built
         self._matches = all_matches(built)
         self._errors = failures(built)
-        own = enumerate(rule.name for rule in built.rule_set.rules)
-        self._rules = {name: result_of_rule(built, number) for number, name in own}
+        self._results: dict[str, DataFrame] = {}
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -54,7 +60,7 @@ class RuleMatches:
         >>> found.rules
         ('all',)
         """
-        return tuple(self._rules)
+        return tuple(self._built.rules)
 
     @property
     def matches(self) -> DataFrame:
@@ -98,9 +104,11 @@ class RuleMatches:
         |  3|
         +---+
         """
-        if name not in self._rules:
-            raise unknown_rule(name, self._rules)
-        return self._rules[name]
+        if name not in self.rules:
+            raise unknown_rule(name, self.rules)
+        if name not in self._results:
+            self._results[name] = result_of_rule(self._built, self.rules.index(name))
+        return self._results[name]
 
     def cache(self) -> Self:
         """Let Spark keep what the first action finds, for all further ones.

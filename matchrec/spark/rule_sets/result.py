@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from matchrec.compile.executable import Output
 from matchrec.errors.run.rule_sets import taken_name
+from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import quoted, string_literal
 from matchrec.spark import wire
-from matchrec.spark.execute import in_terms_of_the_query, projected
+from matchrec.spark.execute import in_terms_of_the_query, projected, projection
 from matchrec.spark.rule_sets.build import BuiltRuleSet, Input
 from matchrec.spark.rule_sets.schema import VARIABLE, RowKind
+from matchrec.spark.session import REFUSALS
 from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
@@ -41,20 +45,62 @@ def failures(built: BuiltRuleSet) -> DataFrame:
     return rows_of_kind(built, RowKind.FAILURE).selectExpr(*map(str, items))
 
 
+def check_measures(built: BuiltRuleSet) -> None:
+    """Raises MatchRecognizeError where Spark makes no sense of a measure of some rule.
+
+    It is asked for all measures at once, as each question costs it some time.
+    """
+    numbers = range(len(built.rule_set.rules))
+    texts = (one.sql for number in numbers for one in items_of_rule(built, number))
+    items = [str(SelectItem(text, wire.read(place))) for place, text in enumerate(texts)]
+    runner = built.given.relation.runner
+    try:
+        if items:
+            runner.analyse(runner.select(built.rows, items))
+    except REFUSALS:
+        for number in numbers:
+            result_of_rule(built, number)
+        raise
+    for number in numbers:
+        if built.rule_set.rules[number].executable.aggregates:
+            result_of_rule(built, number)
+
+
 def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
     """What the rule would give by itself. Raises MatchRecognizeError for a measure of no sense."""
     linked = built.rule_set.rules[number]
     one_row = linked.executable.rows_per_match is RowsPerMatch.ONE_ROW
     kind = RowKind.MATCH if one_row else RowKind.ROW
-    own = rows_of_kind(built, kind).where(f"{wire.RULE} = {number}")
-    slots = enumerate(built.slots.of_rule[number])
-    reads = (SelectItem(wire.read(slot), wire.read(place)) for place, slot in slots)
-    matched = own.selectExpr(*(f"{one.sql} AS {one.name}" for one in reads))
+    own = built.rows.where(f"{wire.KIND} = {int(kind)} AND {wire.RULE} = {number}")
     rule, given = built.rules[linked.name], built.given
     with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
-        return given.relation.runner.analyse(
-            projected(given.relation, linked.executable, matched)
-        )
+        if linked.executable.aggregates:
+            matched = own.selectExpr(*reads_of_rule(built, number))
+            return projected(given.relation, linked.executable, matched)
+        items = [str(one) for one in items_of_rule(built, number)]
+        return given.relation.runner.analyse(given.relation.runner.select(own, items))
+
+
+def reads_of_rule(built: BuiltRuleSet, number: int) -> Iterator[str]:
+    """The slots of a rule's reads under the names of the reads."""
+    for place, slot in enumerate(built.slots.of_rule[number]):
+        yield f"{wire.read(slot)} AS {wire.read(place)}"
+
+
+def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
+    """The columns of a rule's result over slots; none where Spark is to compute aggregates first."""
+    executable, slots = built.rule_set.rules[number].executable, built.slots.of_rule[number]
+    if executable.aggregates:
+        return []
+    mark = isinstance(executable.reads[-1], ReadIsMatched)
+    is_matched = wire.read(slots[-1]) if mark else None
+    return [projection(in_slots(output, slots), is_matched) for output in executable.outputs]
+
+
+def in_slots(output: Output, slots: tuple[int, ...]) -> Output:
+    """An output that reads the slots of its reads."""
+    pieces = (slots[one] if isinstance(one, int) else one for one in output.pieces)
+    return replace(output, pieces=tuple(pieces))
 
 
 def rows_of_kind(built: BuiltRuleSet, kind: RowKind) -> DataFrame:
