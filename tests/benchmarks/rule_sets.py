@@ -98,7 +98,7 @@ def cells(name: str, own: Times, base: Times, found: dict[str, int]) -> list[str
     pairs = zip(own.runs, base.runs, strict=True)
     processor = statistics.median(one.processor / other.processor for one, other in pairs)
     clock = [f"{own.median:.2f}", f"{own.ratio(base):.2f}"]
-    matches = f"{found[name.split()[0]]:,}"
+    matches = f"{found[name.split(maxsplit=1)[0]]:,}"
     return [name, matches, *clock, f"{own.processor:.2f}", f"{processor:.2f}"]
 
 

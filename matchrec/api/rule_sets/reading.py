@@ -19,9 +19,9 @@ from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern, textual
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import MatchRecognize
+from matchrec.frontends.sql.clause.nodes import ExpressionText, PartitionKey, SortKey
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.clauses import RowExpression, SortItem
-from matchrec.source import Source
+from matchrec.source import Source, Span
 from matchrec.spark.errors.diagnose import check_type_column
 from matchrec.spark.rule_sets.build import Rule
 
@@ -82,15 +82,18 @@ class Reading:
         node, source = parse_clause_of(self.df, text, self.dialect)
         with shown_in(source):
             refuse_streams(node)
-            plan = lower(node)
-        return Rule(
-            name,
-            replace(
-                plan,
-                partition_by=tuple(map(RowExpression, self.partition_by)),
-                order_by=tuple(SortItem(RowExpression(text)) for text in self.order_by),
-            ),
-            source,
+            return Rule(name, lower(self.with_streams(node)), source)
+
+    def with_streams(self, node: MatchRecognize) -> MatchRecognize:
+        """The clause with the partitions and the order of all rules."""
+
+        def written(text: str) -> ExpressionText:
+            return ExpressionText(text, Span(0, 0))
+
+        return replace(
+            node,
+            partition_by=tuple(PartitionKey(written(text)) for text in self.partition_by),
+            order_by=tuple(SortKey(written(text)) for text in self.order_by),
         )
 
     def sase(self, name: str, text: str) -> Rule:

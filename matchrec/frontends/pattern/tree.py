@@ -128,9 +128,7 @@ def all_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
             yield from all_stages(stage.content)
 
 
-def textual(
-    stages: tuple[Stage, ...], taken: int = 0
-) -> tuple[tuple[Stage, ...], dict[str, Any]]:
+def textual(stages: tuple[Stage, ...], taken: int = 0) -> tuple[tuple[Stage, ...], dict[str, Any]]:
     """The stages with names of columns in place of Columns, and the Columns by these names.
 
     taken: how many such names other patterns have.

@@ -101,9 +101,7 @@ class BuiltRuleSet:
     executables: Mapping[str, Executable]
 
 
-def build_rule_set(
-    rules: Sequence[Rule], given: Input, options: RuleSetOptions
-) -> BuiltRuleSet:
+def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions) -> BuiltRuleSet:
     """All rules over one input. Raises MatchRecognizeError for whatever is wrong with a rule."""
     if is_streaming(given.relation.rows()):
         raise rule_set_over_stream()

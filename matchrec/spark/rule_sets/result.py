@@ -1,4 +1,4 @@
-"""The rows of a rule set → DataFrames: the matches of all rules, one rule's own result, failures."""
+"""The rows of a rule set → DataFrames: all matches, one rule's own result, failures."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def reads_of_rule(built: BuiltRuleSet, number: int) -> Iterator[str]:
 
 
 def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
-    """The columns of a rule's result over slots; none where Spark is to compute aggregates first."""
+    """The columns of a rule's result over slots; none where Spark computes aggregates first."""
     executable, slots = built.rule_set.rules[number].executable, built.slots.of_rule[number]
     if executable.aggregates:
         return []

@@ -35,16 +35,18 @@ class SharedRows:
         return SharedRows(self.table.slice(begin, end - begin), starts, self.words[begin:end])
 
     def divide(self, places: tuple[int, ...]) -> SharedRows:
-        """The same with partitions divided by equal values of some columns, in the same order."""
+        """The same with partitions divided by equal values of some columns.
+
+        Those of one partition come in the order of their first rows.
+        """
         outer = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        codes = [codes_of(column(self.table, wire.column(place))) for place in places]
-        order = np.lexsort((*reversed(codes), outer))
-        sorted_keys = np.stack([key[order] for key in (outer, *codes)])
-        changes = np.any(sorted_keys[:, 1:] != sorted_keys[:, :-1], axis=0)
-        begins = np.append(0, np.flatnonzero(changes) + 1)
+        codes = (codes_of(column(self.table, wire.column(place))) for place in places)
+        first = first_of_equal(np.stack([outer, *codes]))
+        order = np.argsort(first, kind="stable")
+        begins = np.flatnonzero(np.diff(first[order], prepend=-1))
         starts = np.append(begins, len(order)).astype(np.int64)
         table = self.table.take(pa.array(order)).combine_chunks()
-        return SharedRows(table, starts, self.words[order], outer[begins])
+        return SharedRows(table, starts, self.words[order], outer[order[begins]])
 
     def view(self, rule: LinkedRule) -> pa.Table:
         """The columns of a rule's crossing, with a column of bits that says nothing."""
@@ -57,6 +59,17 @@ class SharedRows:
         """The rows as a worker of one query has them."""
         covered: BoolArray = np.zeros(view.num_rows, np.bool_)
         return Piece(view, self.starts, Frontier(0), 0, covered, view.num_rows)
+
+
+def first_of_equal(keys: IntArray) -> IntArray:
+    """int64[n], the first row with the same keys. keys: int64[k, n]."""
+    order = np.lexsort(keys[::-1])
+    by_keys = keys[:, order]
+    begins = np.flatnonzero(np.append(True, np.any(by_keys[:, 1:] != by_keys[:, :-1], axis=0)))
+    lengths = np.diff(np.append(begins, len(order)))
+    first = np.empty(len(order), np.int64)
+    first[order] = np.repeat(order[begins], lengths)
+    return first
 
 
 def codes_of(values: pa.Array) -> IntArray:

@@ -13,6 +13,7 @@ from matchrec.engine.matches import Matches, RunFailure, no_matches
 from matchrec.engine.partitions import BoolArray, Frontier, Partitions
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import sum_too_large
+from matchrec.errors.run.place import Place
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.measures import Reader
 from matchrec.output.rows import (
@@ -65,6 +66,7 @@ class RuleSearch:
     def of(
         cls, rule_set: RuleSet, rule: LinkedRule, slots: tuple[int, ...], rows: SharedRows
     ) -> RuleSearch:
+        """slots: of the rule. rows: divided as the rule needs them."""
         view = rows.view(rule)
         partitions = partitions_of(rule.executable, view, rows.starts)
         partitions = replace(partitions, satisfied=rows.words)
@@ -75,14 +77,19 @@ class RuleSearch:
         try:
             yield from self.found()
         except RunFailure as failure:
-            place = place_of(self.rule.executable, failure.row, self.piece, self.partitions)
-            raise RuleFailure(failure.row, run_error(failure, place)) from failure
+            error = run_error(failure, self.place(failure.row))
+            raise RuleFailure(failure.row, error) from failure
         except SumOverflow as overflow:
-            place = place_of(self.rule.executable, overflow.row, self.piece, self.partitions)
-            error = sum_too_large(overflow.type_name, place)
+            error = sum_too_large(overflow.type_name, self.place(overflow.row))
             raise RuleFailure(overflow.row, error) from overflow
 
+    def place(self, row: int) -> Place:
+        """A row, for a message."""
+        piece = self.rows.piece(self.view)
+        return place_of(self.rule.executable, row, piece, self.partitions)
+
     def found(self) -> Iterator[Columns]:
+        """The same; a failure is as the engine says it."""
         rows_per_match = self.rule.executable.rows_per_match
         covered = np.zeros(self.partitions.rows, np.bool_)
         for matches in self.matches():
@@ -151,10 +158,6 @@ class RuleSearch:
         fields[VARIABLE] = gatherer.name_variables(classifiers)
         structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
-
-    @property
-    def piece(self):  # type: ignore[no-untyped-def]
-        return self.rows.piece(self.view)
 
 
 def constant(number: int, count: int) -> pa.Array:

@@ -1,4 +1,4 @@
-"""The function that runs a rule set inside Spark's Python workers: rows of Spark in, matches out."""
+"""The function that runs a rule set inside Spark's Python workers: rows in, matches out."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RuleSetWorker:
         """The rows of all rules, in small batches."""
         names = word_columns(len(self.rule_set.columns), self.rule_set.conditions)
         shared = SharedRows(piece.table, piece.starts, words_of(piece.table, tuple(names)))
-        divided = {(): shared}
+        divided: dict[tuple[int, ...], SharedRows] = {(): shared}
         for number, rule in enumerate(self.rule_set.rules):
             if rule.equal not in divided:
                 divided[rule.equal] = shared.divide(rule.equal)
