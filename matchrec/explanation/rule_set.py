@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import indent
 
 from matchrec.compile.executable import Executable
@@ -40,6 +40,7 @@ class ExplainedRules:
         for number, condition in enumerate((*early, *late)):
             when = "before the sort" if number < len(early) else "after it"
             yield f"bit {number} = {show_column(condition)}, {when}{self._users(condition)}"
+        yield "the workers hold each partition as a whole, and search it rule after rule"
         if rules.relevant:
             tests = " or ".join(map(show_column, rules.relevant))
             yield f"only of rows with {tests}: without all others the matches are the same"
@@ -50,5 +51,6 @@ class ExplainedRules:
 
     def _rules(self) -> Iterator[str]:
         for name, executable in self.executables.items():
-            clause = ExplainedClause(self.plans[name], executable)
+            own = replace(executable, relevant=())  # rows stay behind for all rules or for none
+            clause = ExplainedClause(self.plans[name], own)
             yield f"\nrule {name}\n{indent(str(clause), '  ')}"
