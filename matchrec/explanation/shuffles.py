@@ -33,9 +33,9 @@ def shuffle_lines(clauses: Sequence[Shuffled | None]) -> Iterator[tuple[str, ...
         if alike:
             yield (f"with the shuffle of clause {alike[0]}: the same columns of the same rows",)
         elif divided:
+            other = f"clause {divided[0]} has other columns of these rows, or other tests of them"
             yield (
-                f"with a shuffle of its own: clause {divided[0]} has other columns of these rows, "
-                "or other conditions on one row",
+                f"with a shuffle of its own: {other}",
                 "matchrec.match_all shuffles once for many clauses",
             )
         else:
