@@ -17,10 +17,13 @@ from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.errors.run.rule_sets import alike_but_for_case, clause_of_its_own, no_rules, of_rule
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern, textual
+from matchrec.frontends.pattern.measures import measure
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import MatchRecognize
 from matchrec.frontends.sql.clause.nodes import ExpressionText, PartitionKey, SortKey
 from matchrec.frontends.sql.lower import lower
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.expression import MatchNumber
 from matchrec.source import Source, Span
 from matchrec.spark.errors.diagnose import check_type_column
 from matchrec.spark.rule_sets.build import Rule
@@ -82,7 +85,11 @@ class Reading:
         node, source = parse_clause_of(self.df, text, self.dialect)
         with shown_in(source):
             refuse_streams(node)
-            return Rule(name, lower(self.with_streams(node)), source)
+            plan = lower(self.with_streams(node))
+        if plan.rows_per_match is RowsPerMatch.ONE_ROW and not (plan.measures or plan.partition_by):
+            number = measure("match_number", MatchNumber())  # a result has a column
+            plan = replace(plan, measures=(number,))
+        return Rule(name, plan, source)
 
     def with_streams(self, node: MatchRecognize) -> MatchRecognize:
         """The clause with the partitions and the order of all rules."""

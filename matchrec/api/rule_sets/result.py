@@ -56,9 +56,10 @@ class RuleMatches:
     def rules(self) -> tuple[str, ...]:
         """The names of the rules.
 
-        >>> found = matchrec.match_all(spark.range(3), {"all": "PATTERN (A+)"}, order_by="id")
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_all(spark.range(3), rules, order_by="id")
         >>> found.rules
-        ('all',)
+        ('large',)
         """
         return tuple(self._built.rules)
 
@@ -71,13 +72,14 @@ class RuleMatches:
         an array of the rows with the `variable` that each is mapped to. An empty match has no
         times and no events.
 
-        >>> found = matchrec.match_all(spark.range(3), {"all": "PATTERN (A+)"}, order_by="id")
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_all(spark.range(3), rules, order_by="id")
         >>> found.matches.show(truncate=False)
-        +----+------------+----------+--------+------------------------+
-        |rule|match_number|start_time|end_time|events                  |
-        +----+------------+----------+--------+------------------------+
-        |all |1           |0         |2       |[{0, A}, {1, A}, {2, A}]|
-        +----+------------+----------+--------+------------------------+
+        +-----+------------+----------+--------+----------------+
+        |rule |match_number|start_time|end_time|events          |
+        +-----+------------+----------+--------+----------------+
+        |large|1           |1         |2       |[{1, A}, {2, A}]|
+        +-----+------------+----------+--------+----------------+
         """
         return self._matches
 
@@ -85,7 +87,8 @@ class RuleMatches:
     def errors(self) -> DataFrame:
         """With `on_error="keep"`, one row per partition in which a rule failed: why it did.
 
-        >>> found = matchrec.match_all(spark.range(3), {"all": "PATTERN (A+)"}, order_by="id")
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_all(spark.range(3), rules, order_by="id")
         >>> found.errors.columns
         ['rule', 'message']
         """
@@ -95,13 +98,13 @@ class RuleMatches:
     def rule(self, name: str) -> DataFrame:
         """The result of one rule, with the columns that its query has by itself.
 
-        >>> found = matchrec.match_all(
-        ...     spark.range(3), {"all": "MEASURES count(*) AS n PATTERN (A+)"}, order_by="id")
-        >>> found.rule("all").show()
+        >>> rules = {"large": "MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_all(spark.range(3), rules, order_by="id")
+        >>> found.rule("large").show()
         +---+
         |  n|
         +---+
-        |  3|
+        |  2|
         +---+
         """
         if name not in self.rules:
@@ -113,9 +116,10 @@ class RuleMatches:
     def cache(self) -> Self:
         """Let Spark keep what the first action finds, for all further ones.
 
-        >>> found = matchrec.match_all(spark.range(3), {"all": "PATTERN (A+)"}, order_by="id")
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_all(spark.range(3), rules, order_by="id")
         >>> found.cache().matches.count(), found.unpersist().rules
-        (1, ('all',))
+        (1, ('large',))
         """
         self._built.rows.cache()
         return self
@@ -123,9 +127,10 @@ class RuleMatches:
     def unpersist(self) -> Self:
         """Let Spark forget what it keeps.
 
-        >>> found = matchrec.match_all(spark.range(3), {"all": "PATTERN (A+)"}, order_by="id")
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_all(spark.range(3), rules, order_by="id")
         >>> found.cache().unpersist()
-        <RuleMatches: all>
+        <RuleMatches: large>
         """
         self._built.rows.unpersist()
         return self
@@ -133,7 +138,8 @@ class RuleMatches:
     def explain(self) -> str:
         """What Spark computes once for all rules, then what each rule compiles to.
 
-        >>> found = matchrec.match_all(spark.range(3), {"all": "PATTERN (A+)"}, order_by="id")
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_all(spark.range(3), rules, order_by="id")
         >>> print(found.explain())
         partitions and order of all rules
           all rows form one partition
