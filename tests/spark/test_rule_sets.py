@@ -224,6 +224,10 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
         lambda df: matchrec.match_all(df, {"v": V}, **STREAMS, event_columns="dya"),
         "`dya` of event_columns is no column of the input",
     ),
+    "two columns of one name": (
+        lambda df: matchrec.match_all(df.select("*", "price"), {"v": V}, **STREAMS),
+        "the input has two columns `price`",
+    ),
     "a name of ours": (
         lambda df: matchrec.match_all(
             df.withColumnRenamed("sym", "Rule"), {"v": V}, order_by="day", partition_by="Rule"
@@ -314,3 +318,18 @@ def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -
         name = f"line {record.head.line}"
         assert found.rule(name).columns == list(record.columns)
         assert rows[name] == Counter(record.rows), record.sql
+
+
+def test_rows_that_stay_behind_change_no_result(ticks: DataFrame) -> None:
+    """Also where a condition is another one each time it is computed."""
+    pair = "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match { x.price > 4 AND y.price < 4 }"
+    chance = "rand(7) < 0.5 AND price > 0"
+    rules: dict[str, Any] = {"pair": pair, "drawn": Pattern.begin("a").where(chance)}
+    many = ticks.crossJoin(ticks.sparkSession.range(300)).withColumn(
+        "day", sql.expr("day + 9 * id")
+    )
+    found = matchrec.match_all(many, rules, **STREAMS).cache()
+    drawn = found.rule("drawn").count() / many.count()
+    assert in_any_order(found.rule("pair")) == in_any_order(matchrec.sase(many, pair, **STREAMS))
+    found.unpersist()
+    assert 0.4 < drawn < 0.6

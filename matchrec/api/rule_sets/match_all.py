@@ -12,7 +12,11 @@ from matchrec.api.rule_sets.result import RuleMatches
 from matchrec.api.signatures import DIALECT, ENGINE, MAX_STEPS, SKIP
 from matchrec.arguments import DATAFRAME, TEXT, TEXTS, Kind, OneOf, checked
 from matchrec.errors.language import reading
-from matchrec.errors.run.rule_sets import of_rule, unknown_event_column
+from matchrec.errors.run.rule_sets import (
+    of_rule,
+    two_columns_of_one_name,
+    unknown_event_column,
+)
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.spark.execute import input_columns
 from matchrec.spark.rule_sets.build import BuiltRuleSet, Input, RuleSetOptions, build_rule_set
@@ -103,13 +107,13 @@ def match_all(  # noqa: PLR0913 -- public signature
 
 def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str, ...]:
     """The columns of events. Raises for a name that is none."""
-    if asked is None:
-        return tuple(df.columns)
-    names = (asked,) if isinstance(asked, str) else tuple(dict.fromkeys(asked))
+    names = (asked,) if isinstance(asked, str) else df.columns if asked is None else asked
     for name in names:
         if name not in df.columns:
             raise unknown_event_column(name, df.columns)
-    return names
+        if df.columns.count(name) > 1:
+            raise two_columns_of_one_name(name)
+    return tuple(dict.fromkeys(names))
 
 
 def warn_of(built: BuiltRuleSet) -> None:

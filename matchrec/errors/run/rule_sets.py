@@ -61,6 +61,14 @@ def taken_name(name: str, what: str) -> MatchRecognizePlanError:
     )
 
 
+def two_columns_of_one_name(name: str) -> MatchRecognizePlanError:
+    """The rows have two columns of one name, and events would have them too."""
+    return MatchRecognizePlanError(
+        f"the input has two columns `{name}`",
+        hint="rename one of them, or write event_columns= with those that events are to have",
+    )
+
+
 def unknown_rule(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
     """.rule() of a name that no rule has."""
     known = list(known)
