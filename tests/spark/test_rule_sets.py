@@ -88,6 +88,7 @@ def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> N
         "soon": (soon, matchrec.detect(ticks, soon, **STREAMS)),
         "again": (again, matchrec.detect(ticks, again, **STREAMS)),
     }
+    alone = alone if FULL else {name: alone[name] for name in ("falls", "same", "soon")}
     rules = {name: rule for name, (rule, _) in alone.items()}
     together = matchrec.match_all(ticks, rules, **sase).cache()
     for name, (_, frame) in alone.items():
@@ -291,7 +292,7 @@ def groups() -> list[Group]:
                 own[asked[1], asked[2], asked[3]][asked[4]] = record
         found += [(file, streams, records) for streams, records in own.items()]
     found.sort(key=lambda group: -len(group[2]))
-    return found if LONG_RUN is not None else found[:: 8 if FULL else len(found)]
+    return found if LONG_RUN is not None else found[::8] if FULL else found[20:21]
 
 
 def rows_of(found: RuleMatches) -> dict[str, Counter[tuple[str | None, ...]]]:
@@ -321,15 +322,8 @@ def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -
 
 
 def test_rows_that_stay_behind_change_no_result(ticks: DataFrame) -> None:
-    """Also where a condition is another one each time it is computed."""
     pair = "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match { x.price > 4 AND y.price < 4 }"
-    chance = "rand(7) < 0.5 AND price > 0"
-    rules: dict[str, Any] = {"pair": pair, "drawn": Pattern.begin("a").where(chance)}
-    many = ticks.crossJoin(ticks.sparkSession.range(300)).withColumn(
-        "day", sql.expr("day + 9 * id")
-    )
-    found = matchrec.match_all(many, rules, **STREAMS).cache()
-    drawn = found.rule("drawn").count() / many.count()
-    assert in_any_order(found.rule("pair")) == in_any_order(matchrec.sase(many, pair, **STREAMS))
-    found.unpersist()
-    assert 0.4 < drawn < 0.6
+    rules: dict[str, Any] = {"pair": pair, "dear": Pattern.begin("a").where("price > 90")}
+    found = matchrec.match_all(ticks, rules, **STREAMS)
+    assert "only of rows with" in found.explain()
+    assert in_any_order(found.rule("pair")) == in_any_order(matchrec.sase(ticks, pair, **STREAMS))

@@ -60,7 +60,7 @@ class Preparation:
 
     keys: SQL over one row that must hold of it; each decides on whole partitions. order: the type
     of the first ORDER BY column, if there is one. slicing: how partitions are cut into slices, if
-    they are. kept: SQL of packed truth values, each with a mask of those of which one must hold.
+    they are.
     """
 
     relation: Relation
@@ -68,7 +68,6 @@ class Preparation:
     keys: tuple[str, ...] = ()
     order: DataType | None = None
     slicing: Slicing | None = None
-    kept: tuple[tuple[str, int], ...] = ()
 
     def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
@@ -97,7 +96,7 @@ class Preparation:
         """The names of all that is computed over one row or read on another one."""
         keys = [part.text for part in self.plan.keys]
         keys += [item.expression.text for item in self.plan.order_by]
-        return Names.of(columns, conditions, (*keys, *self.keys, *(text for text, _ in self.kept)))
+        return Names.of(columns, conditions, (*keys, *self.keys))
 
     def sorting(self, names: Names, drafted: Draft) -> Sorting:
         """The rows before the sort, whole partitions or slices."""
@@ -123,9 +122,6 @@ class Preparation:
         tests = [names.inner[test] for test in self.keys]
         if drafted.relevant:
             tests.append(f"({' OR '.join(names.inner[one.text] for one in drafted.relevant)})")
-        if self.kept:
-            ways = (f"{names.inner[text]} & {mask}L <> 0" for text, mask in self.kept)
-            tests.append(f"({' OR '.join(ways)})")
         return f"WHERE {' AND '.join(tests)}" if tests else ""
 
     def presort(self, source: Template, names: Names) -> Template:

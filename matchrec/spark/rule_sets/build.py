@@ -37,7 +37,7 @@ from matchrec.spark.execute import (
     settings_of,
 )
 from matchrec.spark.relation import Relation
-from matchrec.spark.rule_sets.packing import early_words, find_bits, masks_of
+from matchrec.spark.rule_sets.packing import early_words, find_bits
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
 from matchrec.spark.rule_sets.worker import OnError, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
@@ -140,8 +140,9 @@ def draft_rule(rule: Rule, given: Input, options: RuleSetOptions) -> Draft:
 
 def preparation_of_all(shared: SharedDrafts, relation: Relation) -> Preparation:
     """What computes the columns and bits of all rules."""
-    kept = masks_of(shared.conditions, shared.relevant)
-    return replace(preparation_of(relation, shared.plan, ()), kept=kept)
+    tests = tuple(one.text for one in shared.relevant)
+    kept = (f"(({') OR ('.join(tests)}))",) if tests else ()
+    return preparation_of(relation, shared.plan, kept)
 
 
 def types_of(

@@ -29,19 +29,6 @@ def early_words(conditions: Conditions) -> tuple[RowColumn, ...]:
     return tuple(row_column(pack(chunk)) for chunk in chunks_of(tests))
 
 
-def masks_of(conditions: Conditions, tests: tuple[RowColumn, ...]) -> tuple[tuple[str, int], ...]:
-    """The words in which some of the conditions on one row are, each with a mask of these.
-
-    A row is tested by its bits, not by the conditions again: another `rand()` would be another one.
-    """
-    words = [one.text for one in early_words(conditions)]
-    masks = [0] * len(words)
-    for test in tests:
-        word, bit = divmod(conditions[0].index(test), BITS_A_COLUMN)
-        masks[word] |= 1 << bit
-    return tuple((text, mask) for text, mask in zip(words, masks, strict=True) if mask)
-
-
 def find_bits(conditions: Conditions) -> tuple[int, ...]:
     """The bit of each condition among the words: those of early columns, then of late ones.
 

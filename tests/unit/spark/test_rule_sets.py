@@ -11,7 +11,6 @@ from matchrec.spark import wire
 from matchrec.spark.rule_sets.packing import (
     early_words,
     find_bits,
-    masks_of,
     word_columns,
     words_of,
 )
@@ -34,14 +33,6 @@ def test_conditions_on_one_row_fill_words_before_the_others() -> None:
     assert list(word_columns(5, conditions)) == ["__c5", "__c6", "__bits0", "__bits1"]
     assert bits[:63] == (*range(62), 64)
     assert bits[63:] == (*range(129, 190), 192)  # the first bit of late words marks partitions
-
-
-def test_rows_are_kept_by_their_bits() -> None:
-    conditions = early(64), late(1)
-    first, second = early_words(conditions)
-    tests = conditions[0][1], conditions[0][63]
-    assert masks_of(conditions, tests) == ((first.text, 2), (second.text, 2))
-    assert masks_of(conditions, tests[:1]) == ((first.text, 2),)
 
 
 def test_words_are_the_columns_bit_for_bit() -> None:
