@@ -64,6 +64,12 @@ class Evaluation:
         with shown_in(self.query.source):
             return [self.site(site) for site in self.query.sites]
 
+    def check(self) -> None:
+        """Raise what is wrong in a clause by itself."""
+        with shown_in(self.query.source):
+            for site in self.query.sites:
+                self.plan(site)
+
     def plan(self, site: Site) -> MatchPlan:
         """What a clause asks for."""
         values = self.runner.args

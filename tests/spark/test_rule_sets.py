@@ -100,6 +100,7 @@ def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> N
 
 def test_matches_have_their_rule_their_times_and_their_events(ticks: DataFrame) -> None:
     rules = {"v": V, "same": SAME_USER, "none": "PATTERN (A?) DEFINE A AS price = 90"}
+    rules["hidden"] = "MEASURES MATCHED_ROWS() AS m PATTERN (A {- B -}) DEFINE A AS price = 80"
     found = matchrec.match_all(ticks, rules, **STREAMS, event_columns=["day", "user"]).matches
     assert found.columns == ["rule", "sym", "match_number", "start_time", "end_time", "events"]
     rows: dict[str, list[Any]] = defaultdict(list)
@@ -115,6 +116,7 @@ def test_matches_have_their_rule_their_times_and_their_events(ticks: DataFrame) 
         ("Y", 2, 2, 5, [(2, "u", "x"), (5, "u", "y")]),
         ("Y", 3, 4, 5, [(4, "u", "x"), (5, "u", "y")]),
     ]
+    assert rows["hidden"] == [("X", 1, 2, 3, [(2, None, "A")])]
     assert rows["none"][:3] == [
         (None, 1, None, None, []),
         ("X", 1, 1, 1, [(1, "u", "A")]),

@@ -9,8 +9,8 @@ from matchrec.api.inputs import relation_of
 from matchrec.api.remarks import remarks_in, warn
 from matchrec.api.rule_sets.reading import Asked, Reading
 from matchrec.api.rule_sets.result import RuleMatches
-from matchrec.api.signatures import DIALECT, ENGINE, MAX_STEPS, SKIP
-from matchrec.arguments import DATAFRAME, TEXT, TEXTS, Kind, OneOf, checked
+from matchrec.api.signatures import ARGUMENTS
+from matchrec.arguments import TEXTS, Kind, OneOf, checked
 from matchrec.errors.language import reading
 from matchrec.errors.run.rule_sets import (
     of_rule,
@@ -38,17 +38,10 @@ RULES = Kind(
 
 
 @checked(
-    df=DATAFRAME,
     rules=RULES,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    skip=SKIP,
-    type_column=TEXT,
-    dialect=DIALECT,
     event_columns=TEXTS.or_none(),
     on_error=OneOf(tuple(one.value for one in OnError)),
-    engine=ENGINE,
-    max_steps=MAX_STEPS,
+    **ARGUMENTS,
 )
 def match_all(  # noqa: PLR0913 -- public signature
     df: DataFrame,

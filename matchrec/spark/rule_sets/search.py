@@ -149,8 +149,9 @@ class RuleSearch:
         }
 
     def events(self, gatherer: Gatherer, reader: Reader) -> pa.Array:
-        """For each match the array of its rows."""
-        index, offsets = reader.rows_of_matches()
+        """For each match the array of its rows, without those of an exclusion."""
+        shown = reader.mask(None) & ~reader.matches.excluded
+        index, offsets = reader.collect(shown, Semantics.FINAL)
         rows = reader.mapped_rows()[index]
         places = self.rule_set.events
         fields = {name: gatherer.take_values(place, rows) for name, place in places.items()}
