@@ -16,10 +16,11 @@ from matchrec.api.suggestions import naming_dialect
 from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.explanation.shuffles import Shuffled, shuffle_lines
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.after.rows_of import explode_rows
 from matchrec.spark.counters import Counters
-from matchrec.spark.execute import Options, execute
+from matchrec.spark.execute import Executed, Options, execute
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
@@ -129,18 +130,29 @@ def explain(  # noqa: PLR0913 -- public signature
         options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
         evaluation = call.evaluation(parsed, options)
         executed = evaluation.all()
+    notes = shuffle_lines([shuffled_by(one) for one in executed])
     explanation = Explanation(
         tuple(
             ExplainedClause(
-                one.plan, one.executable, one.keys, slices, shown(evaluation.remarks(one))
+                one.plan, one.executable, one.keys, slices, shown(evaluation.remarks(one)), shuffle
             )
-            for one in executed
+            for one, shuffle in zip(executed, notes, strict=True)
         )
     )
     if counters is None:
         return explanation
     counters.run(evaluation.outer())
     return explanation.with_counters(counters)
+
+
+def shuffled_by(executed: Executed) -> Shuffled | None:
+    """What a clause has Spark shuffle."""
+    if executed.shuffled is None:
+        return None
+    rows, columns = executed.shuffled
+    keys = [key.text for key in executed.plan.keys]
+    keys += [f"{item.expression.text} {item.direction}" for item in executed.plan.order_by]
+    return Shuffled(rows, tuple(keys), columns)
 
 
 @checked(clause=TEXT, **ARGUMENTS)

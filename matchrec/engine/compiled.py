@@ -94,7 +94,7 @@ class _Parts:
     stages: Staged | None
 
 
-@lru_cache(maxsize=64)  # a worker asks batch after batch
+@lru_cache(maxsize=1024)  # a worker asks batch after batch, and of a set rule after rule
 def _compile(parts: _Parts, integers: int) -> CompiledTask:
     folding = parts.pattern.folding
     folded = folding.choices

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from textwrap import indent
 
 from typing_extensions import assert_never
@@ -39,7 +40,8 @@ class ExplainedClause:
     """One clause or SASE+ query: its plan, resolved, and what runs it.
 
     keys: tests that the query around it makes of partition columns. slices: into how many each
-    partition is cut at most. warnings: what is nearly never meant, with its place.
+    partition is cut at most. warnings: what is nearly never meant, with its place. shuffle: whether
+    its rows are shuffled with those of another clause.
     """
 
     plan: MatchPlan
@@ -47,6 +49,7 @@ class ExplainedClause:
     keys: tuple[str, ...] = ()
     slices: int = 1
     warnings: tuple[str, ...] = ()
+    shuffle: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self.sections())
@@ -58,7 +61,7 @@ class ExplainedClause:
         task = executable.task
         program = program_lines(task.pattern.program, formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
-        yield "partitions and order", partition_lines(plan, self.keys)
+        yield "partitions and order", chain(partition_lines(plan, self.keys), self.shuffle)
         yield "slices", slice_lines(plan, executable, self.slices)
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan, task)

@@ -25,6 +25,7 @@ from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.sql_text import quoted
+from matchrec.plan.text.template import Template
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
@@ -71,12 +72,16 @@ class Options:
 
 @dataclass(frozen=True)
 class Executed:
-    """The DataFrame of a clause, and what explains it. keys: tests of whole partitions."""
+    """The DataFrame of a clause, and what explains it. keys: tests of whole partitions.
+
+    shuffled: the query of all rows, and that of what is shuffled of them; None of slices, streams.
+    """
 
     dataframe: DataFrame
     executable: Executable
     plan: MatchPlan
     keys: tuple[str, ...]
+    shuffled: tuple[Template, Template] | None = None
 
 
 def execute(
@@ -185,7 +190,10 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
         prepared = preparation.dataframe(executable.crossing.columns, drafted)
     matched = match_rows(preparation, prepared, executable, options)
     result = relation.runner.analyse(projected(relation, executable, matched))
-    return Executed(result, executable, drafted.plan, preparation.keys)
+    shuffled = None
+    if slicing is None and isinstance(preparation, Preparation):
+        shuffled = preparation.shuffled(executable.crossing.columns, drafted)
+    return Executed(result, executable, drafted.plan, preparation.keys, shuffled)
 
 
 def link_prepared(
