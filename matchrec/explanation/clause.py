@@ -223,7 +223,8 @@ def engine_lines(executable: Executable) -> Iterator[str]:
         yield f"time: {classify_time(executable.task, executable.algorithm.engine)}"
     lookaround = executable.lookaround
     if lookaround is None:
-        yield "memory: each partition as a whole, because of event selection"
+        why = "event selection" if executable.task.selects else "runs that are no matches"
+        yield f"memory: each partition as a whole, because of {why}"
         return
     beside = [f"{lookaround.before} before it"] * bool(lookaround.before)
     beside += [f"{lookaround.after} behind a match"] * bool(lookaround.after)
@@ -232,7 +233,8 @@ def engine_lines(executable: Executable) -> Iterator[str]:
 
 
 def row_lines(plan: MatchPlan) -> Iterator[str]:
-    yield plan.rows_per_match.value
+    partial = f" {plan.partial.words}" if plan.partial else ""
+    yield f"{plan.rows_per_match.value}{partial}"
     if plan.output in ONE_OF_A_ROW:
         yield f"AFTER MATCH SKIP {show_skip(plan.after_match)}"
 

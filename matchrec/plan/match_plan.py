@@ -14,6 +14,7 @@ from matchrec.plan.clauses import (
     EventSelection,
     MatchOutput,
     Measure,
+    PartialMatches,
     RowExpression,
     RowsPerMatch,
     SortItem,
@@ -41,6 +42,7 @@ class MatchPlan:
     order_by: tuple[SortItem, ...] = ()
     measures: tuple[Measure, ...] = ()
     rows_per_match: RowsPerMatch = RowsPerMatch.ONE_ROW
+    partial: PartialMatches | None = None
     columns: ColumnOrder = ColumnOrder.STANDARD
     after_match: AfterMatchSkip = AfterMatchSkip()
     within: Within | None = None

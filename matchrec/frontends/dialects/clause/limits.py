@@ -38,6 +38,7 @@ class Feature(Enum):
     ALL_ROWS = "ALL ROWS PER MATCH"
     OMIT_EMPTY = "OMIT EMPTY MATCHES"
     UNMATCHED = "WITH UNMATCHED ROWS"
+    PARTIAL = "SHOW TIMEOUT MATCHES and SHOW UNFINISHED MATCHES"
     SKIP_TO_NEXT_ROW = "AFTER MATCH SKIP TO NEXT ROW"
     SKIP_TO_VARIABLE = "AFTER MATCH SKIP TO a variable"
     PERMUTE = "PERMUTE"
@@ -54,6 +55,7 @@ _OURS = {
     Feature.LONGEST,
     Feature.WITHIN,
     Feature.KEY_NAMES,
+    Feature.PARTIAL,
     Feature.MATCHED_ROWS,
 }
 _LACKING = {
@@ -83,6 +85,7 @@ _LACKING = {
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
             Feature.UNMATCHED,
+            Feature.PARTIAL,
             Feature.SKIP_TO_VARIABLE,
             Feature.PERMUTE,
             Feature.EXCLUSION,
@@ -98,6 +101,7 @@ _LACKING = {
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
             Feature.UNMATCHED,
+            Feature.PARTIAL,
             Feature.PERMUTE,
             Feature.EXCLUSION,
             Feature.ANCHORS,
@@ -136,6 +140,8 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
     for subset in clause.subsets:
         yield Feature.SUBSET, subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
+    if clause.partial:
+        yield Feature.PARTIAL, clause.partial.span or pattern
     for measure in clause.measures:
         yield from ((Feature.MATCHED_ROWS, span) for span in _matched_rows(measure.expression))
     skip = clause.after_match
