@@ -90,7 +90,7 @@ def detect(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine, transport, counters=counters, streams=True))
+    executed, found = query.executed(Options(engine, transport, counters=counters))
     warn(*found)
     return executed.dataframe
 
@@ -129,7 +129,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine, streams=True))
+    executed, found = query.executed(Options(engine))
     clause = ExplainedClause(executed.plan, executed.executable, warnings=shown(found))
     return Explanation((clause,))
 
