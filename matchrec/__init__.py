@@ -86,6 +86,7 @@ __all__ = [
     "ReluctantEndWarning",
     "SameValueWarning",
     "SkippedRowWarning",
+    "UnboundedStateWarning",
     "Why",
     "convert",
     "coverage",

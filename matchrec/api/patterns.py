@@ -130,7 +130,9 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
     executed, found = query.executed(Options(engine))
-    clause = ExplainedClause(executed.plan, executed.executable, warnings=shown(found))
+    clause = ExplainedClause(
+        executed.plan, executed.executable, warnings=shown(found), is_stream=executed.is_stream
+    )
     return Explanation((clause,))
 
 

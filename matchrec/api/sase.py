@@ -136,7 +136,10 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     executed = query.executed(Options(engine, optimisations=optimisations))
     found = shown(query.remarks(executed))
-    return Explanation((ExplainedClause(executed.plan, executed.executable, warnings=found),))
+    clause = ExplainedClause(
+        executed.plan, executed.executable, warnings=found, is_stream=executed.is_stream
+    )
+    return Explanation((clause,))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from matchrec.api.binding import Arguments
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import relation_of
 from matchrec.api.query_call import QueryCall
-from matchrec.api.remarks import remarks_in, shown, warn
+from matchrec.api.remarks import remarks_on, shown, warn
 from matchrec.api.signatures import (
     ARGS,
     COUNTERS,
@@ -148,7 +148,12 @@ def explain(  # noqa: PLR0913 -- public signature
     explanation = Explanation(
         tuple(
             ExplainedClause(
-                one.plan, one.executable, one.keys, slices, shown(evaluation.remarks(one))
+                one.plan,
+                one.executable,
+                one.keys,
+                slices,
+                shown(evaluation.remarks(one)),
+                one.is_stream,
             )
             for one in executed
         )
@@ -209,5 +214,5 @@ def _matched(df: DataFrame, clause: str, dialect: str, options: Options) -> Data
     node, source = parse_clause_of(df, clause, dialect)
     with shown_in(source):
         executed = execute(lower(node), relation_of(df), None, options)
-        warn(*remarks_in(executed.plan, source))
+        warn(*remarks_on(executed, source))
     return executed.dataframe

@@ -26,6 +26,7 @@ from matchrec.explanation.selection import (
     window_lines,
 )
 from matchrec.explanation.stage_conditions import test_lines
+from matchrec.explanation.stream import stream_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.output.pieces import AggregatePlace, Piece
 from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
@@ -39,7 +40,8 @@ class ExplainedClause:
     """One clause or SASE+ query: its plan, resolved, and what runs it.
 
     keys: tests that the query around it makes of partition columns. slices: into how many each
-    partition is cut at most. warnings: what is nearly never meant, with its place.
+    partition is cut at most. warnings: what is nearly never meant, with its place. is_stream:
+    whether rows come little by little.
     """
 
     plan: MatchPlan
@@ -47,6 +49,7 @@ class ExplainedClause:
     keys: tuple[str, ...] = ()
     slices: int = 1
     warnings: tuple[str, ...] = ()
+    is_stream: bool = False
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self.sections())
@@ -69,6 +72,7 @@ class ExplainedClause:
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "engine", engine_lines(executable)
+        yield "stream", stream_lines(executable) if self.is_stream else iter(())
         yield "optimisations", optimisation_lines(plan, executable)
         yield "rows", row_lines(plan)
         yield "computed by Spark after the match", after_lines(executable)

@@ -13,6 +13,7 @@ Cost: that of the rows from the first undecided starting row on, each time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from matchrec.conditions.operations import Comparison
 from matchrec.conditions.run_condition import Compare, Constant, Or, Read
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import Condition, Task
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, Frontier, Partitions
 
 
@@ -65,3 +67,13 @@ def with_open_row(
         frontier=frontier,
         searched=np.array([[frontier.start], [row]], np.int64),
     )
+
+
+def before_open_row(found: Iterator[Matches], frontier: Frontier) -> Iterator[Matches]:
+    """The same matches; in the end the next starting row is at most the open row.
+
+    A search that follows all runs at once counts the rows that it has looked at.
+    """
+    assert frontier.edge is not None
+    yield from found
+    frontier.start = min(frontier.start, frontier.edge - 1)

@@ -18,7 +18,8 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.compile.lookaround import Lookaround
 from matchrec.engine.compiled import compile_task
-from matchrec.engine.incremental.open_row import ask_open_row, with_open_row
+from matchrec.engine.incremental.open_row import ask_open_row, before_open_row, with_open_row
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.spark.streaming.arrival import Arrived, Order, arrange, times
@@ -56,6 +57,14 @@ NOTHING = Begun(0, 0, np.zeros(0, np.bool_))
 
 
 @dataclass(frozen=True)
+class OpenWorker(Worker):
+    """Searches pieces that end with an open row."""
+
+    def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
+        return before_open_row(super().find_matches(partitions, piece), piece.frontier)
+
+
+@dataclass(frozen=True)
 class KeyedContiguous:
     """Runs an executable of contiguous matches over the events of one key. Picklable.
 
@@ -80,7 +89,7 @@ class KeyedContiguous:
     def worker(self) -> Worker:
         """What searches; conditions hold on the open row."""
         task = ask_open_row(self.executable.task, len(self.executable.crossing.integers))
-        return Worker(replace(self.executable, task=task))
+        return OpenWorker(replace(self.executable, task=task))
 
     @cached_property
     def lookaround(self) -> Lookaround:
