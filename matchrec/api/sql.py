@@ -8,7 +8,7 @@ from matchrec.api.binding import Arguments
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import relation_of
 from matchrec.api.query_call import QueryCall
-from matchrec.api.remarks import remarks_on, shown, warn
+from matchrec.api.remarks import Remarks, remarks_on, shown, warn
 from matchrec.api.signatures import (
     ARGS,
     COUNTERS,
@@ -25,7 +25,7 @@ from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.counters import Counters
-from matchrec.spark.execute import Options, execute
+from matchrec.spark.execute import Executed, Options, execute
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
@@ -146,22 +146,17 @@ def explain(  # noqa: PLR0913 -- public signature
         evaluation = call.evaluation(parsed, options)
         executed = evaluation.all()
     explanation = Explanation(
-        tuple(
-            ExplainedClause(
-                one.plan,
-                one.executable,
-                one.keys,
-                slices,
-                shown(evaluation.remarks(one)),
-                one.is_stream,
-            )
-            for one in executed
-        )
+        tuple(_explained(one, slices, evaluation.remarks(one)) for one in executed)
     )
     if counters is None:
         return explanation
     counters.run(evaluation.outer())
     return explanation.with_counters(counters)
+
+
+def _explained(one: Executed, slices: int, found: Remarks) -> ExplainedClause:
+    warned = shown(found)
+    return ExplainedClause(one.plan, one.executable, one.keys, slices, warned, one.is_stream)
 
 
 @checked(

@@ -1,4 +1,4 @@
-"""MATCH_RECOGNIZE over streams in Spark; random ones without it are `properties/test_streams.py`."""
+"""MATCH_RECOGNIZE over streams in Spark; in pieces without it see `properties/test_streams.py`."""
 
 from __future__ import annotations
 
