@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from tests.quick.scale import examples
-from tests.spark.test_streaming import Event, Feed
+from tests.spark.test_streaming import Event, Feed, events_of, pieces_of
+from tests.tasks.stream_pieces import Group, Streamed, times
 
 RISES = """
     SELECT upper(k) AS key, r.* FROM {events} MATCH_RECOGNIZE (
@@ -117,6 +118,55 @@ def test_nothing_is_lost_or_doubled_by_failures(feed: Feed, seed: int) -> None:
     run_brokenly(feed, query, random)
     written = feed.spark.read.parquet(str(feed.result)).drop("batch")
     assert sorted(map(repr, written.collect())) == feed.at_once(query)
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        "B AS count(DISTINCT B.x) < 4 AND coalesce(stddev(B.x), 0) < 2, C AS listagg(B.v, '') > v",
+        "B AS max(B.v) > v OR levenshtein(v, LAST(A.v)) = 1, C AS sum(B.x) > NEXT(x)",
+        "B AS MATCH_NUMBER() < 3 AND x > 0, C AS sum(DISTINCT x) > 9",
+    ],
+)
+def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, conditions: str) -> None:
+    """Rows of a last key value end what NEXT waits for."""
+    rnd = Random(3)
+    rows = [
+        (key, second, rnd.choice("abcd"), rnd.randrange(5))
+        for key in range(8)
+        for second in [*sorted(rnd.choices(range(100, 125), k=12)), 900]
+    ]
+    clause = f"""PARTITION BY k ORDER BY ts, x, v MEASURES FIRST(ts) AS first, count(*) AS n,
+        collect_list(B.x) AS xs, MATCH_NUMBER() AS m AFTER MATCH SKIP TO NEXT ROW
+        PATTERN (A B+ C) WITHIN INTERVAL 9 SECONDS DEFINE A AS v <> 'd', {conditions}"""
+    events = events_of(spark, rows)
+    streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
+    matches = 0
+    for frame in streamed.by_key:
+        expected = sorted(map(repr, streamed.at_once(frame)))
+        found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
+        assert sorted(map(repr, found)) == expected
+        matches += len(expected)
+    assert matches
+
+
+def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
+    clause = """PARTITION BY k ORDER BY ts MEASURES count(*) AS n PATTERN (A B* C)
+        WITHIN INTERVAL 20 SECONDS DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c'"""
+    rows = [("p", 100 + i, "abbb"[i % 4], i) for i in range(600)]
+    events = events_of(spark, rows)
+    streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
+    (frame,) = streamed.by_key
+    group, sizes = Group(), []
+    for begin in range(0, 600, 10):
+        list(streamed.batch(frame[begin : begin + 10], group))
+        group.watermark = (begin + 100) * 1000
+        sizes.append(group.bytes)
+    assert max(sizes[30:]) <= max(sizes[:30]) < 10_000
+    group.watermark += 100_000
+    list(streamed.batch(frame[:0], group))
+    assert group.timer is None
+    assert not group.exists, "a partition that waits for nothing is forgotten"
 
 
 def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:

@@ -60,6 +60,7 @@ class Group:
         self.value = newValue
 
     def remove(self) -> None:
+        assert self.exists
         self.value = None
 
     def setTimeoutTimestamp(self, timestampMs: int) -> None:  # noqa: N802, N803
