@@ -1,6 +1,7 @@
 """MATCH_RECOGNIZE over a stream, events per second and state: `python -m tests.benchmarks.streams`.
 
-    python -m tests.benchmarks.streams [--events N] [--keys N] [--batches N] [--only WORD]
+    python -m tests.benchmarks.streams [--events N] [--keys N] [--batches N] [--stores N]
+        [--only WORD]
 
 Ticks of some keys in turn, one a second each, in files of which each is a micro-batch. The first
 half of the files is not counted. Rows of the state are keys; bytes are those of the state store.
@@ -37,11 +38,12 @@ HEAD = ["query", "events/s", "rows of state", "bytes of state", "matches"]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is streamed. events: in all."""
+    """How much is streamed. events: in all. stores: partitions of the state."""
 
     events: int = 200_000
     keys: int = 1_000
     batches: int = 10
+    stores: int = 2
 
 
 def write_files(spark: SparkSession, sizes: Sizes, folder: Path) -> None:
@@ -87,6 +89,7 @@ def cells(spark: SparkSession, name: str, folder: Path) -> list[str]:
 def lines(sizes: Sizes, only: str) -> Iterator[str]:
     """The table."""
     with session() as spark, tempfile.TemporaryDirectory() as folder:
+        spark.conf.set("spark.sql.shuffle.partitions", str(sizes.stores))
         write_files(spark, sizes, Path(folder))
         rows = [cells(spark, name, Path(folder)) for name in QUERIES if only in name]
     yield from table(HEAD, rows)
@@ -98,9 +101,10 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=Sizes.events)
     parser.add_argument("--keys", type=int, default=Sizes.keys)
     parser.add_argument("--batches", type=int, default=Sizes.batches)
+    parser.add_argument("--stores", type=int, default=Sizes.stores)
     parser.add_argument("--only", default="", metavar="WORD", help="queries with this word")
     arguments = parser.parse_args()
-    sizes = Sizes(arguments.events, arguments.keys, arguments.batches)
+    sizes = Sizes(arguments.events, arguments.keys, arguments.batches, arguments.stores)
     for line in lines(sizes, arguments.only):
         print(line)
 
