@@ -91,6 +91,7 @@ __all__ = [
     "RuleMatches",
     "SameValueWarning",
     "SkippedRowWarning",
+    "UnboundedStateWarning",
     "Why",
     "convert",
     "coverage",

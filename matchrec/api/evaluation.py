@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.api.binding import run_around
-from matchrec.api.remarks import Remarks, remarks_in, warn
+from matchrec.api.remarks import Remarks, remarks_on, warn
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query.nodes import Query, Site
@@ -45,7 +45,7 @@ class Evaluation:
 
     def remarks(self, executed: Executed) -> Remarks:
         """The remarks on one clause."""
-        return remarks_in(executed.plan, self.query.source)
+        return remarks_on(executed, self.query.source)
 
     def outer(self) -> DataFrame:
         """The query around the clauses, once these are evaluated."""

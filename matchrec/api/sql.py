@@ -8,7 +8,7 @@ from matchrec.api.binding import Arguments
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import relation_of
 from matchrec.api.query_call import QueryCall
-from matchrec.api.remarks import remarks_in, shown, warn
+from matchrec.api.remarks import Remarks, remarks_on, shown, warn
 from matchrec.api.signatures import (
     ARGUMENTS,
 )
@@ -133,9 +133,7 @@ def explain(  # noqa: PLR0913 -- public signature
     notes = shuffle_lines([shuffled_by(one) for one in executed])
     explanation = Explanation(
         tuple(
-            ExplainedClause(
-                one.plan, one.executable, one.keys, slices, shown(evaluation.remarks(one)), shuffle
-            )
+            _explained(one, slices, evaluation.remarks(one), shuffle)
             for one, shuffle in zip(executed, notes, strict=True)
         )
     )
@@ -143,6 +141,15 @@ def explain(  # noqa: PLR0913 -- public signature
         return explanation
     counters.run(evaluation.outer())
     return explanation.with_counters(counters)
+
+
+def _explained(
+    one: Executed, slices: int, found: Remarks, shuffle: tuple[str, ...]
+) -> ExplainedClause:
+    warned = shown(found)
+    return ExplainedClause(
+        one.plan, one.executable, one.keys, slices, warned, shuffle, one.is_stream
+    )
 
 
 def shuffled_by(executed: Executed) -> Shuffled | None:
@@ -223,5 +230,5 @@ def _matched(df: DataFrame, clause: str, dialect: str, options: Options) -> Data
     node, source = parse_clause_of(df, clause, dialect)
     with shown_in(source):
         executed = execute(lower(node), relation_of(df), None, options)
-        warn(*remarks_in(executed.plan, source))
+        warn(*remarks_on(executed, source))
     return executed.dataframe

@@ -27,6 +27,7 @@ from matchrec.explanation.selection import (
     window_lines,
 )
 from matchrec.explanation.stage_conditions import test_lines
+from matchrec.explanation.stream import stream_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.output.pieces import AggregatePlace, Piece
 from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
@@ -41,7 +42,8 @@ class ExplainedClause:
 
     keys: tests that the query around it makes of partition columns. slices: into how many each
     partition is cut at most. warnings: what is nearly never meant, with its place. shuffle: whether
-    its rows are shuffled with those of another clause.
+    its rows are shuffled with those of another clause. is_stream: whether rows come little by
+    little.
     """
 
     plan: MatchPlan
@@ -50,6 +52,7 @@ class ExplainedClause:
     slices: int = 1
     warnings: tuple[str, ...] = ()
     shuffle: tuple[str, ...] = ()
+    is_stream: bool = False
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self.sections())
@@ -72,6 +75,7 @@ class ExplainedClause:
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "engine", engine_lines(executable)
+        yield "stream", stream_lines(executable) if self.is_stream else iter(())
         yield "optimisations", optimisation_lines(plan, executable)
         yield "rows", row_lines(plan)
         yield "computed by Spark after the match", after_lines(executable)
