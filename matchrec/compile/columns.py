@@ -74,6 +74,7 @@ def build_crossing(
         tuple((column.text, index[column]) for column in keys),
         places(once),
         places(window),
+        None if plan.within is None else plan.within.found,
         places(ends),
     )
 

@@ -6,9 +6,23 @@ rows, and the last row of a match bounds all of them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.types import ValueType
 from matchrec.errors.conditions import within_needs_ascending_order
 from matchrec.plan.match_plan import MatchPlan
+
+
+@dataclass(frozen=True, slots=True)
+class OrderType:
+    """The type of the first ORDER BY column.
+
+    has_one_offset: whether local times in the session's time zone never go back.
+    """
+
+    type: ValueType
+    has_one_offset: bool
 
 
 def check_order(plan: MatchPlan) -> None:
@@ -23,10 +37,15 @@ def near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 
 def window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """The key along which a window is measured, and where the window of a row ends; or none."""
+    """The key along which a window is measured, and where the window of a row ends; or none.
+
+    Both are the key where SQL does not say where windows end.
+    """
     if plan.within is None:
         return ()
     order, interval = plan.order_by[0].expression.text, plan.within.interval.text.strip()
+    if not interval:
+        return row_column(order), row_column(order)
     if interval.isdigit():
         interval += "L"  # so that the end of the last window of an int fits
     return row_column(order), row_column(f"({order}) + ({interval})")

@@ -5,7 +5,7 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,7 +15,8 @@ from matchrec.compile.executable import Executable, Output
 from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
 from matchrec.compile.path import draft, link
 from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.within import check_order
+from matchrec.conditions.functions.times.zones import has_one_offset
+from matchrec.conditions.within import OrderType, check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
@@ -100,7 +101,9 @@ def execute(
         check_stream(plan, options)
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
-        drafted = draft(plan, columns, relation.name_of, options.optimisations)
+        drafted = draft(
+            plan, columns, relation.name_of, options.optimisations, type_of_order(relation)
+        )
         if is_stream:
             return executed(Events(Preparation(relation, drafted.plan)), drafted, options)
         preparation = preparation_of(relation, drafted.plan, key_tests(drafted.plan, columns, use))
@@ -110,6 +113,16 @@ def execute(
             return found
         narrowed = drafted.narrow(used)
         return executed(replace(preparation, plan=narrowed.plan), narrowed, options)
+
+
+def type_of_order(relation: Relation) -> Callable[[str], OrderType]:
+    """What tells the type of an order column."""
+
+    def find(text: str) -> OrderType:
+        zone = relation.runner.setting("spark.sql.session.timeZone")
+        return OrderType(value_type(relation.type_of(text)), has_one_offset(zone))
+
+    return find
 
 
 @contextmanager

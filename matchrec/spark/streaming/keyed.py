@@ -35,15 +35,8 @@ from matchrec.output.reads import ReadMatchNumber
 from matchrec.output.rows import output_rows
 from matchrec.spark import wire
 from matchrec.spark.streaming.memory import Memory, dump, load
-from matchrec.spark.worker.encode import (
-    as_floats,
-    as_integers,
-    column,
-    dense_ranks,
-    partitions_of,
-    validity,
-    value_at,
-)
+from matchrec.spark.worker.arrays import as_floats, as_integers, column, dense_ranks, validity
+from matchrec.spark.worker.encode import partitions_of, value_at
 from matchrec.spark.worker.failures import run_error
 from matchrec.spark.worker.gather import Gatherer
 
