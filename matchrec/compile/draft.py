@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from matchrec.compile.columns import key_columns, output_row_columns, step_columns
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import Neighbours, RowColumn
-from matchrec.conditions.within import near_columns, window_columns
+from matchrec.conditions.within import gap_columns, near_columns, window_columns
 from matchrec.engine.interface import Optimisations
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.output.schema import OutputColumn
@@ -47,7 +47,8 @@ class Draft:
         for condition in self.conditions:
             if condition.during is not None:
                 found.update(dict.fromkeys(step_columns(condition.during)))
-        found.update(dict.fromkeys((*window_columns(self.plan), *near_columns(self.plan))))
+        for columns_of_ends in (window_columns, gap_columns, near_columns):
+            found.update(dict.fromkeys(columns_of_ends(self.plan)))
         found.update(dict.fromkeys(key_columns(self.plan)))
         return tuple(found)
 

@@ -30,8 +30,9 @@ class Crossing:
     of them that are replaced by their rank. keys: the partition's, by name, for messages. once:
     those of which equal values are the same and cost much, so that only the first row of a
     partition brings them. window: the key along which a window is measured and the end of each
-    row's window, or none. said: the window that conditions say, which alone is exact then. ends: if
-    there are windows between neighbours, the ends of the windows that begin with a row: that of the
+    row's window, or none. said: the window that conditions say, which alone is exact then. gap: as
+    window, of the window between a row and the next one. ends: if there are others between
+    neighbours, the ends of the windows that begin with a row: that of the
     match, if it has one, then those between neighbours, the smallest first.
     """
 
@@ -43,6 +44,7 @@ class Crossing:
     once: tuple[int, ...]
     window: tuple[int, ...] = ()
     said: ConditionWindow | None = None
+    gap: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
 
 

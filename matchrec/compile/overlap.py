@@ -38,7 +38,8 @@ def find_slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap 
     leap = longest_leap(plan.after_match, longest)
     if leap != 1 and before and executable.neighbours:
         before += 1  # whether a row is left out depends on the row before it
-    windowed = task.windowed and len(set(window_columns(plan))) != 1
+    has_ends = plan.within is not None and len(set(window_columns(plan))) == 2
+    windowed = has_ends or plan.within_rows is not None
     if windowed and not after:
         return SliceOverlap(before, None, 1 if leap == 1 else None, LEAPS)
     if longest is not None:

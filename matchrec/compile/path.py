@@ -34,6 +34,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.pruning.condition_windows import find_condition_window
+from matchrec.pruning.gaps import gaps_as_conditions
 
 
 def draft(
@@ -53,6 +54,7 @@ def draft(
     resolved = resolve(plan, columns)
     outputs = output_columns(resolved, columns, name_of)
     pattern = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
+    resolved = gaps_as_conditions(resolved, pattern.follow)
     if type_of_order is not None:
         resolved = find_condition_window(resolved, pattern.follow, type_of_order)
     conditions = split(resolved)

@@ -181,6 +181,20 @@ class Within:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """A window inside of a match: each row lies less than the interval after another one.
+
+    after, to: each row of the variable `to` lies so after the last row of `after` before it, if
+    there is one; None for both: each row but the first one after the row before it in the match.
+    """
+
+    interval: RowExpression
+    after: str | None = None
+    to: str | None = None
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Absence:
     """No row in a part of the match may satisfy the condition of `variable`.
 

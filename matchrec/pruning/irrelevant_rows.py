@@ -107,6 +107,7 @@ def counts_rows(plan: MatchPlan) -> bool:
     """Whether the result says or depends on where in its partition a row stands."""
     return (
         plan.within_rows is not None
+        or plan.row_gap is not None
         or plan.output is MatchOutput.GRAPH
         or plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
     )

@@ -24,7 +24,41 @@ SIGN = np.uint64(1 << 63)
 
 
 def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
-    """For each row the first row that is outside of its window; None without a window."""
+    """For each row the first row that is outside of its windows; None without a window."""
+    whole, gap = window_of_match(executable, table, starts), executable.crossing.gap
+    if not gap:
+        return whole
+    order, bound = (column(table, wire.column(i)) for i in gap)
+    ends = ends_at_gaps(order, bound, starts)
+    return ends if whole is None else np.minimum(whole, ends)
+
+
+def ends_at_gaps(order: pa.Array, bound: pa.Array, starts: IntArray) -> IntArray:
+    """int64[n], for each row the next one that lies too far after the row before it, or which is
+    not of its partition.
+    """
+    order, bound = of_one_kind(order, bound)
+    known = validity(order)[1:] & validity(bound)[:-1]
+    if pa.types.is_floating(order.type):
+        near = as_sortable(as_floats(order))[1:] < as_sortable(as_floats(bound))[:-1]
+    else:
+        near = as_integers(order)[1:] < as_integers(bound)[:-1]
+    rows = len(order)
+    first = np.append(np.flatnonzero(~(near & known)) + 1, starts)  # of what follows no gap
+    borders = np.unique(first)
+    return borders[np.searchsorted(borders, np.arange(rows), side="right")]
+
+
+def of_one_kind(order: pa.Array, bound: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Two arrays of one type as they are, or as their ranks where they are no numbers."""
+    if pa.types.is_floating(order.type) or is_whole(order.type):
+        return order, bound
+    both = dense_ranks(pa.chunked_array([order, bound]).combine_chunks())
+    return both.slice(0, len(order)), both.slice(len(order))
+
+
+def window_of_match(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
+    """The same of the window of a whole match."""
     if executable.window_rows is not None:
         return ends_after(starts, executable.window_rows)
     if not executable.crossing.window:
@@ -35,9 +69,7 @@ def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> Int
     if pa.types.is_floating(order.type):
         keys, bounds = as_floats(order), as_floats(bound)
         return window_ends(starts, keys, validity(order), bounds, validity(bound))
-    if not is_whole(order.type):
-        both = dense_ranks(pa.chunked_array([order, bound]).combine_chunks())
-        order, bound = both.slice(0, table.num_rows), both.slice(table.num_rows)
+    order, bound = of_one_kind(order, bound)
     ends = as_integers(order), validity(order), as_integers(bound), validity(bound)
     return window_ends(starts, *ends)
 

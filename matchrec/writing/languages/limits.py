@@ -25,6 +25,14 @@ def refuse_sase_only(reading: Reading, language: str) -> None:
             raise errors.cannot_write(language, what, definition.condition.span, hint)
 
 
+def refuse_gaps(reading: Reading, language: str) -> None:
+    """Windows inside of a match."""
+    for gap in reading.plan.gaps:
+        what = "WITHIN " + ("BETWEEN ROWS" if gap.to is None else "FROM a variable TO another one")
+        hint = "write the distance as conditions in DEFINE"
+        raise errors.cannot_write(language, what, gap.span, hint)
+
+
 def refuse_directions(items: tuple[SortItem, ...], language: str) -> None:
     """Events are sorted by expressions that ascend."""
     for item in items:

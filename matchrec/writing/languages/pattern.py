@@ -29,7 +29,12 @@ from matchrec.source import Span
 from matchrec.writing.columns import is_path
 from matchrec.writing.forms import as_all_matches, starts_one, top, with_named_rows
 from matchrec.writing.languages.components import bare
-from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions, refuse_sase_only
+from matchrec.writing.languages.limits import (
+    notes_on_nulls,
+    refuse_directions,
+    refuse_gaps,
+    refuse_sase_only,
+)
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import SOME_ORDER, Reading
 from matchrec.writing.same_meaning import shape_of, split
@@ -42,6 +47,7 @@ Append = Callable[[str | Pattern], Pattern]
 def for_pattern(reading: Reading) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that a Pattern can say, and notes on what it cannot."""
     refuse_sase_only(reading, LANGUAGE)
+    refuse_gaps(reading, LANGUAGE)
     plan, places = with_named_rows(as_all_matches(reading.plan)), reading.places
     if plan.output is not MatchOutput.ALL and not overlap_only(plan):
         what = f"{plan.output.value} where a row can start several matches"
