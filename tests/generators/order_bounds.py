@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from random import Random
@@ -89,6 +89,16 @@ class Conjunct:
 
 
 @dataclass(frozen=True)
+class RandomGap:
+    """A window inside of a match. after, to: see `matchrec.plan.clauses.Gap`."""
+
+    sql: str
+    after: str | None
+    to: str | None
+    truth: Truth
+
+
+@dataclass(frozen=True)
 class BoundedQuery:
     """A query. conditions: by variable the kinds of its rows, and conjuncts."""
 
@@ -96,6 +106,7 @@ class BoundedQuery:
     skip: str
     order: str
     conditions: dict[str, tuple[str, tuple[Conjunct, ...]]]
+    gaps: tuple[RandomGap, ...] = ()
 
     def text(self, table: str) -> str:
         """The query over a table."""
@@ -105,10 +116,11 @@ class BoundedQuery:
             parts += [] if kinds == KINDS else [f"kind IN ({', '.join(map(repr, kinds))})"]
             defined += [f"{name} AS {' AND '.join(parts)}"] if parts else []
         define = f" DEFINE {', '.join(defined)}" if defined else ""
+        within = f" WITHIN {', '.join(gap.sql for gap in self.gaps)}" if self.gaps else ""
         return (
             f"SELECT * FROM {table} MATCH_RECOGNIZE (PARTITION BY part ORDER BY {self.order}, id "
             "MEASURES FIRST(id) AS f, LAST(id) AS l, CLASSIFIER() AS c "
-            f"AFTER MATCH SKIP {self.skip} PATTERN ({self.pattern}){define})"
+            f"AFTER MATCH SKIP {self.skip} PATTERN ({self.pattern}){within}{define})"
         )
 
 
@@ -173,4 +185,24 @@ def random_query(random: Random, column: OrderColumn, order: str) -> BoundedQuer
         conjuncts = [bound] if name != "V" and random.random() < 0.85 else []
         conjuncts += [random_conjunct(random, column, names)] if random.random() < 0.3 else []
         conditions[name] = kinds, tuple(conjuncts)
-    return BoundedQuery(pattern, random.choice(SKIPS), order, conditions)
+    query = BoundedQuery(pattern, random.choice(SKIPS), order, conditions)
+    if order == "ts DESC" or column.difference.startswith("datediff") or random.random() < 0.7:
+        return query
+    return replace(query, gaps=tuple(random_gaps(random, column, variables)))
+
+
+def random_gaps(random: Random, column: OrderColumn, variables: list[str]) -> Iterator[RandomGap]:
+    """One window between rows, or one from a variable to another one, or both."""
+    for between in random.choice(((True,), (False,), (True, False))):
+        number: Number = Fraction(random.choice((1, 2, 3, 5)))
+        number = number if column.is_exact else float(number)
+        length = column.length.format(int(number))
+
+        def near(x: Number, v: Number, number: Number = number) -> bool:
+            return key(x) < key(v + number)
+
+        if between:
+            yield RandomGap(f"{length} BETWEEN ROWS", None, None, near)
+        elif len(variables) > 1:
+            after, to = random.sample(variables, 2)
+            yield RandomGap(f"{length} FROM {after} TO {to}", after, to, near)

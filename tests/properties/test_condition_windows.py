@@ -1,4 +1,5 @@
-"""Conditions that are windows: with the window found, without it, and by a slow reference.
+"""Conditions that are windows, and windows inside of a match: by a slow reference, and with the
+window that conditions say or without it.
 
 A long run: MATCHREC_EXAMPLES=2000 pytest tests/properties/test_condition_windows.py
 """
@@ -28,6 +29,7 @@ from tests.generators.order_bounds import (
     Conjunct,
     Number,
     OrderColumn,
+    RandomGap,
     key,
     random_query,
     random_value,
@@ -83,6 +85,17 @@ def holds(one: Conjunct, rows: list[Event], start: int, variables: tuple[str, ..
     return value is not None and other is not None and one.truth(value, other)
 
 
+def keeps_to(one: RandomGap, rows: list[Event], start: int, variables: tuple[str, ...]) -> bool:
+    """Whether the last of the variables lies as near to another one as a window says."""
+    last = start + len(variables) - 1
+    place = named_row(one.after, start, variables) if one.after else last - 1
+    asked = variables[-1] == one.to if one.to else len(variables) > 1
+    if not asked or place is None:
+        return True
+    value, other = rows[last][2], rows[place][2]
+    return value is not None and other is not None and one.truth(value, other)
+
+
 def reference(query: BoundedQuery, events: list[Event]) -> Iterator[tuple[str | None, ...]]:
     """Part, first and last id and last variable of each match, slowly."""
     skip = SkipTo.NEXT_ROW if query.skip == "TO NEXT ROW" else SkipTo.PAST_LAST_ROW
@@ -92,7 +105,9 @@ def reference(query: BoundedQuery, events: list[Event]) -> Iterator[tuple[str | 
         def may(_: int, start: int, variables: tuple[str, ...], rows: list[Event] = rows) -> bool:
             kinds, conjuncts = query.conditions[variables[-1]]
             is_kind = rows[start + len(variables) - 1][3] in kinds
-            return is_kind and all(holds(one, rows, start, variables) for one in conjuncts)
+            near = all(keeps_to(one, rows, start, variables) for one in query.gaps)
+            bound = all(holds(one, rows, start, variables) for one in conjuncts)
+            return is_kind and near and bound
 
         pattern = parse_row_pattern(query.pattern)
         for found in find_all(pattern, len(rows), may, AfterMatchSkip(skip), {}):

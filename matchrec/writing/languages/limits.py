@@ -26,11 +26,11 @@ def refuse_sase_only(reading: Reading, language: str) -> None:
 
 
 def refuse_gaps(reading: Reading, language: str) -> None:
-    """Windows inside of a match."""
+    """Windows between two variables."""
     for gap in reading.plan.gaps:
-        what = "WITHIN " + ("BETWEEN ROWS" if gap.to is None else "FROM a variable TO another one")
-        hint = "write the distance as conditions in DEFINE"
-        raise errors.cannot_write(language, what, gap.span, hint)
+        if gap.to is not None:
+            what = "WITHIN FROM a variable TO another one"
+            raise errors.cannot_write(language, what, gap.span, "write a condition in DEFINE")
 
 
 def refuse_directions(items: tuple[SortItem, ...], language: str) -> None:
