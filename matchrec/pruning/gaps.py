@@ -12,22 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from matchrec.conditions.distances import count_is, joined, less_after
 from matchrec.nfa.facts import FollowSets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import Definition, Gap
 from matchrec.plan.expression import (
-    Aggregate,
-    ColumnReference,
     Navigation,
-    Operation,
-    Piece,
-    Reference,
     Scalar,
-    Term,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
-from matchrec.source import Span
 
 
 def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
@@ -66,44 +60,14 @@ def after_variable(plan: MatchPlan, gap: Gap, to: VariableId, follow: FollowSets
     members = plan.members(gap.after)
     is_next = follow.before(to) <= members and to not in follow.first and not plan.selects
     row = Navigation(physical_offset=-1) if is_next else Navigation(gap.after)
-    near = less_after(plan, gap, row)
+    near = less_after(plan, gap.interval, row)
     names = frozenset(plan.variables[one] for one in members)
     if is_next or always_precedes(plan.pattern, names, plan.variables[to]):
         return near
-    return joined("OR", count_is(gap.after, "0", span_of(gap)), near)
+    return joined("OR", count_is(gap.after, 0, gap.interval), near)
 
 
 def after_row_before(plan: MatchPlan, gap: Gap, *, is_first: bool) -> Scalar:
     """Less than the interval after the row mapped before it. is_first: whether one may be."""
-    near = less_after(plan, gap, Navigation(logical_offset=1))
-    return joined("OR", count_is(None, "1", span_of(gap)), near) if is_first else near
-
-
-def less_after(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
-    """`ts < <ts of the row> + interval`."""
-    order, span = plan.order_by[0].expression.text, span_of(gap)
-    here, there = (ColumnReference(one, order, span) for one in (Navigation(), row))
-    length = Term((gap.interval.text,), span)
-    end = Operation("+", (bare(there, span), length), (there, " + ", gap.interval.text), span)
-    return Operation("<", (bare(here, span), end), (here, " < ", *end.pieces), span)
-
-
-def count_is(variable: str | None, number: str, span: Span) -> Scalar:
-    """`count(variable.*) = number`, with the current row."""
-    count = Aggregate("count", variable, (), span=span)
-    parts = bare(count, span), Term((number,), span)
-    return Operation("=", parts, (count, f" = {number}"), span)
-
-
-def bare(reference: Reference, span: Span) -> Term:
-    return Term((reference,), span)
-
-
-def joined(operator: str, left: Scalar, right: Scalar) -> Scalar:
-    """Two conditions in parentheses."""
-    pieces: tuple[Piece, ...] = ("(", *left.pieces, f") {operator} (", *right.pieces, ")")
-    return Operation(operator, (left, right), pieces, left.span)
-
-
-def span_of(gap: Gap) -> Span:
-    return gap.interval.span or Span(0, 0)
+    near = less_after(plan, gap.interval, Navigation(logical_offset=1))
+    return joined("OR", count_is(None, 1, gap.interval), near) if is_first else near

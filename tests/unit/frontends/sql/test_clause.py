@@ -23,6 +23,7 @@ from matchrec.frontends.sql.clause.nodes import (
     PartitionKey,
     Search,
     SortKey,
+    WindowNode,
 )
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
@@ -143,6 +144,14 @@ def several(items: st.SearchStrategy[object], least: int = 0) -> st.SearchStrate
     return st.lists(items, min_size=least, max_size=3).map(tuple)
 
 
+WINDOWS = st.lists(
+    st.one_of(
+        st.builds(WindowNode, EXPRESSIONS, st.just(NOWHERE), st.booleans()),
+        st.builds(WindowNode, EXPRESSIONS, st.just(NOWHERE), after=NAMES, to=NAMES),
+    ),
+    max_size=3,
+    unique_by=lambda window: (window.between_rows, window.after, window.to),
+).map(tuple)
 CLAUSES = st.builds(
     MatchRecognize,
     pattern=several(NAMES.map(Variable), 2).map(Concatenation) | NAMES.map(Variable),
@@ -154,7 +163,7 @@ CLAUSES = st.builds(
     rows_per_match=st.none() | st.sampled_from(RowsPerMatch),
     after_match=st.none() | SKIPS,
     search=st.none() | st.sampled_from(Search),
-    within=st.none() | EXPRESSIONS,
+    windows=WINDOWS,
     subsets=several(st.builds(Subset, NAMES, several(NAMES, 1))),
     definitions=several(st.builds(DefinitionNode, NAMES, EXPRESSIONS, st.just(NOWHERE))),
 )
