@@ -45,7 +45,7 @@ class Evaluation:
 
     def remarks(self, executed: Executed) -> Remarks:
         """The remarks on one clause."""
-        return remarks_in(executed.plan, self.query.source)
+        return remarks_in(executed.written, self.query.source)
 
     def outer(self) -> DataFrame:
         """The query around the clauses, once these are evaluated."""

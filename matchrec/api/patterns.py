@@ -169,7 +169,7 @@ class PatternCall:
         lowered = self.lowered()
         with shown_in(lowered.source, PATTERN_CALLS):
             executed = execute(lowered.plan, relation_of(lowered.frame), None, options)
-            found = remarks_in(executed.plan, lowered.source)
+            found = remarks_in(executed.written, lowered.source)
         return replace(executed, dataframe=executed.dataframe.drop(*lowered.columns)), found
 
 

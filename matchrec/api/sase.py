@@ -136,7 +136,13 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     executed = query.executed(Options(engine, optimisations=optimisations, streams=True))
     found = shown(query.remarks(executed))
-    return Explanation((ExplainedClause(executed.plan, executed.executable, warnings=found),))
+    return Explanation(
+        (
+            ExplainedClause(
+                executed.plan, executed.executable, warnings=found, written=executed.written
+            ),
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -173,7 +179,7 @@ class SaseCall:
     def remarks(self, executed: Executed) -> Remarks:
         """What in the query is nearly never meant."""
         with reading(SASE):
-            return remarks_in(executed.plan, Source(self.text))
+            return remarks_in(executed.written, Source(self.text))
 
 
 @checked(graph=DATAFRAME)

@@ -148,7 +148,12 @@ def explain(  # noqa: PLR0913 -- public signature
     explanation = Explanation(
         tuple(
             ExplainedClause(
-                one.plan, one.executable, one.keys, slices, shown(evaluation.remarks(one))
+                one.plan,
+                one.executable,
+                one.keys,
+                slices,
+                shown(evaluation.remarks(one)),
+                one.written,
             )
             for one in executed
         )
@@ -209,5 +214,5 @@ def _matched(df: DataFrame, clause: str, dialect: str, options: Options) -> Data
     node, source = parse_clause_of(df, clause, dialect)
     with shown_in(source):
         executed = execute(lower(node), relation_of(df), None, options)
-        warn(*remarks_in(executed.plan, source))
+        warn(*remarks_in(executed.written, source))
     return executed.dataframe

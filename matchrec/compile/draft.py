@@ -21,7 +21,8 @@ class Draft:
     """A query before the types of its columns are known.
 
     optimisations: those of event selection. relevant, neighbours: as in `Executable`, once it is
-    pruned. observed: truth values that are no variable's condition.
+    pruned. observed: truth values that are no variable's condition. asked: the plan as it was
+    written, if `plan` has other windows.
     """
 
     plan: MatchPlan
@@ -32,6 +33,12 @@ class Draft:
     relevant: tuple[RowColumn, ...] = ()
     neighbours: tuple[Neighbours, ...] = ()
     observed: tuple[RowColumn, ...] = ()
+    asked: MatchPlan | None = None
+
+    @property
+    def written(self) -> MatchPlan:
+        """The plan as it was written."""
+        return self.plan if self.asked is None else self.asked
 
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -63,5 +70,5 @@ class Draft:
     def narrow(self, outputs: tuple[OutputColumn, ...]) -> Draft:
         """The same with these outputs only, so that more rows may be left out."""
         measures = tuple(one for one in self.plan.measures if one in outputs)
-        plan = replace(self.plan, measures=measures)
-        return replace(self, plan=plan, outputs=outputs).prune()
+        plan, asked = (replace(one, measures=measures) for one in (self.plan, self.written))
+        return replace(self, plan=plan, asked=asked, outputs=outputs).prune()

@@ -54,11 +54,11 @@ def draft(
     resolved = resolve(plan, columns)
     outputs = output_columns(resolved, columns, name_of)
     pattern = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
-    resolved = gaps_as_conditions(resolved, pattern.follow)
+    in_windows = gaps_as_conditions(resolved, pattern.follow)
     if type_of_order is not None:
-        resolved = find_condition_window(resolved, pattern.follow, type_of_order)
-    conditions = split(resolved)
-    return Draft(resolved, pattern, conditions, outputs, optimisations).prune()
+        in_windows = find_condition_window(in_windows, pattern.follow, type_of_order)
+    drafted = Draft(in_windows, pattern, split(in_windows), outputs, optimisations, asked=resolved)
+    return drafted.prune()
 
 
 def link(

@@ -39,7 +39,8 @@ class ExplainedClause:
     """One clause or SASE+ query: its plan, resolved, and what runs it.
 
     keys: tests that the query around it makes of partition columns. slices: into how many each
-    partition is cut at most. warnings: what is nearly never meant, with its place.
+    partition is cut at most. warnings: what is nearly never meant, with its place. written: the
+    plan as it was written, None where it is `plan`.
     """
 
     plan: MatchPlan
@@ -47,6 +48,7 @@ class ExplainedClause:
     keys: tuple[str, ...] = ()
     slices: int = 1
     warnings: tuple[str, ...] = ()
+    written: MatchPlan | None = None
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self.sections())
@@ -92,10 +94,11 @@ class ExplainedClause:
         from matchrec.pictures.row_pattern import draw_row_pattern
         from matchrec.pictures.stages import draw_stages
 
-        conditions = {one.variable: show_scalar(one.condition) for one in self.plan.definitions}
-        if self.plan.staging is not None:
-            return draw_stages(self.plan.staging.steps, conditions)
-        return draw_row_pattern(self.plan.pattern, conditions)
+        plan = self.written or self.plan
+        conditions = {one.variable: show_scalar(one.condition) for one in plan.definitions}
+        if plan.staging is not None:
+            return draw_stages(plan.staging.steps, conditions)
+        return draw_row_pattern(plan.pattern, conditions)
 
     @property
     def summary(self) -> str:

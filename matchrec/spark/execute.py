@@ -72,12 +72,16 @@ class Options:
 
 @dataclass(frozen=True)
 class Executed:
-    """The DataFrame of a clause, and what explains it. keys: tests of whole partitions."""
+    """The DataFrame of a clause, and what explains it.
+
+    keys: tests of whole partitions. written: the plan as it was written.
+    """
 
     dataframe: DataFrame
     executable: Executable
     plan: MatchPlan
     keys: tuple[str, ...]
+    written: MatchPlan
 
 
 def execute(
@@ -198,7 +202,7 @@ def executed(preparation: Preparation | Events, drafted: Draft, options: Options
         prepared = preparation.dataframe(executable.crossing.columns, drafted)
     matched = match_rows(preparation, prepared, executable, options)
     result = relation.runner.analyse(projected(relation, executable, matched))
-    return Executed(result, executable, drafted.plan, preparation.keys)
+    return Executed(result, executable, drafted.plan, preparation.keys, drafted.written)
 
 
 def link_prepared(
