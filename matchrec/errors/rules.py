@@ -105,6 +105,15 @@ def duplicate_measure(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
     )
 
 
+def gap_of_one_variable(name: str, span: Span | None) -> MatchRecognizePlanError:
+    """WITHIN x FROM A TO A, or to a union variable of which A is a member."""
+    return MatchRecognizePlanError(
+        f"WITHIN FROM and TO rows of one variable, `{name}`",
+        span,
+        hint="write WITHIN ... BETWEEN ROWS for the distance between rows that follow each other",
+    )
+
+
 def within_without_order(span: Span | None) -> MatchRecognizePlanError:
     """WITHIN and no ORDER BY."""
     return MatchRecognizePlanError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.plan.clauses import Definition, Measure, Subset
+from matchrec.plan.clauses import Definition, Gap, Measure, Subset
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -52,6 +52,10 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     def subset(one: Subset) -> Subset:
         return replace(one, name=new(one.name), members=tuple(map(new, one.members)))
 
+    def gap(one: Gap) -> Gap:
+        after, to = (None if name is None else new(name) for name in (one.after, one.to))
+        return replace(one, after=after, to=to)
+
     def new(name: str) -> str:
         return names.get(name, name)
 
@@ -60,6 +64,7 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     return replace(
         changed,
         pattern=with_variables(plan.pattern, new),
+        gaps=tuple(map(gap, plan.gaps)),
         subsets=tuple(map(subset, plan.subsets)),
         definitions=tuple(definitions),
     )

@@ -114,7 +114,7 @@ def frames_of(text: str) -> list[str]:
 
 def _places(clause: MatchRecognize) -> Places:
     pattern = clause.pattern_span
-    window = clause.within.span if clause.within else pattern
+    window = clause.windows[0].span if clause.windows else pattern
     skip = clause.after_match.span if clause.after_match else None
     measures = clause.measures[0].expression.span if clause.measures else pattern
     return Places(pattern, window, skip or pattern, measures)

@@ -26,6 +26,7 @@ from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, 
 from matchrec.spark.worker.encode import partitions_of, slices_of
 from matchrec.spark.worker.failures import place_of, run_error
 from matchrec.spark.worker.gather import Gatherer, chained
+from matchrec.spark.worker.windows import check_window
 
 T = TypeVar("T")
 
@@ -71,6 +72,7 @@ class Worker:
         first = frontier.start
         with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
         try:
+            check_window(executable, piece.table, piece.starts)
             if executable.sliced is not None:
                 partitions = self.restrict_to_slices(executable.sliced, partitions, piece)
             found = self.find_matches(partitions, piece)

@@ -33,6 +33,7 @@ class Feature(Enum):
     SELECTION = "event selection: SKIP TILL NEXT MATCH, ALL MATCHES and the like"
     LONGEST = "LONGEST MATCH"
     WITHIN = "WITHIN"
+    GAPS = "WITHIN between rows or variables"
     KEY_NAMES = "names in PARTITION BY"
     SUBSET = "SUBSET"
     ALL_ROWS = "ALL ROWS PER MATCH"
@@ -54,6 +55,7 @@ _OURS = {
     Feature.SELECTION,
     Feature.LONGEST,
     Feature.WITHIN,
+    Feature.GAPS,
     Feature.KEY_NAMES,
     Feature.PARTIAL,
     Feature.MATCHED_ROWS,
@@ -81,6 +83,7 @@ _LACKING = {
             Feature.SELECTION,
             Feature.MATCHED_ROWS,
             Feature.WITHIN,
+            Feature.GAPS,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
@@ -96,6 +99,7 @@ _LACKING = {
             Feature.SELECTION,
             Feature.MATCHED_ROWS,
             Feature.LONGEST,
+            Feature.GAPS,
             Feature.KEY_NAMES,
             Feature.SUBSET,
             Feature.ALL_ROWS,
@@ -134,6 +138,7 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
         yield Feature.SELECTION, Span(pattern.end, pattern.end + 1)
     if clause.within:
         yield Feature.WITHIN, clause.within.span
+    yield from ((Feature.GAPS, gap.span) for gap in clause.gaps)
     for key in clause.partition_by:
         if key.name is not None:
             yield Feature.KEY_NAMES, key.span

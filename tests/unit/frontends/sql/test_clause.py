@@ -24,6 +24,7 @@ from matchrec.frontends.sql.clause.nodes import (
     PartitionKey,
     Search,
     SortKey,
+    WindowNode,
 )
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import AfterMatchSkip, PartialMatches, RowsPerMatch, SkipTo, Subset
@@ -154,6 +155,14 @@ def without_partial(clause: MatchRecognize) -> MatchRecognize:
     return clause if clause.rows_per_match else replace(clause, partial=None)
 
 
+WINDOWS = st.lists(
+    st.one_of(
+        st.builds(WindowNode, EXPRESSIONS, st.just(NOWHERE), st.booleans()),
+        st.builds(WindowNode, EXPRESSIONS, st.just(NOWHERE), after=NAMES, to=NAMES),
+    ),
+    max_size=3,
+    unique_by=lambda window: (window.between_rows, window.after, window.to),
+).map(tuple)
 CLAUSES = st.builds(
     MatchRecognize,
     pattern=several(NAMES.map(Variable), 2).map(Concatenation) | NAMES.map(Variable),
@@ -166,7 +175,7 @@ CLAUSES = st.builds(
     partial=st.none() | PARTIAL,
     after_match=st.none() | SKIPS,
     search=st.none() | st.sampled_from(Search),
-    within=st.none() | EXPRESSIONS,
+    windows=WINDOWS,
     subsets=several(st.builds(Subset, NAMES, several(NAMES, 1))),
     definitions=several(st.builds(DefinitionNode, NAMES, EXPRESSIONS, st.just(NOWHERE))),
 ).map(without_partial)
