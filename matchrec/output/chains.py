@@ -29,7 +29,7 @@ Following = npt.NDArray[np.int32]
 
 def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
     """Whether matches that share their rows are enough to answer reads, if sums are exact."""
-    return rows_per_match is RowsPerMatch.ONE_ROW and all(read.is_chained for read in reads)
+    return rows_per_match.is_one_row and all(read.is_chained for read in reads)
 
 
 def never_overflows(values: IntArray) -> bool:

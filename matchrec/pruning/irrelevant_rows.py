@@ -108,7 +108,7 @@ def counts_rows(plan: MatchPlan) -> bool:
     return (
         plan.within_rows is not None
         or plan.output is MatchOutput.GRAPH
-        or plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+        or plan.rows_per_match.shows_unmatched
     )
 
 

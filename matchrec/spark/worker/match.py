@@ -17,8 +17,12 @@ from matchrec.errors.run.failures import sum_too_large
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.chains import ChainReader
 from matchrec.output.measures import Reader
-from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
-from matchrec.plan.clauses import RowsPerMatch
+from matchrec.output.rows import (
+    OutputRows,
+    output_rows,
+    rows_that_come_out,
+    unmatched_rows,
+)
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.worker.contiguous_runs import find_contiguous_runs
@@ -62,14 +66,16 @@ class Worker:
             starts = runs.starts if runs else piece.starts
             partitions = partitions_of(executable, piece.table, starts, frontier)
         first = frontier.start
-        with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+        with_unmatched = executable.rows_per_match.shows_unmatched
         try:
             if executable.sliced is not None:
                 partitions = self.restrict_to_slices(executable.sliced, partitions, piece)
             found = self.find_matches(partitions, piece)
             for matches in runs.number_matches(found, frontier) if runs else found:
                 if with_unmatched:
-                    piece.covered[:] |= matched_rows(matches, partitions.rows)
+                    piece.covered[:] |= rows_that_come_out(
+                        matches, executable.rows_per_match, partitions.rows
+                    )
                 with self.measure_time(GATHERING):
                     rows = output_rows(matches, executable.rows_per_match)
                 yield from self.gather(piece, partitions, matches, rows)

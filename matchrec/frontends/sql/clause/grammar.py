@@ -172,7 +172,8 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     return errors.measure_without_name(expression.text, expression.span)
 
 
-_ROWS_PER_MATCH = {rows.value: rows for rows in RowsPerMatch} | {
+_WRITTEN = (rows for rows in RowsPerMatch if rows is not RowsPerMatch.EACH_ROW)
+_ROWS_PER_MATCH = {rows.value: rows for rows in _WRITTEN} | {
     "ALL ROWS PER MATCH": RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 }
 
