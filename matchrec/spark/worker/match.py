@@ -23,6 +23,7 @@ from matchrec.output.rows import (
     rows_that_come_out,
     unmatched_rows,
 )
+from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.worker.contiguous_runs import find_contiguous_runs
@@ -132,7 +133,8 @@ class Worker:
             return
         task = self.executable.task
         kind = Reader if matches.chains is None else ChainReader
-        reader = kind(matches, rows, partitions, task.members, len(task.variables))
+        in_frame = self.executable.rows_per_match is RowsPerMatch.EACH_ROW
+        reader = kind(matches, rows, partitions, task.members, len(task.variables), in_frame)
         try:
             with self.measure_time(GATHERING):
                 batch = Gatherer(self.executable, piece.table, reader).batch()
