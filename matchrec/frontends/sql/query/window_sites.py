@@ -50,12 +50,10 @@ class ReadBlock:
     def sites(self, index: int, withs: tuple[WithClause, ...], words: Words) -> Iterator[Site]:
         """A site for each window, the first with number `index`."""
         names = all_names(words)
+        own = frozenset(known.column.lower() for *_, calls in self.windows for _, known in calls)
         for number, (_, read, calls) in enumerate(self.windows, index):
             columns = {known.column: known for _, known in calls}
             before = View(view_name(number - 1)) if number > index else None
-            own = [
-                one.lower() for block in self.windows for _, two in block[2] for one in [two.column]
-            ]
             yield Site(
                 number,
                 read.clause,
@@ -64,7 +62,7 @@ class ReadBlock:
                 self.rows,
                 self.rows,
                 find_visible(self.tokens, withs, self.select.relation[0]),
-                EVERYTHING if names is None else Use(names | frozenset(own)),
+                EVERYTHING if names is None else Use(names | own),
                 RowPatternWindow(read.frame, tuple(columns.values()), before),
             )
 
@@ -89,7 +87,7 @@ class ReadBlock:
 
     def hidden(self) -> Iterator[Span]:
         """What no other parser of SQL can read: OVER of a call, and the pattern of a window."""
-        for window, read, calls in self.windows:
+        for _, read, calls in self.windows:
             yield read.rest
             for call, _ in calls:
                 yield self.tokens.span(call.over, call.end)

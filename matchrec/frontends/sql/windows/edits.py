@@ -57,7 +57,7 @@ def find_stars(tokens: TokenSequence, select: Select, alias: str | None) -> Iter
 
 
 def _star_at(tokens: TokenSequence, index: int, alias: str | None) -> Iterator[Span]:
-    """The characters of `*` or `t.*`; nothing where it multiplies, counts rows or is of a struct."""
+    """`*` or `t.*`; nothing where it multiplies, counts rows or is of a struct."""
     before = tokens.key(index - 1)
     counts = (tokens.key(index - 2), before, tokens.key(index + 1)) == ("COUNT", "(", ")")
     if before not in _BEFORE_STAR or counts:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.lexing.function_names import words
-from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
+from matchrec.frontends.lexing.token_sequence import TokenSequence
 from matchrec.frontends.sql.windows.blocks import Select, find_select
 
 _BEFORE_PATTERN = words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
-_SUFFIX = words("FILTER")
 OF_PARTITION = words("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD")
 """Functions that look at the partition, whatever the frame is."""
 
@@ -156,8 +155,3 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
         is_base = closing > first and tokens[first].is_name and tokens[first].name.lower() == name
         if is_base and (closing - first > 1 or tokens.key(opening - 1) == "AS"):
             raise errors.derived_window(tokens[first].text, tokens[first].span)
-
-
-def part_range(tokens: TokenSequence, window: FoundWindow) -> Range:
-    """The tokens between a window's parentheses."""
-    return window.opening + 1, window.closing

@@ -89,7 +89,7 @@ def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
     known = window.select.definitions
     if name.name.lower() not in known:
         raise errors.unknown_base(name.text, known, name.span)
-    opening, end = known[name.name.lower()]
+    opening, _ = known[name.name.lower()]
     base = opening + 1, tokens.pairs[opening]
     _check_base(tokens, base, (first + 1, window.closing), name)
     return base, first + 1

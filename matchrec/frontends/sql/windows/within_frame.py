@@ -20,6 +20,7 @@ from typing_extensions import assert_never
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.sql.clause.nodes import ExpressionText
 from matchrec.frontends.sql.windows.nodes import FrameEnd
 from matchrec.frontends.sql.windows.rows_before import RowsBefore, rows_before
 from matchrec.plan.clauses import Definition
@@ -129,9 +130,10 @@ class WithinFrame:
             return False
         if not self.is_candidate(navigation, candidate):
             raise errors.rows_beyond_frame("NEXT", reference.span)
-        most = self.before[candidate].most
-        known = isinstance(self.frame.rows, int) and most is not None
-        return not (known and most + navigation.physical_offset <= self.frame.rows)
+        most, rows = self.before[candidate].most, self.frame.rows
+        if most is None or not isinstance(rows, int):
+            return True
+        return most + navigation.physical_offset > rows
 
     def least_before(self, navigation: Navigation, candidate: str) -> int:
         """How many rows of the frame come before the row that a logical step finds, at least."""
@@ -163,7 +165,7 @@ class WithinFrame:
                 assert found is not None
                 return found
             if isinstance(reference, ColumnReference):
-                assert rows is not None and not isinstance(rows, int)
+                assert isinstance(rows, ExpressionText)
                 return replace(reference, argument=length_of(rows.text), span=rows.span)
             return replace(reference, span=place)
 
