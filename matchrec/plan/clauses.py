@@ -65,6 +65,10 @@ class RowsPerMatch(Enum):
         return self in (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED, RowsPerMatch.EACH_ROW)
 
 
+OF_CLAUSES = tuple(one for one in RowsPerMatch if one is not RowsPerMatch.EACH_ROW)
+"""Those that a clause may say."""
+
+
 class ColumnOrder(Enum):
     """In which order the columns of the input and the measures come with ALL ROWS PER MATCH."""
 

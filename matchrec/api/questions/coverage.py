@@ -11,6 +11,7 @@ from matchrec.api.questions.clauses import chosen_clause
 from matchrec.api.signatures import ARGS, CLAUSE, DIALECT, FRAMES, MAX_STEPS
 from matchrec.arguments import SESSION, TEXT, checked
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.sql.window import window_asked_about
 from matchrec.explanation.coverage import Coverage
 from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.summary import summarise
@@ -83,6 +84,8 @@ def coverage(  # noqa: PLR0913 -- public signature
 
 def cover(evaluation: Evaluation, site: Site) -> ClauseCoverage:
     """The coverage of one clause, once those in its input are evaluated."""
+    if site.window is not None:
+        raise window_asked_about("coverage")
     counted = count_starting_rows(
         evaluation.plan(site),
         evaluation.relation(site),

@@ -29,7 +29,7 @@ from matchrec.frontends.sql.clause.sections import (
     find_sections,
     read_words_after_pattern,
 )
-from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
+from matchrec.plan.clauses import OF_CLAUSES, AfterMatchSkip, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text.reserved import is_reserved
 from matchrec.source import Span
@@ -172,8 +172,7 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     return errors.measure_without_name(expression.text, expression.span)
 
 
-_WRITTEN = (rows for rows in RowsPerMatch if rows is not RowsPerMatch.EACH_ROW)
-_ROWS_PER_MATCH = {rows.value: rows for rows in _WRITTEN} | {
+_ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES} | {
     "ALL ROWS PER MATCH": RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 }
 
