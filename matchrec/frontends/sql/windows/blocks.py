@@ -78,9 +78,8 @@ def _select(
     for index in after:
         if tokens.key(index) in _GROUPING:
             raise errors.grouped_rows(tokens.key(index), tokens[index].span)
-    starts = dict(
-        zip(map(tokens.key, after), zip(after, [*after[1:], end], strict=True), strict=True)
-    )
+    ends = [*after[1:], end]
+    starts = {tokens.key(one): (one, ends[place]) for place, one in enumerate(after)}
     first, last = starts.get("ORDER", (end - 2, end))
     return Select(
         select,
