@@ -28,7 +28,7 @@ class Call:
         return tokens.key(self.start) in OF_PARTITION and tokens.key(self.start + 1) == "("
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FoundWindow:
     """A row pattern window: its parentheses, the name that WINDOW gives it, or None, its SELECT."""
 

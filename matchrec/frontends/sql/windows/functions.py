@@ -17,12 +17,14 @@ from matchrec.plan.expression import (
     ColumnReference,
     End,
     Navigation,
+    Reference,
     Scalar,
     Semantics,
     Term,
     looks_at_columns_only,
     references,
     row_text,
+    terms,
     with_final_semantics,
 )
 
@@ -41,10 +43,15 @@ def read_function(call: WindowCall, dialect: Dialect) -> Measure:
 def _aggregate(call: WindowCall, dialect: Dialect, tokens: TokenSequence) -> Scalar:
     written = call.written
     scalar = parse_scalar(written.text, written.span.start, Scope(Clause.MEASURES, dialect=dialect))
-    match scalar.pieces:
-        case (Aggregate() as aggregate,) if all(map(looks_at_columns_only, aggregate.arguments)):
-            return with_final_semantics(scalar)
-    raise _refusal(call, tokens)
+    found = references(scalar)
+    if not found or not all(map(_is_of_columns, found)):
+        raise _refusal(call, tokens)
+    return with_final_semantics(scalar)
+
+
+def _is_of_columns(reference: Reference) -> bool:
+    """Whether it is an aggregate that knows no pattern."""
+    return isinstance(reference, Aggregate) and all(map(looks_at_columns_only, terms(reference)))
 
 
 def _row_value(call: WindowCall, tokens: TokenSequence) -> Scalar | None:
