@@ -17,6 +17,7 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    End,
     MatchNumber,
     Navigation,
     Reference,
@@ -88,5 +89,7 @@ def of_match(reference: Reference) -> Reference:
 
 
 def rows_of_match(navigation: Navigation) -> Navigation:
-    """The last row of all is one of the match, and is left as it is: that of a condition."""
+    """The step among the rows of the match; the last row of all is one of these in any case."""
+    if navigation.end is End.LAST and navigation.logical_offset == 0:
+        return navigation
     return replace(navigation, variable=navigation.variable or MATCHED)
