@@ -36,6 +36,7 @@ MATCHED = "the match"
 def seek(plan: MatchPlan) -> MatchPlan:
     """The plan of a window whose match may begin after the current row."""
     check_skip(plan)
+    check_names(plan)
     passed = Quantified(Variable(PASSED), 0, None, greedy=False)
     members = Subset(MATCHED, variable_names(plan.pattern))
     return replace(
@@ -57,6 +58,13 @@ def check_skip(plan: MatchPlan) -> None:
     if any(before[name].least == 0 for name in names):
         words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
         raise errors.not_with_seek(words, plan.after_match.span)
+
+
+def check_names(plan: MatchPlan) -> None:
+    """Two names are ours."""
+    for name in (*plan.variables, *(subset.name for subset in plan.subsets)):
+        if name in (PASSED, MATCHED):
+            raise errors.not_with_seek(f"a variable called `{name}`", plan.pattern.span)
 
 
 def seek_measure(measure: Measure) -> Measure:

@@ -145,6 +145,35 @@ def test_seek_passes_as_few_rows_over_as_can_be() -> None:
     assert render(count.value, show_reference) == "count(`the match`.*)"
 
 
+@pytest.mark.parametrize(
+    ("relation", "alias"),
+    [
+        ("t", "t"),
+        ("db.t", "t"),
+        ("db.`a t` AS q", "q"),
+        ("(SELECT 1 AS x) q", "q"),
+        ("(SELECT 1 AS x)", None),
+        ("VALUES (1, 2), (3, 4) AS v(x, y)", "v"),
+        ("(VALUES (1, 2)) v (x, y)", "v"),
+        ("range(10)", None),
+        ("range(10) AS r", "r"),
+        ("{frame} q", "q"),
+        ("t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > 1) AS m", "m"),
+    ],
+)
+def test_the_rows_of_a_window_keep_the_name_of_their_relation(
+    relation: str, alias: str | None
+) -> None:
+    frame = "ROWS BETWEEN CURRENT ROW AND CURRENT ROW PATTERN (A) DEFINE A AS x > 1"
+    query = parse(f"SELECT max(x) OVER (ORDER BY x {frame}) FROM {relation} LIMIT 3", ["frame"])
+    assert query.blocks[0].alias == alias
+    assert text_of(outer(query)).split(" FROM ")[1].split() == [
+        f"<match_recognize_{len(query.sites) - 1}>",
+        *(() if alias is None else ("AS", f"`{alias}`")),
+        *("LIMIT", "3"),
+    ]
+
+
 def test_what_is_no_row_pattern_window_stays_sparks() -> None:
     texts = [
         "SELECT sum(x) OVER (ORDER BY pattern(x)) FROM t",
