@@ -13,7 +13,7 @@ _AFTER_FROM = words(
     "WHERE GROUP HAVING WINDOW ORDER SORT CLUSTER DISTRIBUTE LIMIT OFFSET QUALIFY LATERAL"
 )
 _BY = words("GROUP ORDER SORT CLUSTER DISTRIBUTE")
-_SET_OPERATORS = words("UNION INTERSECT EXCEPT MINUS")
+_SET_OPERATORS = words("UNION INTERSECT EXCEPT MINUS |> ;")
 _GROUPING = words("GROUP HAVING QUALIFY")
 
 
@@ -22,8 +22,8 @@ class Select:
     """The indices of the tokens of one SELECT.
 
     relation: what FROM names. rows_end: after WHERE, or after the relation. definitions: by a
-    window's name in lower case, the parentheses of its definition, which WINDOW gives. order: of
-    the items of ORDER BY; nothing where they are those of a UNION.
+    window's name in lower case, the parentheses of its definition, which WINDOW gives. copies: of v
+    in `WINDOW w AS v`. order: of the items of ORDER BY; nothing where they are those of a UNION.
     """
 
     select: int
@@ -31,6 +31,7 @@ class Select:
     relation: Range
     rows_end: int
     definitions: Mapping[str, Range]
+    copies: tuple[int, ...]
     order: Range
     end: int
 
@@ -49,7 +50,8 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
     place, written = index, tokens[index].span
     while True:
         opening = _opening(tokens, place)
-        level = list(tokens.level(opening + 1, tokens.pairs.get(opening, len(tokens))))
+        around = tokens.pairs.get(opening, len(tokens))
+        level = list(tokens.level(opening + 1, around))
         selects = [i for i in level if i < place and _is_word(tokens, i, "SELECT")]
         if selects:
             break
@@ -58,7 +60,7 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
         place = opening
     select = selects[-1]
     operators = [i for i in level if _is_set_operator(tokens, i)]
-    end = next((i for i in operators if i > select), level[-1] + 1)
+    end = next((i for i in operators if i > select), around)
     inside = [i for i in level if select < i < end]
     return _select(tokens, inside, (select, end), is_operand=any(i < select for i in operators))
 
@@ -80,13 +82,15 @@ def _select(
             raise errors.grouped_rows(tokens.key(index), tokens[index].span)
     ends = [*after[1:], end]
     starts = {tokens.key(one): (one, ends[place]) for place, one in enumerate(after)}
+    windows = _items(tokens, starts["WINDOW"]) if "WINDOW" in starts else ()
     first, last = starts.get("ORDER", (end - 2, end))
     return Select(
         select,
         from_,
         (from_ + 1, relation_end),
         after[0] if after else end,
-        _definitions(tokens, starts["WINDOW"]) if "WINDOW" in starts else {},
+        _definitions(tokens, windows),
+        tuple(start + 2 for start, _ in windows if tokens.key(start + 2) != "("),
         (end, end) if is_operand else (first + 2, last),
         end,
     )
@@ -136,10 +140,16 @@ def _refuse_other_relations(tokens: TokenSequence, relation: Range) -> None:
             raise errors.joined_rows(tokens[index].span)
 
 
-def _definitions(tokens: TokenSequence, part: Range) -> dict[str, Range]:
-    """The definitions of WINDOW; `w AS v` has no parentheses and is Spark's."""
+def _items(tokens: TokenSequence, part: Range) -> tuple[Range, ...]:
+    """The definitions after WINDOW."""
+    items = tokens.separated(part[0] + 1, part[1])
+    return tuple((start, end) for start, end in items if end - start > 2)
+
+
+def _definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Range]:
+    """The windows that are defined in parentheses."""
     found: dict[str, Range] = {}
-    for start, end in tokens.separated(part[0] + 1, part[1]):
+    for start, end in items:
         if tokens.key(start + 1) == "AS" and tokens.key(start + 2) == "(":
             name = tokens[start].name.lower()
             if name in found:

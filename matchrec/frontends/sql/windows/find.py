@@ -17,7 +17,7 @@ OF_PARTITION = words("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LA
 
 @dataclass(frozen=True)
 class Call:
-    """Tokens `start .. over` are called over the window at `window`; the call ends at `end`."""
+    """Tokens `start .. over` are called over a window; with it the call ends at `end`."""
 
     start: int
     over: int
@@ -144,6 +144,9 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
     if tokens.key(window - 1) != "AS":
         return
     name = tokens[window - 2].name.lower()
+    for place in select.copies:
+        if tokens[place].name.lower() == name:
+            raise errors.derived_window(tokens[place].text, tokens[place].span)
     places = [(opening, tokens.pairs[opening]) for opening, _ in select.definitions.values()]
     places += [
         (i, tokens.pairs[i])
@@ -153,5 +156,6 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
     for opening, closing in places:
         first = opening + 1
         is_base = closing > first and tokens[first].is_name and tokens[first].name.lower() == name
-        if is_base and (closing - first > 1 or tokens.key(opening - 1) == "AS"):
+        extended = closing - first > 1 and tokens.key(first + 1) != "BY"
+        if is_base and (extended or tokens.key(opening - 1) == "AS"):
             raise errors.derived_window(tokens[first].text, tokens[first].span)

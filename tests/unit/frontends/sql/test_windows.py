@@ -165,6 +165,8 @@ def test_the_rows_of_a_window_keep_the_name_of_their_relation(
     relation: str, alias: str | None
 ) -> None:
     frame = "ROWS BETWEEN CURRENT ROW AND CURRENT ROW PATTERN (A) DEFINE A AS x > 1"
+    query = parse(f"SELECT max(x) OVER (ORDER BY x {frame}) FROM {relation}", ["frame"])
+    assert query.source.at(query.blocks[0].rows) == relation
     query = parse(f"SELECT max(x) OVER (ORDER BY x {frame}) FROM {relation} LIMIT 3", ["frame"])
     assert query.blocks[0].alias == alias
     assert text_of(outer(query)).split(" FROM ")[1].split() == [
