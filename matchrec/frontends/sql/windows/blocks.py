@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from matchrec.errors.sql import window as errors
+from matchrec.errors.sql.syntax import unclosed_bracket
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
 
@@ -151,6 +152,8 @@ def _definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Ran
     found: dict[str, Range] = {}
     for start, end in items:
         if tokens.key(start + 1) == "AS" and tokens.key(start + 2) == "(":
+            if start + 2 not in tokens.pairs:
+                raise unclosed_bracket("(", "the query", tokens[start + 2].span)
             name = tokens[start].name.lower()
             if name in found:
                 raise errors.duplicate_window(tokens[start].text, tokens[start].span)

@@ -149,9 +149,9 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
             raise errors.derived_window(tokens[place].text, tokens[place].span)
     places = [(opening, tokens.pairs[opening]) for opening, _ in select.definitions.values()]
     places += [
-        (i, tokens.pairs[i])
-        for i in range(select.select, select.end)
-        if tokens.key(i) == "(" and tokens.key(i - 1) == "OVER"
+        (opening, closing)
+        for opening, closing in tokens.pairs.items()
+        if select.select < opening < select.end and tokens.key(opening - 1) == "OVER"
     ]
     for opening, closing in places:
         first = opening + 1

@@ -9,6 +9,7 @@ from matchrec.errors.sql import window as errors
 from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.lexing.dialect import Dialect
+from matchrec.frontends.lexing.numbers import whole_number
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence, read_tokens
 from matchrec.frontends.sql.windows.nodes import WindowCall
 from matchrec.plan.clauses import Measure
@@ -84,9 +85,10 @@ def _row_number(
 ) -> int:
     """How many rows come before the row whose number stands there."""
     text = tokens.text_at(tokens.span(*part))
-    if not text.isdigit() or int(text) == 0:
+    number = whole_number(text) if text.isdigit() else None
+    if not number:
         raise refusal()
-    return int(text) - 1
+    return number - 1
 
 
 def _refusal(call: WindowCall, tokens: TokenSequence) -> MatchRecognizeError:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.lexing.function_names import words
+from matchrec.frontends.lexing.numbers import whole_number
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
 from matchrec.frontends.lexing.tokens import Token, TokenKind, pair_brackets
 from matchrec.frontends.sql.clause.grammar import read_clause
@@ -166,7 +167,7 @@ def _frame(tokens: TokenSequence, frame: Range) -> FrameEnd:
     text = tokens.text_at(bound)
     is_number = end - 1 - (start + 5) == 1 and tokens[start + 5].kind is TokenKind.NUMBER
     if is_number and text.isdigit():
-        return FrameEnd(int(text), span)
+        return FrameEnd(whole_number(text), span)  # beyond all numbers of rows: no limit
     return FrameEnd(ExpressionText(text, bound), span)
 
 
