@@ -235,6 +235,16 @@ def unknown_measure(
     )
 
 
+def measure_of_plain_window(name: str, span: Span) -> MatchRecognizePlanError:
+    """M OVER v, where v has no PATTERN."""
+    return MatchRecognizePlanError(
+        f"`{name}` before OVER is no function, and the window has no PATTERN",
+        span,
+        notes=("measures are those of a window with PATTERN in the same SELECT",),
+        hint=f"name that window, or call a function: max({name}) OVER ...",
+    )
+
+
 def not_over_rows(name: str, span: Span) -> MatchRecognizeUnsupportedError:
     """upper(x) OVER w, prev(x) OVER w, first_value(x) IGNORE NULLS OVER w."""
     return MatchRecognizeUnsupportedError(

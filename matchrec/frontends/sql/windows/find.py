@@ -94,12 +94,22 @@ def _calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[Call, int
             continue
         found = _window_of(tokens, over, windows)
         if found is None:
+            _refuse_measure(tokens, over)
             continue
         window, end = found
         select = find_select(tokens, over)
         if not select.may_hold_calls(over):
             raise errors.call_in_wrong_place(tokens.span(_start(tokens, over), end))
         yield Call(_start(tokens, over), over, end), window
+
+
+def _refuse_measure(tokens: TokenSequence, over: int) -> None:
+    """A name before OVER and a window without PATTERN, which has no measures."""
+    named = tokens.key(over + 1) == "(" or (over + 1 < len(tokens) and tokens[over + 1].is_name)
+    named = named and tokens.key(over + 1) != "FROM"  # there it is an alias
+    is_item = tokens.key(over - 2) in (",", "SELECT", "BY", "(")
+    if named and is_item and tokens[over - 1].is_name:
+        raise errors.measure_of_plain_window(tokens[over - 1].text, tokens[over - 1].span)
 
 
 def _window_of(tokens: TokenSequence, over: int, windows: set[int]) -> tuple[int, int] | None:
