@@ -3,6 +3,7 @@
     matchrec.sql(spark, query)                 a query text, as spark.sql takes it
     matchrec.install(spark)                    spark.sql understands the clause from now on
     matchrec.match_recognize(df, clause)       the text between the parentheses, over a DataFrame
+    matchrec.rows_of(result)                   the rows of MATCHED_ROWS(), one row each
     matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
     matchrec.Pattern.begin("a").next("b")...   an event pattern, built by calls
     matchrec.detect(df, pattern, order_by=...) its matches over a DataFrame of events
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from matchrec.api.questions.coverage import coverage
     from matchrec.api.questions.why import why, why_clause, why_pattern, why_sase
     from matchrec.api.sase import explain_sase, sase, unwind
-    from matchrec.api.sql import explain, match_recognize, sql
+    from matchrec.api.sql import explain, match_recognize, rows_of, sql
     from matchrec.charts.over_series import plot
     from matchrec.engine.interface import Optimisations
     from matchrec.errors import (
@@ -97,6 +98,7 @@ __all__ = [
     "match_recognize",
     "plot",
     "progress",
+    "rows_of",
     "sase",
     "sql",
     "uninstall",
@@ -115,7 +117,7 @@ _HOMES = {
     "matchrec.api.patterns": ("detect", "explain_pattern"),
     "matchrec.charts.over_series": ("plot",),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
-    "matchrec.api.sql": ("explain", "match_recognize", "sql"),
+    "matchrec.api.sql": ("explain", "match_recognize", "rows_of", "sql"),
     "matchrec.errors.warnings.kinds": tuple(one for one in __all__ if one.endswith("Warning")),
     "matchrec.api.questions.why": ("why", "why_clause", "why_pattern", "why_sase"),
     "matchrec.engine.interface": ("Optimisations",),

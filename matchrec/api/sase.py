@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING
 
 from matchrec.api.inputs import dialect_of, relation_of
 from matchrec.api.remarks import Remarks, remarks_in, shown, warn
-from matchrec.api.signatures import (
-    COUNTERS,
-    ENGINE,
-    OPTIMISATIONS,
-    TRANSPORT,
-)
-from matchrec.arguments import DATAFRAME, TEXT, TEXTS, OneOf, checked
+from matchrec.api.signatures import ARGUMENTS
+from matchrec.arguments import DATAFRAME, OneOf, checked
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible
@@ -37,19 +32,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@checked(
-    df=DATAFRAME,
-    text=TEXT,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    type_column=TEXT,
-    output=OneOf(("all", "non_overlapping")),
-    form=OneOf(("verbose", "compressed")),
-    engine=ENGINE,
-    transport=TRANSPORT,
-    counters=COUNTERS,
-    optimisations=OPTIMISATIONS,
-)
+FORM = OneOf(("verbose", "compressed"))
+
+
+@checked(form=FORM, **ARGUMENTS)
 def sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
@@ -100,17 +86,7 @@ def sase(  # noqa: PLR0913 -- public signature
     return executed.dataframe
 
 
-@checked(
-    df=DATAFRAME,
-    text=TEXT,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    type_column=TEXT,
-    output=OneOf(("all", "non_overlapping")),
-    form=OneOf(("verbose", "compressed")),
-    engine=ENGINE,
-    optimisations=OPTIMISATIONS,
-)
+@checked(form=FORM, **ARGUMENTS)
 def explain_sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,

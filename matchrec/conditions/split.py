@@ -65,7 +65,8 @@ Write = Callable[[Reference], str]
 
 KNOWN = BASIC | REWRITINGS.keys() | NAMES | FUNCTIONS.keys()
 
-TRUTH_VALUED = COMPARISONS | LOGIC | {"BETWEEN", "IN", "LIKE", "RLIKE"}
+OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
+TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
 
 def split(plan: MatchPlan) -> tuple[SplitCondition, ...]:

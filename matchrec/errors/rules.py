@@ -144,6 +144,16 @@ def match_number_of_all_matches(span: Span | None) -> MatchRecognizeUnsupportedE
     )
 
 
+def match_on_each_row(span: Span | None) -> MatchRecognizePlanError:
+    """MATCHED_ROWS with ALL ROWS PER MATCH."""
+    return MatchRecognizePlanError(
+        f"MATCHED_ROWS in {part('MEASURES')} with ALL ROWS PER MATCH",
+        span,
+        notes=("the rows of the match come out by themselves there",),
+        hint="write ONE ROW PER MATCH, or CLASSIFIER() AS classifier in place of MATCHED_ROWS",
+    )
+
+
 def too_far_back(
     function: str, rows: int, limit: int, span: Span | None
 ) -> MatchRecognizeUnsupportedError:

@@ -36,6 +36,7 @@ from matchrec.output.reads import (
     ReadExtreme,
     ReadIsMatched,
     ReadKind,
+    ReadMatch,
     ReadMatchedRows,
     ReadMatchNumber,
     ReadNothing,
@@ -45,6 +46,7 @@ from matchrec.output.reads import (
 )
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import (
+    MATCHED_ROWS,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -112,6 +114,9 @@ class MeasureReader:
         if aggregate.frame is not None:
             last = Navigation(semantics=Semantics.FINAL)
             return (self.read(ReadAt(self.place(RowColumn((framed(aggregate),))), last)),)
+        if aggregate.function == MATCHED_ROWS:
+            row = self.place(row_column(row_text(aggregate.arguments[0])))
+            return (self.read(ReadMatch(aggregate.variable, row)),)
         collected = self.collected(aggregate)
         if collected is not None:
             return (self.read(collected),)

@@ -17,6 +17,14 @@ from matchrec.source import Span
 DEEPEST = 100
 """Operations in one another that the engine evaluates; more are Spark's, or are refused."""
 
+MATCHED_ROWS = "matched_rows"
+"""The function of an aggregate that is the rows of the match as an array, with their variables."""
+
+MATCHED_ROW = "struct(*, '' AS classifier)"
+"""SQL of its elements; what matches fills in the last field."""
+
+CLASSIFIER_FIELD = "classifier"
+
 LONG_CHAIN = "chain"
 """The operator of more than DEEPEST operators in a row, such as `a + b + c ...`: it is opaque."""
 

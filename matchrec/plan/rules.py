@@ -147,6 +147,12 @@ def all_references(scalar: Scalar) -> Iterator[Reference]:
                 yield from references(term)
 
 
+def matches_are_values_of_one_row(plan: MatchPlan) -> None:
+    """A match as a value comes out once."""
+    if plan.matches_as_values and plan.rows_per_match is not RowsPerMatch.ONE_ROW:
+        raise errors.match_on_each_row(plan.matches_as_values[0].span)
+
+
 def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:
     """A run keeps the position of every row between the last one and the one looked back to."""
     for definition in plan.definitions:
@@ -180,5 +186,6 @@ RULES: tuple[Rule, ...] = (
     classifiers_are_of_selected_rows,
     longest_matches_are_contiguous,
     conditions_know_the_match_number,
+    matches_are_values_of_one_row,
     conditions_look_back_as_far_as_is_kept,
 )

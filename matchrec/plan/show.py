@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing_extensions import assert_never
 
 from matchrec.plan.expression import (
+    MATCHED_ROWS,
     Aggregate,
     Classifier,
     ColumnReference,
@@ -37,6 +38,8 @@ def show_reference(reference: Reference) -> str:
             return show_navigation(navigation, argument)
         case Classifier(navigation):
             return show_classifier(navigation)
+        case Aggregate(function=function, variable=variable) if function == MATCHED_ROWS:
+            return show_matched_rows(variable)
         case Aggregate(function=function, variable=variable, arguments=arguments):
             written = ", ".join(show_scalar(argument) for argument in arguments)
             so_far = " so far" if reference.so_far else ""
@@ -53,6 +56,11 @@ def show_reference(reference: Reference) -> str:
 def show_aggregate(function: str, variable: str | None, argument: str) -> str:
     """An aggregate over the rows of a variable."""
     return f"{function}({qualifier(variable)}{argument})"
+
+
+def show_matched_rows(variable: str | None) -> str:
+    """The rows of a match, or those of one of its variables, as a value."""
+    return f"MATCHED_ROWS({show_name(variable) if variable else ''})"
 
 
 def show_frame(frame: Frame) -> str:

@@ -21,7 +21,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
-from matchrec.output.reads import Read, ReadCollected, ReadMatchedRows
+from matchrec.output.reads import Read, ReadCollected, ReadMatch, ReadMatchedRows
 from matchrec.spark import wire
 from matchrec.spark.before.bits import BITS_A_COLUMN, null_columns
 from matchrec.spark.crossing import microseconds
@@ -164,7 +164,7 @@ def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
     places: set[int] = set()
     for read in reads:
         match read:
-            case ReadCollected(column=column):
+            case ReadCollected(column=column) | ReadMatch(column=column):
                 places.add(column)
             case ReadMatchedRows(columns):
                 places.update(columns)

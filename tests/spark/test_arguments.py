@@ -22,6 +22,8 @@ import matchrec
 from matchrec import AfterMatch, Counters, Explanation, MatchRecognizeError, Optimisations, Pattern
 from matchrec.api.questions.why import Request
 
+pytestmark = pytest.mark.one_of(4)
+
 VALUES: dict[str, Any] = {
     "None": None,
     "3": 3,

@@ -14,18 +14,10 @@ from matchrec.api.patterns import PatternCall
 from matchrec.api.questions.clauses import chosen_clause, written_in
 from matchrec.api.sase import SaseCall
 from matchrec.api.signatures import (
-    ARGS,
+    ARGUMENTS,
     CLAUSE,
-    DIALECT,
-    ENGINE,
-    FRAMES,
-    LIMIT,
-    PARTITION,
-    PATTERN,
-    ROW,
-    SKIP,
 )
-from matchrec.arguments import DATAFRAME, SESSION, TEXT, TEXTS, checked
+from matchrec.arguments import TEXT, checked
 from matchrec.engine.matches import RunFailure
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
@@ -55,18 +47,7 @@ if TYPE_CHECKING:
 Partition = Mapping[str, object] | None
 
 
-@checked(
-    spark=SESSION,
-    query=TEXT,
-    args=ARGS,
-    partition=PARTITION,
-    row=ROW,
-    limit=LIMIT,
-    clause=CLAUSE,
-    dialect=DIALECT,
-    engine=ENGINE,
-    frames=FRAMES,
-)
+@checked(query=TEXT, clause=CLAUSE, **ARGUMENTS)
 def why(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -118,15 +99,7 @@ def why(  # noqa: PLR0913 -- public signature
         return replace(request, alias=site.relation_alias, write=written_in(parsed.source)).answer()
 
 
-@checked(
-    df=DATAFRAME,
-    clause=TEXT,
-    partition=PARTITION,
-    row=ROW,
-    limit=LIMIT,
-    dialect=DIALECT,
-    engine=ENGINE,
-)
+@checked(clause=TEXT, **ARGUMENTS)
 def why_clause(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     clause: str,
@@ -158,17 +131,7 @@ def why_clause(  # noqa: PLR0913 -- public signature
         return replace(request, write=written_in(source)).answer()
 
 
-@checked(
-    df=DATAFRAME,
-    text=TEXT,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    type_column=TEXT,
-    partition=PARTITION,
-    row=ROW,
-    limit=LIMIT,
-    engine=ENGINE,
-)
+@checked(**ARGUMENTS)
 def why_sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
@@ -199,17 +162,7 @@ def why_sase(  # noqa: PLR0913 -- public signature
         return Request(plan, relation_of(df), asked_of(partition, row), limit, engine).answer()
 
 
-@checked(
-    df=DATAFRAME,
-    pattern=PATTERN,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    skip=SKIP,
-    partition=PARTITION,
-    row=ROW,
-    limit=LIMIT,
-    engine=ENGINE,
-)
+@checked(**ARGUMENTS)
 def why_pattern(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     pattern: Pattern,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeUnsupportedError
+from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 
 
 def coverage_of_event_selection() -> MatchRecognizeUnsupportedError:
@@ -11,6 +11,15 @@ def coverage_of_event_selection() -> MatchRecognizeUnsupportedError:
         "coverage of a query with event selection",
         notes=("a run that may skip every row ends nowhere: nothing says how far it came",),
         hint="count its runs instead: pass counters=matchrec.Counters()",
+    )
+
+
+def coverage_without_clause() -> MatchRecognizePlanError:
+    """A text without a clause, such as one of SASE+."""
+    return MatchRecognizePlanError(
+        "the query has no MATCH_RECOGNIZE clause to cover",
+        notes=("a Pattern and SASE+ have none: a run that may skip every row ends nowhere",),
+        hint="pass the query that has it, or count the runs: counters=matchrec.Counters()",
     )
 
 

@@ -76,12 +76,22 @@ def navigation_in_aggregate(
     )
 
 
-def classifier_of_expression(clause: str, span: Span) -> MatchRecognizePlanError:
-    """CLASSIFIER(A.x)."""
+def expression_for_variable(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
+    """CLASSIFIER(A.x), MATCHED_ROWS(A.x)."""
     return MatchRecognizePlanError(
-        f"CLASSIFIER in {clause} takes a pattern variable, not an expression",
+        f"{function} in {clause} takes a pattern variable, not an expression",
         span,
-        hint="write CLASSIFIER() or CLASSIFIER(A)",
+        hint=f"write {function}() or {function}(A)",
+    )
+
+
+def matched_rows_of_unfinished_match(clause: str, span: Span) -> MatchRecognizePlanError:
+    """MATCHED_ROWS() in DEFINE."""
+    return MatchRecognizePlanError(
+        f"MATCHED_ROWS cannot stand in {clause}",
+        span,
+        notes=("it is the whole match, which is known when its last row is",),
+        hint=f"in {clause} write an aggregate of the rows so far, such as collect_list(A.x)",
     )
 
 

@@ -168,6 +168,7 @@ def not_in_window(what: str, span: Span) -> MatchRecognizeUnsupportedError:
 _INSTEAD = {
     "ONE ROW PER MATCH": "remove it: each row of the input comes out once",
     "ALL ROWS PER MATCH": "remove it: each row of the input comes out once",
+    "MATCHED_ROWS()": "write collect_list(struct(x, y)), with the columns that are wanted",
     "WITHIN": "limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)",
 }
 

@@ -10,7 +10,9 @@ from enum import Enum
 
 from matchrec.errors.sql.dialects import not_in
 from matchrec.frontends.dialects.product import Product
-from matchrec.frontends.sql.clause.nodes import MatchRecognize
+from matchrec.frontends.lexing.dialect import SPARK
+from matchrec.frontends.lexing.token_sequence import read_tokens
+from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Alternation,
@@ -44,9 +46,16 @@ class Feature(Enum):
     ALTERNATION = "alternatives `|`"
     GROUPS = "quantified groups"
     RELUCTANT = "reluctant quantifiers"
+    MATCHED_ROWS = "MATCHED_ROWS"
 
 
-_OURS = {Feature.SELECTION, Feature.LONGEST, Feature.WITHIN, Feature.KEY_NAMES}
+_OURS = {
+    Feature.SELECTION,
+    Feature.LONGEST,
+    Feature.WITHIN,
+    Feature.KEY_NAMES,
+    Feature.MATCHED_ROWS,
+}
 _LACKING = {
     "spark": frozenset[Feature](),
     "standard": frozenset(_OURS),
@@ -68,6 +77,7 @@ _LACKING = {
     "bigquery": frozenset(
         {
             Feature.SELECTION,
+            Feature.MATCHED_ROWS,
             Feature.WITHIN,
             Feature.SUBSET,
             Feature.ALL_ROWS,
@@ -81,6 +91,7 @@ _LACKING = {
     "flink": frozenset(
         {
             Feature.SELECTION,
+            Feature.MATCHED_ROWS,
             Feature.LONGEST,
             Feature.KEY_NAMES,
             Feature.SUBSET,
@@ -125,6 +136,8 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
     for subset in clause.subsets:
         yield Feature.SUBSET, subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
+    for measure in clause.measures:
+        yield from ((Feature.MATCHED_ROWS, span) for span in _matched_rows(measure.expression))
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
         to_next = skip.to is SkipTo.NEXT_ROW
@@ -145,6 +158,14 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
                     yield Feature.GROUPS, span or pattern
                 if not greedy:
                     yield Feature.RELUCTANT, span or pattern
+
+
+def _matched_rows(measure: ExpressionText) -> Iterator[Span]:
+    """Where MATCHED_ROWS is called."""
+    tokens = read_tokens(measure.text, SPARK, measure.span.start)
+    for index, token in enumerate(tokens.tokens):
+        if token.key == "MATCHED_ROWS" and tokens.is_call(index):
+            yield token.span
 
 
 def _of_rows(rows: RowsPerMatch | None) -> Iterator[Feature]:

@@ -18,6 +18,7 @@ from matchrec.frontends.expressions.references.navigation import read_navigation
 from matchrec.frontends.expressions.references.row_term import (
     read_classifier,
     read_match_number,
+    read_matched_rows,
     read_row_number,
 )
 from matchrec.frontends.lexing.function_names import (
@@ -124,6 +125,8 @@ def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, i
         reference, end = read_match_number(analysis, index)
     elif name == "MATCH_ROW_NUMBER":
         reference, end = read_row_number(analysis, index)
+    elif name == "MATCHED_ROWS":
+        reference, end = read_matched_rows(analysis, index)
     else:
         reference, end = read_aggregate(analysis, index, semantics)
     return Term((reference,), analysis.span(index, end)), end

@@ -101,6 +101,8 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
             raise errors.match_number_inside(name, clause, inner.span)
         case "MATCH_ROW_NUMBER":
             raise errors.row_number_inside(name, clause, inner.span)
+        case "MATCHED_ROWS":
+            raise errors.aggregate_in(name, inner.key, clause, spans)
         case key if key in NAVIGATION and aggregate:
             raise errors.navigation_in_aggregate(name, key, clause, spans)
         case key if key in NAVIGATION:

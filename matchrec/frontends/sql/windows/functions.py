@@ -14,6 +14,7 @@ from matchrec.frontends.lexing.token_sequence import Range, TokenSequence, read_
 from matchrec.frontends.sql.windows.nodes import WindowCall
 from matchrec.plan.clauses import Measure
 from matchrec.plan.expression import (
+    MATCHED_ROWS,
     Aggregate,
     ColumnReference,
     End,
@@ -52,7 +53,9 @@ def _aggregate(call: WindowCall, dialect: Dialect, tokens: TokenSequence) -> Sca
 
 def _is_of_columns(reference: Reference) -> bool:
     """Whether it is an aggregate that knows no pattern."""
-    return isinstance(reference, Aggregate) and all(map(looks_at_columns_only, terms(reference)))
+    if not isinstance(reference, Aggregate) or reference.function == MATCHED_ROWS:
+        return False
+    return all(map(looks_at_columns_only, terms(reference)))
 
 
 def _row_value(call: WindowCall, tokens: TokenSequence) -> Scalar | None:

@@ -16,7 +16,13 @@ from matchrec.frontends.sql.windows.nodes import RowPatternWindow
 from matchrec.frontends.sql.windows.seek import seek, seek_measure
 from matchrec.frontends.sql.windows.within_frame import WithinFrame
 from matchrec.plan.clauses import Measure, RowsPerMatch
-from matchrec.plan.expression import ColumnReference, MatchNumber, references
+from matchrec.plan.expression import (
+    MATCHED_ROWS,
+    Aggregate,
+    ColumnReference,
+    MatchNumber,
+    references,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, PartitionStart, walk
 from matchrec.plan.rules import all_references
@@ -80,6 +86,8 @@ def _refuse_in_plan(plan: MatchPlan) -> None:
     values = [one.value for one in plan.measures]
     for scalar in (*values, *(one.condition for one in plan.definitions)):
         for reference in all_references(scalar):
+            span = reference.span or Span(0, 0)
             if isinstance(reference, MatchNumber):
-                span = reference.span or Span(0, 0)
                 raise errors.not_in_window("MATCH_NUMBER()", span)
+            if isinstance(reference, Aggregate) and reference.function == MATCHED_ROWS:
+                raise errors.not_in_window("MATCHED_ROWS()", span)
