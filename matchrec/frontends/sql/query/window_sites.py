@@ -22,10 +22,15 @@ from matchrec.frontends.sql.query.with_clauses import WithClause, find_visible
 from matchrec.frontends.sql.windows.blocks import Select, find_alias
 from matchrec.frontends.sql.windows.edits import call_edit, find_stars, window_edits
 from matchrec.frontends.sql.windows.find import Call, FoundWindow
-from matchrec.frontends.sql.windows.nodes import Block, RowPatternWindow, WindowCall
+from matchrec.frontends.sql.windows.nodes import (
+    Block,
+    RowPatternWindow,
+    WindowCall,
+    uncalled,
+)
 from matchrec.frontends.sql.windows.read import ReadWindow, read_window
 from matchrec.plan.text.template import View
-from matchrec.plan.use import EVERYTHING, Use
+from matchrec.plan.use import Use
 from matchrec.source import Span
 
 
@@ -54,6 +59,7 @@ class ReadBlock:
         for number, (_, read, calls) in enumerate(self.windows, index):
             columns = {known.column: known for _, known in calls}
             before = View(view_name(number - 1)) if number > index else None
+            unread = frozenset(uncalled(one.name).lower() for one in read.clause.measures)
             yield Site(
                 number,
                 read.clause,
@@ -62,7 +68,7 @@ class ReadBlock:
                 self.rows,
                 self.rows,
                 find_visible(self.tokens, withs, self.select.relation[0]),
-                EVERYTHING if names is None else Use(names | own),
+                Use(None if names is None else names | own, unread=unread),
                 RowPatternWindow(read.frame, tuple(columns.values()), before),
             )
 

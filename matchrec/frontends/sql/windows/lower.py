@@ -12,7 +12,7 @@ from matchrec.frontends.row_pattern.parameters import Values
 from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize, Search
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.windows.functions import read_function
-from matchrec.frontends.sql.windows.nodes import RowPatternWindow
+from matchrec.frontends.sql.windows.nodes import RowPatternWindow, uncalled
 from matchrec.frontends.sql.windows.seek import seek, seek_measure
 from matchrec.frontends.sql.windows.within_frame import WithinFrame
 from matchrec.plan.clauses import Measure, RowsPerMatch
@@ -58,7 +58,7 @@ def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator
             raise duplicate_measure(measure.name, (other.span, measure.span))
     columns = {one.measure.lower(): one.column for one in window.calls if one.measure}
     for name, measure in by_name.items():
-        yield replace(measure, name=columns.get(name, f"{measure.name} of the window"))
+        yield replace(measure, name=columns.get(name, uncalled(measure.name)))
 
 
 def _refuse_parts(clause: MatchRecognize) -> None:

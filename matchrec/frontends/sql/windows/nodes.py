@@ -29,6 +29,11 @@ class WindowCall:
     measure: str | None
 
 
+def uncalled(measure: str) -> str:
+    """The column of a measure that nothing calls: it is checked, and not computed."""
+    return f"{measure} of the window"
+
+
 @dataclass(frozen=True, slots=True)
 class RowPatternWindow:
     """What a window has beside its clause. before: the rows of the window that was read before it
