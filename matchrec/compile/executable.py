@@ -15,7 +15,10 @@ from matchrec.plan.clauses import ConditionWindow, RowsPerMatch
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A column of the result: SQL text over reads, by index."""
+    """A column of the result: SQL text over reads, by index.
+
+    is_measure: it is NULL on a row without a match.
+    """
 
     name: str
     pieces: Pieces

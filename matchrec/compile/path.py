@@ -114,4 +114,5 @@ def link_output(output: OutputColumn, measures: MeasureReader) -> Output:
         return Output(output.name, timeout_pieces(output.timeouts, measures), is_measure=False)
     if isinstance(output, PointerOutput):
         return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
-    return Output(output.name, measures.pieces(output.value), is_measure=True)
+    pieces = measures.pieces(output.value)
+    return Output(output.name, pieces, is_measure=not output.over_rows)

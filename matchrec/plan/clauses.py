@@ -43,12 +43,30 @@ class SortItem:
 
 
 class RowsPerMatch(Enum):
-    """Which rows come out for a match, an empty match and an unmatched row."""
+    """Which rows come out for a match, an empty match and an unmatched row.
+
+    EACH_ROW, of a row pattern window: each row of the input once, with the match that begins there.
+    """
 
     ONE_ROW = "ONE ROW PER MATCH"
     ALL_ROWS_SHOW_EMPTY = "ALL ROWS PER MATCH SHOW EMPTY MATCHES"
     ALL_ROWS_OMIT_EMPTY = "ALL ROWS PER MATCH OMIT EMPTY MATCHES"
     ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS"
+    EACH_ROW = "EACH ROW, WITH THE MATCH THAT BEGINS THERE"
+
+    @property
+    def is_one_row(self) -> bool:
+        """Whether a match comes out as one row, seen from its last one."""
+        return self in (RowsPerMatch.ONE_ROW, RowsPerMatch.EACH_ROW)
+
+    @property
+    def shows_unmatched(self) -> bool:
+        """Whether rows come out that belong to no match."""
+        return self in (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED, RowsPerMatch.EACH_ROW)
+
+
+OF_CLAUSES = tuple(one for one in RowsPerMatch if one is not RowsPerMatch.EACH_ROW)
+"""Those that a clause may say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +270,13 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """An output column computed from a match. span: of its name."""
+    """An output column computed from a match. span: of its name.
+
+    over_rows: it is a function over the match's rows, also where there are none; other measures are
+    NULL on a row that has no match.
+    """
 
     name: str
     value: Scalar
     span: Span | None = field(default=None, compare=False)
+    over_rows: bool = False

@@ -29,6 +29,7 @@ from matchrec.conditions.within import OrderType
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.windows.lower import lower_window
 from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
@@ -154,7 +155,7 @@ class QueryBatch:
         self.refused: dict[str, str] = {}
         for query in queries:
             with self.refusing(query):
-                self.drafts[query] = drafted(lower(parse(query).sites[0].clause), scope=scope)
+                self.drafts[query] = drafted(plan_of(query), scope=scope)
 
     @contextmanager
     def refusing(self, query: str) -> Iterator[None]:
@@ -201,6 +202,12 @@ class QueryBatch:
         results = [projected.add(run) for run in runs]
         texts = projected.texts()
         return [texts[result] if isinstance(result, int) else result for result in results]
+
+
+def plan_of(query: str) -> MatchPlan:
+    """The plan of a query's clause or row pattern window."""
+    (site,) = parse(query).sites
+    return lower_window(site.clause, site.window) if site.window else lower(site.clause)
 
 
 def drafted(

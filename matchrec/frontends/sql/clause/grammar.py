@@ -31,7 +31,14 @@ from matchrec.frontends.sql.clause.sections import (
     read_words_after_pattern,
 )
 from matchrec.frontends.sql.clause.windows import read_windows
-from matchrec.plan.clauses import AfterMatchSkip, PartialMatches, RowsPerMatch, SkipTo, Subset
+from matchrec.plan.clauses import (
+    OF_CLAUSES,
+    AfterMatchSkip,
+    PartialMatches,
+    RowsPerMatch,
+    SkipTo,
+    Subset,
+)
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text.reserved import is_reserved
 from matchrec.source import Span
@@ -158,7 +165,7 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     return errors.measure_without_name(expression.text, expression.span)
 
 
-_ROWS_PER_MATCH = {rows.value: rows for rows in RowsPerMatch} | {
+_ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES} | {
     "ALL ROWS PER MATCH": RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 }
 

@@ -27,7 +27,14 @@ from matchrec.frontends.sql.clause.nodes import (
     WindowNode,
 )
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.clauses import AfterMatchSkip, PartialMatches, RowsPerMatch, SkipTo, Subset
+from matchrec.plan.clauses import (
+    OF_CLAUSES,
+    AfterMatchSkip,
+    PartialMatches,
+    RowsPerMatch,
+    SkipTo,
+    Subset,
+)
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span
 from tests.generators.clause_text import clause_text
@@ -171,7 +178,7 @@ CLAUSES = st.builds(
         st.builds(SortKey, EXPRESSIONS, st.none() | st.booleans(), st.none() | st.booleans())
     ),
     measures=several(st.builds(MeasureNode, EXPRESSIONS, NAMES, st.just(NOWHERE))),
-    rows_per_match=st.none() | st.sampled_from(RowsPerMatch),
+    rows_per_match=st.none() | st.sampled_from(OF_CLAUSES),
     partial=st.none() | PARTIAL,
     after_match=st.none() | SKIPS,
     search=st.none() | st.sampled_from(Search),
