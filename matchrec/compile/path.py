@@ -1,6 +1,6 @@
 """From a plan to something that can run: the whole compile path on one screen.
 
-`draft`: resolve → output columns → compile the row pattern → split → prune.
+`draft`: resolve → output columns → compile the row pattern → make tests of NOTs → split → prune.
 `link`, once Spark has said what types the columns of the draft have: type → choose → link.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from matchrec.compile.columns import build_crossing
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
+from matchrec.compile.negation import with_guards
 from matchrec.compile.task import build_task
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import RowColumn, row_column
-from matchrec.conditions.split import split
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.engine.choose import choose
@@ -48,8 +48,8 @@ def draft(
     """
     resolved = resolve(plan, columns)
     outputs = output_columns(resolved, columns, name_of)
-    pattern = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
-    conditions = split(resolved)
+    compiled = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
+    pattern, conditions = with_guards(resolved, compiled)
     return Draft(resolved, pattern, conditions, outputs, optimisations).prune()
 
 

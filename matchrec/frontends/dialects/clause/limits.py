@@ -15,6 +15,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, Ski
 from matchrec.plan.pattern import (
     Alternation,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -30,6 +31,7 @@ class Feature(Enum):
 
     SELECTION = "event selection: SKIP TILL NEXT MATCH, ALL MATCHES and the like"
     LONGEST = "LONGEST MATCH"
+    NEGATION = "NOT in PATTERN"
     WITHIN = "WITHIN"
     KEY_NAMES = "names in PARTITION BY"
     SUBSET = "SUBSET"
@@ -46,7 +48,13 @@ class Feature(Enum):
     RELUCTANT = "reluctant quantifiers"
 
 
-_OURS = {Feature.SELECTION, Feature.LONGEST, Feature.WITHIN, Feature.KEY_NAMES}
+_OURS = {
+    Feature.SELECTION,
+    Feature.LONGEST,
+    Feature.NEGATION,
+    Feature.WITHIN,
+    Feature.KEY_NAMES,
+}
 _LACKING = {
     "spark": frozenset[Feature](),
     "standard": frozenset(_OURS),
@@ -68,6 +76,7 @@ _LACKING = {
     "bigquery": frozenset(
         {
             Feature.SELECTION,
+            Feature.NEGATION,
             Feature.WITHIN,
             Feature.SUBSET,
             Feature.ALL_ROWS,
@@ -82,6 +91,7 @@ _LACKING = {
         {
             Feature.SELECTION,
             Feature.LONGEST,
+            Feature.NEGATION,
             Feature.KEY_NAMES,
             Feature.SUBSET,
             Feature.ALL_ROWS,
@@ -136,6 +146,8 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
                 yield Feature.PERMUTE, span or pattern
             case Exclusion(span=span):
                 yield Feature.EXCLUSION, span or pattern
+            case Negation(span=span):
+                yield Feature.NEGATION, span or pattern
             case PartitionStart() | PartitionEnd():
                 yield Feature.ANCHORS, pattern
             case Alternation():
