@@ -1,4 +1,4 @@
-"""NOT in a pattern that skips no rows: the tests of choices that come through one, as conditions."""
+"""NOT in a pattern that skips no rows: what the tests of choices that come through one ask."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import least_mapped
 from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import negations, variable_names
+from matchrec.plan.pattern import negations
 
 
 def with_guards(
@@ -27,8 +27,7 @@ def with_guards(
     found = negations(plan.pattern)
     if not found:
         return pattern, split(plan)
-    negated = {name for one in found for name in one.names} - set(variable_names(plan.pattern))
-    kept = tuple(one for one in plan.definitions if one.variable not in negated)
+    kept = tuple(one for one in plan.definitions if one.variable not in plan.forbidden)
     conditions = split(replace(plan, definitions=kept))
     first = len(plan.variables)
     separation = Separation(pattern.folding, first, found[0].span)

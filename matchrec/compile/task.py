@@ -43,11 +43,11 @@ def staged(plan: MatchPlan) -> Staged | None:
 
 def absent(plan: MatchPlan, absence: Absence) -> Absent:
     """An absence by ids."""
-    return Absent(
-        plan.variables.index(absence.variable),
-        None if absence.after is None else plan.members(absence.after),
-        None if absence.before is None else plan.members(absence.before),
+    after, before = (
+        None if names is None else frozenset[int]().union(*map(plan.members, names))
+        for names in (absence.after, absence.before)
     )
+    return Absent(plan.variables.index(absence.variable), after, before)
 
 
 def names(plan: MatchPlan) -> Iterator[str]:

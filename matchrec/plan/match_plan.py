@@ -78,6 +78,13 @@ class MatchPlan:
         tests = () if self.staging is None else self.staging.tests
         return (*dict.fromkeys((*mapped, *absent)), *closing, *tests)
 
+    @property
+    def forbidden(self) -> frozenset[str]:
+        """The variables under NOT and of absences to which no row is mapped."""
+        negated = (name for one in negations(self.pattern) for name in one.names)
+        absent = (one.variable for one in self.absences)
+        return frozenset((*negated, *absent)) - frozenset(variable_names(self.pattern))
+
     def members(self, name: str | None) -> frozenset[int]:
         """Ids of the primary variables that `name` stands for; None is the universal variable."""
         return self._members[name]

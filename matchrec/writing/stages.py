@@ -17,12 +17,12 @@ from matchrec.frontends.pattern import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.lower import tests_of
 from matchrec.frontends.pattern.tree import Contiguity, Stage, all_stages, named_stages
 from matchrec.plan.clauses import Definition, EventSelection
-from matchrec.plan.expression import references, with_references
+from matchrec.plan.expression import references, variable_of, with_references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Single, parts
 from matchrec.source import Source
 from matchrec.writing.names import of_variable
-from matchrec.writing.same_meaning import conjuncts, variable_of
+from matchrec.writing.same_meaning import conjuncts
 
 SELECTION = {
     Contiguity.STRICT: EventSelection.STRICT_CONTIGUITY,

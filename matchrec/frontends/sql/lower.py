@@ -14,7 +14,9 @@ from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.dialect import Dialect
 from matchrec.frontends.row_pattern.parameters import Values, fill_bounds
+from matchrec.frontends.sql.absences import of_absent_row, take_out_negations
 from matchrec.frontends.sql.clause.nodes import (
+    DefinitionNode,
     ExpressionText,
     MatchRecognize,
     MeasureNode,
@@ -23,6 +25,7 @@ from matchrec.frontends.sql.clause.nodes import (
 )
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
+    Absence,
     AfterMatchSkip,
     Definition,
     EventSelection,
@@ -35,7 +38,7 @@ from matchrec.plan.clauses import (
 )
 from matchrec.plan.expression import Scalar, with_final_semantics
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import variable_names
+from matchrec.plan.pattern import negations, variable_names
 from matchrec.plan.rules import check
 
 
@@ -51,8 +54,13 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         raise search_outside_window(clause.search.value, clause.search_span or clause.span)
     if clause.output not in (None, *ONE_OF_A_ROW) and clause.after_match is not None:
         raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
-    pattern = fill_bounds(clause.pattern, values)
-    primary = variable_names(pattern)
+    selection = clause.selection or EventSelection.STRICT_CONTIGUITY
+    output = clause.output or MatchOutput.PREFERRED
+    written = fill_bounds(clause.pattern, values)
+    windowed = clause.within is not None
+    pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
+    negated = (name for one in negations(written) for name in one.names)
+    primary = tuple(dict.fromkeys((*variable_names(written), *negated)))
     unions = tuple(subset.name for subset in clause.subsets)
     dialect = clause.dialect
     define, measures = (
@@ -68,13 +76,11 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
         within=Within(_row(clause.within, Clause.WITHIN, dialect)) if clause.within else None,
-        selection=clause.selection or EventSelection.STRICT_CONTIGUITY,
-        output=clause.output or MatchOutput.PREFERRED,
+        selection=selection,
+        output=output,
         subsets=clause.subsets,
-        definitions=tuple(
-            Definition(node.variable, _scalar(node.condition, define), node.span)
-            for node in clause.definitions
-        ),
+        definitions=tuple(_definition(node, define, absences) for node in clause.definitions),
+        absences=absences,
     )
     check(plan)
     return plan
@@ -86,6 +92,11 @@ def _row(node: ExpressionText, clause: Clause, dialect: Dialect) -> RowExpressio
 
 def _scalar(node: ExpressionText, scope: Scope) -> Scalar:
     return parse_scalar(node.text, node.span.start, scope)
+
+
+def _definition(node: DefinitionNode, scope: Scope, absences: tuple[Absence, ...]) -> Definition:
+    condition = of_absent_row(_scalar(node.condition, scope), node.variable, absences)
+    return Definition(node.variable, condition, node.span)
 
 
 def _partition_key(key: PartitionKey, dialect: Dialect) -> RowExpression:
