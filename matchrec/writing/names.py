@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.plan.clauses import Definition, Measure, Subset
+from matchrec.plan.clauses import Absence, Definition, Measure, Subset
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -21,6 +21,7 @@ from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
     Exclusion,
+    Negation,
     Permutation,
     Quantified,
     RowPattern,
@@ -51,6 +52,10 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     def subset(one: Subset) -> Subset:
         return replace(one, name=new(one.name), members=tuple(map(new, one.members)))
 
+    def absence(one: Absence) -> Absence:
+        after, before = (names and tuple(map(new, names)) for names in (one.after, one.before))
+        return replace(one, variable=new(one.variable), after=after, before=before)
+
     def new(name: str) -> str:
         return names.get(name, name)
 
@@ -61,6 +66,7 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
         pattern=with_variables(plan.pattern, new),
         subsets=tuple(map(subset, plan.subsets)),
         definitions=tuple(definitions),
+        absences=tuple(map(absence, plan.absences)),
     )
 
 
@@ -103,6 +109,8 @@ def with_variables(pattern: RowPattern, name: Callable[[str], str]) -> RowPatter
     match pattern:
         case Variable():
             return replace(pattern, name=name(pattern.name))
+        case Negation(names):
+            return replace(pattern, names=tuple(map(name, names)))
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
             return replace(pattern, parts=tuple(with_variables(part, name) for part in parts))
         case Quantified(part=part) | Exclusion(part=part):

@@ -9,7 +9,7 @@ whole pattern. Where rows follow each other nothing lies between them, and NOT s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from matchrec.errors.sql import negation as errors
@@ -19,8 +19,10 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
+    Navigation,
     Reference,
     Scalar,
+    references,
     with_references,
 )
 from matchrec.plan.pattern import (
@@ -92,34 +94,49 @@ def _beside(parts: Parts, side: str, negation: Negation) -> tuple[str, ...] | No
     raise errors.negation_beside_optional(side, negation.span)
 
 
-def of_absent_row(condition: Scalar, name: str, absences: Iterable[Absence]) -> Scalar:
-    """The condition of a variable; one that must be absent is asked of a row that is not mapped."""
-    if name not in {absence.variable for absence in absences}:
+def of_forbidden_row(condition: Scalar, name: str, pattern: RowPattern) -> Scalar:
+    """The condition of a variable under NOT, which names its row where it reads a column of it."""
+    if not any(name in one.names for one in negations(pattern)):
         return condition
-    return with_references(condition, lambda one: _of_absent_row(one, name))
+    return with_references(condition, lambda one: _of_forbidden_row(one, name))
 
 
-def _of_absent_row(reference: Reference, name: str) -> Reference:
-    """What is read of the row itself, by the variable that it is not mapped to."""
+def _of_forbidden_row(reference: Reference, name: str) -> Reference:
+    if not isinstance(reference, ColumnReference):
+        return reference
+    navigation = reference.navigation
+    if navigation.variable is None and _is_last(navigation):
+        return replace(reference, navigation=replace(navigation, variable=name))
+    return reference
+
+
+def _is_last(navigation: Navigation) -> bool:
+    return navigation.end is End.LAST and navigation.logical_offset == 0
+
+
+def check_absent_row(condition: Scalar, name: str) -> None:
+    """Raises MatchRecognizeUnsupportedError for what counts a row that is not mapped."""
+    hint = "read rows of one variable of the match, such as LAST(A.x) or count(A.*)"
+    for reference in references(condition):
+        what = _unread(reference, name)
+        if what is not None:
+            raise errors.reads_forbidden_row(what, name, reference.span, hint)
+
+
+def _unread(reference: Reference, name: str) -> str | None:
+    """What of a reference is not known of a finished match, or None."""
     match reference:
-        case ColumnReference(navigation=navigation):
-            own = navigation.variable == name
-            if navigation.logical_offset == 0 and (
-                own or (navigation.variable is None and navigation.end is End.LAST)
-            ):
-                moved = replace(navigation, variable=name, end=End.LAST)
-                return replace(reference, navigation=moved)
-            if navigation.variable is not None or navigation.end is End.FIRST:
-                return reference
-            what, span = "LAST of all variables", reference.span
-        case Classifier(span=span):
-            what = "CLASSIFIER()"
-        case Aggregate(frame=None, function=function, variable=variable, span=span) if variable in (
+        case ColumnReference(navigation=navigation) if not _is_last(navigation):
+            if navigation.variable == name:
+                return "FIRST and LAST of the row itself"
+            counts_back = navigation.variable is None and navigation.end is End.LAST
+            return "LAST of all variables" if counts_back else None
+        case Classifier():
+            return "CLASSIFIER()"
+        case Aggregate(frame=None, function=function, variable=variable) if variable in (
             None,
             name,
         ):
-            what = f"{function} over the row itself"
+            return f"{function} over the row itself"
         case _:
-            return reference
-    hint = "read rows of one variable of the match, such as LAST(A.x) or count(A.*)"
-    raise errors.reads_forbidden_row(what, name, span, hint)
+            return None

@@ -14,7 +14,7 @@ from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.dialect import Dialect
 from matchrec.frontends.row_pattern.parameters import Values, fill_bounds
-from matchrec.frontends.sql.absences import of_absent_row, take_out_negations
+from matchrec.frontends.sql.absences import check_absent_row, of_forbidden_row, take_out_negations
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
     ExpressionText,
@@ -25,7 +25,6 @@ from matchrec.frontends.sql.clause.nodes import (
 )
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
-    Absence,
     AfterMatchSkip,
     Definition,
     EventSelection,
@@ -38,7 +37,7 @@ from matchrec.plan.clauses import (
 )
 from matchrec.plan.expression import Scalar, with_final_semantics
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import negations, variable_names
+from matchrec.plan.pattern import RowPattern, negations, variable_names
 from matchrec.plan.rules import check
 
 
@@ -79,9 +78,12 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         selection=selection,
         output=output,
         subsets=clause.subsets,
-        definitions=tuple(_definition(node, define, absences) for node in clause.definitions),
+        definitions=tuple(_definition(node, define, written) for node in clause.definitions),
         absences=absences,
     )
+    for definition in plan.definitions:
+        if definition.variable in {absence.variable for absence in absences}:
+            check_absent_row(definition.condition, definition.variable)
     check(plan)
     return plan
 
@@ -94,8 +96,8 @@ def _scalar(node: ExpressionText, scope: Scope) -> Scalar:
     return parse_scalar(node.text, node.span.start, scope)
 
 
-def _definition(node: DefinitionNode, scope: Scope, absences: tuple[Absence, ...]) -> Definition:
-    condition = of_absent_row(_scalar(node.condition, scope), node.variable, absences)
+def _definition(node: DefinitionNode, scope: Scope, pattern: RowPattern) -> Definition:
+    condition = of_forbidden_row(_scalar(node.condition, scope), node.variable, pattern)
     return Definition(node.variable, condition, node.span)
 
 
