@@ -10,11 +10,20 @@ from matchrec.conditions.negation import Forbidden, Viewpoint, all_of, complemen
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, split
 from matchrec.nfa.closure import Folding
-from matchrec.nfa.compiled_pattern import CompiledPattern
+from matchrec.nfa.compiled_pattern import CompiledPattern, compile_pattern
 from matchrec.nfa.facts import least_mapped
+from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedTest:
+    """A test of rows that are mapped to a variable. definition: what it asks, by its own name."""
+
+    mapped: str
+    definition: Definition
 
 
 def with_guards(
@@ -24,19 +33,34 @@ def with_guards(
 
     Raises MatchRecognizeUnsupportedError for a NOT that may be the first of a match.
     """
-    found = negations(plan.pattern)
-    if not found:
+    if not negations(plan.pattern):
         return pattern, split(plan)
+    folding, tests = separate(plan, pattern)
+    names = tuple(test.definition.variable for test in tests)
+    program = replace(pattern.program, variables=(*plan.variables, *names))
     kept = tuple(one for one in plan.definitions if one.variable not in plan.forbidden)
     conditions = split(replace(plan, definitions=kept))
+    return CompiledPattern(program, folding), (*conditions, *(split_test(plan, t) for t in tests))
+
+
+def guarded_tests(plan: MatchPlan) -> tuple[GuardedTest, ...]:
+    """The tests of a plan, none without a NOT in its pattern."""
+    return separate(plan, compile_pattern(plan))[1] if negations(plan.pattern) else ()
+
+
+def separate(plan: MatchPlan, pattern: CompiledPattern) -> tuple[Folding, tuple[GuardedTest, ...]]:
+    """The folded pattern with tests, and the tests in order."""
     first = len(plan.variables)
-    separation = Separation(pattern.folding, first, found[0].span)
-    folding = separation.separate()
-    tests = Tests(plan, folding, first)
-    names = tuple(map(tests.name, separation.guards))
-    program = replace(pattern.program, variables=(*plan.variables, *names))
-    guarded = (tests.condition(number, guard) for number, guard in enumerate(separation.guards))
-    return CompiledPattern(program, folding), (*conditions, *guarded)
+    separation = Separation(pattern.folding, first, negations(plan.pattern)[0].span)
+    tests = Tests(plan, separation.separate(), first)
+    made = (tests.test(number, guard) for number, guard in enumerate(separation.guards))
+    return tests.folding, tuple(made)
+
+
+def split_test(plan: MatchPlan, test: GuardedTest) -> SplitCondition:
+    """Who computes what of a test."""
+    condition = ConditionSplitter(plan, test.mapped).condition(test.definition.condition)
+    return replace(condition, variable=test.definition.variable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +73,8 @@ class Tests:
 
     __test__ = False  # for pytest: no test
 
-    def condition(self, number: int, guard: Guard) -> SplitCondition:
-        """What a test asks."""
+    def test(self, number: int, guard: Guard) -> GuardedTest:
+        """The test for a guard."""
         own = self.plan.variables[guard.variable]
         definitions = (one for one in self.plan.definitions if one.variable == own)
         parts = [one.condition for one in definitions]
@@ -59,8 +83,7 @@ class Tests:
         if guard.present:
             absent = self.absent(number, guard.present, guard.variable, Forbidden.AFTER)
             parts.append(complement(all_of(absent)))
-        condition = ConditionSplitter(self.plan, own).condition(all_of(parts))
-        return replace(condition, variable=self.name(guard))
+        return GuardedTest(own, Definition(self.name(guard), all_of(parts)))
 
     def absent(self, number: int, names: Names, own: int, row: Forbidden) -> list[Scalar]:
         """That a row satisfies none of some conditions."""
