@@ -78,7 +78,7 @@ class MatchPlan:
         tests = () if self.staging is None else self.staging.tests
         return (*dict.fromkeys((*mapped, *absent)), *closing, *tests)
 
-    @property
+    @cached_property
     def forbidden(self) -> frozenset[str]:
         """The variables under NOT and of absences to which no row is mapped."""
         negated = (name for one in negations(self.pattern) for name in one.names)
