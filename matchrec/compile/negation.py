@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from matchrec.compile.guards import Guard, Names, Separation
+from matchrec.compile.separation import Names, Restriction, Separation
 from matchrec.conditions.negation import Forbidden, Viewpoint, all_of, complement
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, split
@@ -19,14 +19,14 @@ from matchrec.plan.pattern import negations
 
 
 @dataclass(frozen=True, slots=True)
-class GuardedTest:
+class NegationTest:
     """A test of rows that are mapped to a variable. definition: what it asks, by its own name."""
 
     mapped: str
     definition: Definition
 
 
-def with_guards(
+def with_negations(
     plan: MatchPlan, pattern: CompiledPattern
 ) -> tuple[CompiledPattern, tuple[SplitCondition, ...]]:
     """The pattern with tests in the place of NOTs, and the conditions of variables and tests.
@@ -43,21 +43,21 @@ def with_guards(
     return CompiledPattern(program, folding), (*conditions, *(split_test(plan, t) for t in tests))
 
 
-def guarded_tests(plan: MatchPlan) -> tuple[GuardedTest, ...]:
+def negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:
     """The tests of a plan, none without a NOT in its pattern."""
     return separate(plan, compile_pattern(plan))[1] if negations(plan.pattern) else ()
 
 
-def separate(plan: MatchPlan, pattern: CompiledPattern) -> tuple[Folding, tuple[GuardedTest, ...]]:
+def separate(plan: MatchPlan, pattern: CompiledPattern) -> tuple[Folding, tuple[NegationTest, ...]]:
     """The folded pattern with tests, and the tests in order."""
     first = len(plan.variables)
     separation = Separation(pattern.folding, first, negations(plan.pattern)[0].span)
     tests = Tests(plan, separation.separate(), first)
-    made = (tests.test(number, guard) for number, guard in enumerate(separation.guards))
+    made = (tests.test(number, one) for number, one in enumerate(separation.restrictions))
     return tests.folding, tuple(made)
 
 
-def split_test(plan: MatchPlan, test: GuardedTest) -> SplitCondition:
+def split_test(plan: MatchPlan, test: NegationTest) -> SplitCondition:
     """Who computes what of a test."""
     condition = ConditionSplitter(plan, test.mapped).condition(test.definition.condition)
     return replace(condition, variable=test.definition.variable)
@@ -73,17 +73,17 @@ class Tests:
 
     __test__ = False  # for pytest: no test
 
-    def test(self, number: int, guard: Guard) -> GuardedTest:
-        """The test for a guard."""
-        own = self.plan.variables[guard.variable]
+    def test(self, number: int, asked: Restriction) -> NegationTest:
+        """The test for a restriction."""
+        own = self.plan.variables[asked.variable]
         definitions = (one for one in self.plan.definitions if one.variable == own)
         parts = [one.condition for one in definitions]
-        parts += self.absent(number, guard.here, guard.variable, Forbidden.HERE)
-        parts += self.absent(number, guard.absent, guard.variable, Forbidden.AFTER)
-        if guard.present:
-            absent = self.absent(number, guard.present, guard.variable, Forbidden.AFTER)
+        parts += self.absent(number, asked.here, asked.variable, Forbidden.HERE)
+        parts += self.absent(number, asked.absent, asked.variable, Forbidden.AFTER)
+        if asked.present:
+            absent = self.absent(number, asked.present, asked.variable, Forbidden.AFTER)
             parts.append(complement(all_of(absent)))
-        return GuardedTest(own, Definition(self.name(guard), all_of(parts)))
+        return NegationTest(own, Definition(self.name(asked), all_of(parts)))
 
     def absent(self, number: int, names: Names, own: int, row: Forbidden) -> list[Scalar]:
         """That a row satisfies none of some conditions."""
@@ -104,10 +104,10 @@ class Tests:
             if choice.test == self.first + number
         )
 
-    def name(self, guard: Guard) -> str:
+    def name(self, asked: Restriction) -> str:
         """What a test is called."""
-        words = [self.plan.variables[guard.variable]]
-        asked = ("not", guard.here), ("before no", guard.absent), ("before", guard.present)
-        for what, names in (one for one in asked if one[1]):
+        words = [self.plan.variables[asked.variable]]
+        said = ("not", asked.here), ("before no", asked.absent), ("before", asked.present)
+        for what, names in (one for one in said if one[1]):
             words.append(f"{what} {' | '.join(self.plan.variables[n] for n in sorted(names))}")
         return " ".join(words)

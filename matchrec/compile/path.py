@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from matchrec.compile.columns import build_crossing
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.negation import with_guards
+from matchrec.compile.negation import with_negations
 from matchrec.compile.task import build_task
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import RowColumn, row_column
@@ -49,7 +49,7 @@ def draft(
     resolved = resolve(plan, columns)
     outputs = output_columns(resolved, columns, name_of)
     compiled = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
-    pattern, conditions = with_guards(resolved, compiled)
+    pattern, conditions = with_negations(resolved, compiled)
     return Draft(resolved, pattern, conditions, outputs, optimisations).prune()
 
 

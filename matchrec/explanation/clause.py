@@ -9,7 +9,7 @@ from textwrap import indent
 from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.negation import guarded_tests
+from matchrec.compile.negation import negation_tests
 from matchrec.compile.overlap import find_slice_overlap
 from matchrec.conditions.functions.formula import names_of
 from matchrec.conditions.row_column import Neighbours, show_column
@@ -193,7 +193,7 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         yield said
         yield from python_lines(executable)
         return
-    definitions = (*plan.definitions, *(one.definition for one in guarded_tests(plan)))
+    definitions = (*plan.definitions, *(one.definition for one in negation_tests(plan)))
     written = {one.variable: show_scalar(one.condition) for one in definitions}
     conditions = zip(executable.task.variables, executable.task.conditions, strict=True)
     for variable, condition in conditions:

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.compile.guards import Guard, Separation
 from matchrec.compile.lookaround import find_lookaround
+from matchrec.compile.separation import Restriction, Separation
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import Condition, Engine, Task
@@ -55,14 +55,14 @@ class Query:
         return {name: frozenset([name]) for name in self.variables} | self.subsets
 
     @cached_property
-    def compiled(self) -> tuple[CompiledPattern, tuple[Guard, ...]]:
+    def compiled(self) -> tuple[CompiledPattern, tuple[Restriction, ...]]:
         """The compiled pattern, and what its tests ask of words."""
         pattern = compiled(self.pattern, self.names, output=self.output)
         separation = Separation(pattern.folding, len(self.names), None)
         folding = separation.separate() if negations(self.pattern) else pattern.folding
-        tests = tuple(f"test {number}" for number, _ in enumerate(separation.guards))
+        tests = tuple(f"test {number}" for number, _ in enumerate(separation.restrictions))
         program = replace(pattern.program, variables=(*self.names, *tests))
-        return CompiledPattern(program, folding), tuple(separation.guards)
+        return CompiledPattern(program, folding), tuple(separation.restrictions)
 
     def satisfied(self, rows: Rows) -> Rows:
         """The rows with the tests that they satisfy among their words."""
@@ -73,7 +73,7 @@ class Query:
         return replace(rows, words=tuple(found))
 
     def tested(
-        self, partition: tuple[frozenset[str], ...], guards: tuple[Guard, ...]
+        self, partition: tuple[frozenset[str], ...], guards: tuple[Restriction, ...]
     ) -> Iterator[frozenset[str]]:
         names = self.names
         for row, following in itertools.zip_longest(partition, partition[1:], fillvalue=()):

@@ -26,7 +26,7 @@ from matchrec.api.signatures import (
     SKIP,
 )
 from matchrec.arguments import DATAFRAME, SESSION, TEXT, TEXTS, checked
-from matchrec.compile.negation import guarded_tests
+from matchrec.compile.negation import negation_tests
 from matchrec.engine.matches import RunFailure
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
@@ -262,7 +262,7 @@ class Request:
 
     def answer(self) -> Why:
         """The rows of the partition, their search, its values, words. Runs jobs."""
-        tests = ((one.mapped, one.definition) for one in guarded_tests(self.plan))
+        tests = ((one.mapped, one.definition) for one in negation_tests(self.plan))
         parts = parts_of(self.plan, self.write, tests)
         plan = replace(self.plan, measures=parts.measures, rows_per_match=RowsPerMatch.ONE_ROW)
         found = collect_partition(plan, self.relation, self.alias, self.engine, self.asked)

@@ -22,7 +22,7 @@ NONE: Names = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class Restriction:
     """What a test asks beside the condition of `variable`; ids of variables.
 
     here: that the row satisfies none of these conditions. absent: that the row after it, if there
@@ -48,14 +48,14 @@ class Place:
 class Separation:
     """Makes the states of a folding without NOTs. tests: the number of the first test.
 
-    places: what has become a state, in order. guards: of the tests, in order.
+    places: what has become a state, in order. restrictions: of the tests, in order.
     """
 
     folding: Folding
     tests: int
     span: Span | None
     places: dict[Place, int] = field(default_factory=dict)
-    guards: dict[Guard, int] = field(default_factory=dict)
+    restrictions: dict[Restriction, int] = field(default_factory=dict)
 
     def separate(self) -> Folding:
         """The folding with tests instead of NOTs."""
@@ -112,9 +112,9 @@ class Separation:
         """The choice with the test that it needs, if it needs one."""
         assert choice.variable is not None
         here = forbidden_by(choice.guard) - source.absent
-        guard = Guard(choice.variable, here, target.absent, target.present)
+        asked = Restriction(choice.variable, here, target.absent, target.present)
         found = replace(choice, guard=choice.guard & ANCHORS, target=self.places[target])
-        if guard == Guard(choice.variable):
+        if asked == Restriction(choice.variable):
             return found
-        number = self.guards.setdefault(guard, len(self.guards))
+        number = self.restrictions.setdefault(asked, len(self.restrictions))
         return replace(found, test=self.tests + number)
