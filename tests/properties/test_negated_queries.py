@@ -15,13 +15,14 @@ from tests.quick.scale import SEED, examples
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
 QUERIES_A_BATCH = 50
-EXAMPLES = examples(100)
+EXAMPLES = examples(50)
 REFUSED = (  # by name, as the documentation says
     "PATTERN may end with one NOT or with another",
     "which stands under NOT",
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_A_BATCH)))
 def test_both_engines_give_the_rows_of_the_oracle(spark: SparkSession, seed: int) -> None:
     batch = negated_batch(seed, QUERIES_A_BATCH)

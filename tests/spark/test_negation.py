@@ -13,13 +13,12 @@ import matchrec
 from matchrec import Pattern
 from tests.cases.pattern_notation import NAMES, SCHEMA, built, read_event
 from tests.generators.patterns import random_question, random_stream
-from tests.quick.scale import SEED, examples, half_of
+from tests.quick.scale import SEED, examples, some_of
 
 PATTERNS = (
     "begin(a).not_next(c).next(b)",
-    'begin(a).not_next("c").where("is_c AND x >= last(a.x)").next(b).next(d).one_or_more()'
-    ".consecutive()",
-    "begin(d).next(a).not_next(c).not_next(d).next(b)",
+    'begin(a).not_next("c").where("is_c AND x >= last(a.x)").next(b).times(2).consecutive()',
+    "begin(d).next(a).not_next(c).not_next(d2).next(b)",
     "begin(a).not_followed_by(c).followed_by(b)",
     'begin(a).followed_by(d).not_followed_by("c").where("is_c AND x > a.x").followed_by(b)',
     "begin(a).not_followed_by(c).not_followed_by(d).followed_by_any(b)",
@@ -69,11 +68,12 @@ def assert_same(streams: DataFrame, pattern: Pattern) -> None:
     assert found == times(matchrec.detect(streams, pattern, order_by="n", partition_by="p")), text
 
 
-@pytest.mark.parametrize("calls", half_of(PATTERNS))
+@pytest.mark.parametrize("calls", some_of(PATTERNS))
 def test_sql_finds_what_detect_does(streams: DataFrame, calls: str) -> None:
     assert_same(streams, built(calls, Pattern))
 
 
+@pytest.mark.slow
 def test_random_patterns_find_the_same(streams: DataFrame) -> None:
-    for pattern in random_patterns(examples(8)):
+    for pattern in random_patterns(examples(6)):
         assert_same(streams, pattern)
