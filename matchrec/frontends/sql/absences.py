@@ -25,6 +25,7 @@ from matchrec.plan.expression import (
     references,
     with_references,
 )
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Concatenation,
     Negation,
@@ -94,9 +95,14 @@ def _beside(parts: Parts, side: str, negation: Negation) -> tuple[str, ...] | No
     raise errors.negation_beside_optional(side, negation.span)
 
 
+def negated_names(pattern: RowPattern) -> tuple[str, ...]:
+    """The variables under NOT."""
+    return tuple(name for one in negations(pattern) for name in one.names)
+
+
 def of_forbidden_row(condition: Scalar, name: str, pattern: RowPattern) -> Scalar:
     """The condition of a variable under NOT, which names its row where it reads a column of it."""
-    if not any(name in one.names for one in negations(pattern)):
+    if name not in negated_names(pattern):
         return condition
     return with_references(condition, lambda one: _of_forbidden_row(one, name))
 
@@ -114,13 +120,15 @@ def _is_last(navigation: Navigation) -> bool:
     return navigation.end is End.LAST and navigation.logical_offset == 0
 
 
-def check_absent_row(condition: Scalar, name: str) -> None:
+def check_absent_rows(plan: MatchPlan) -> None:
     """Raises MatchRecognizeUnsupportedError for what counts a row that is not mapped."""
     hint = "read rows of one variable of the match, such as LAST(A.x) or count(A.*)"
-    for reference in references(condition):
-        what = _unread(reference, name)
-        if what is not None:
-            raise errors.reads_forbidden_row(what, name, reference.span, hint)
+    absent = {absence.variable for absence in plan.absences}
+    for one in plan.definitions:
+        for reference in references(one.condition) if one.variable in absent else ():
+            what = _unread(reference, one.variable)
+            if what is not None:
+                raise errors.reads_forbidden_row(what, one.variable, reference.span, hint)
 
 
 def _unread(reference: Reference, name: str) -> str | None:

@@ -14,7 +14,12 @@ from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.dialect import Dialect
 from matchrec.frontends.row_pattern.parameters import Values, fill_bounds
-from matchrec.frontends.sql.absences import check_absent_row, of_forbidden_row, take_out_negations
+from matchrec.frontends.sql.absences import (
+    check_absent_rows,
+    negated_names,
+    of_forbidden_row,
+    take_out_negations,
+)
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
     ExpressionText,
@@ -37,7 +42,7 @@ from matchrec.plan.clauses import (
 )
 from matchrec.plan.expression import Scalar, with_final_semantics
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import RowPattern, negations, variable_names
+from matchrec.plan.pattern import RowPattern, variable_names
 from matchrec.plan.rules import check
 
 
@@ -49,17 +54,13 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     >>> plan.variables, plan.rows_per_match.value, plan.after_match.to.value
     (('A', 'B'), 'ONE ROW PER MATCH', 'PAST LAST ROW')
     """
-    if clause.search:
-        raise search_outside_window(clause.search.value, clause.search_span or clause.span)
-    if clause.output not in (None, *ONE_OF_A_ROW) and clause.after_match is not None:
-        raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
+    _check_words(clause)
     selection = clause.selection or EventSelection.STRICT_CONTIGUITY
     output = clause.output or MatchOutput.PREFERRED
     written = fill_bounds(clause.pattern, values)
     windowed = clause.within is not None
     pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
-    negated = (name for one in negations(written) for name in one.names)
-    primary = tuple(dict.fromkeys((*variable_names(written), *negated)))
+    primary = tuple(dict.fromkeys((*variable_names(written), *negated_names(written))))
     unions = tuple(subset.name for subset in clause.subsets)
     dialect = clause.dialect
     define, measures = (
@@ -81,11 +82,17 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         definitions=tuple(_definition(node, define, written) for node in clause.definitions),
         absences=absences,
     )
-    for definition in plan.definitions:
-        if definition.variable in {absence.variable for absence in absences}:
-            check_absent_row(definition.condition, definition.variable)
+    check_absent_rows(plan)
     check(plan)
     return plan
+
+
+def _check_words(clause: MatchRecognize) -> None:
+    """Raises MatchRecognizeError for words that do not go together."""
+    if clause.search:
+        raise search_outside_window(clause.search.value, clause.search_span or clause.span)
+    if clause.output not in (None, *ONE_OF_A_ROW) and clause.after_match is not None:
+        raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
 
 
 def _row(node: ExpressionText, clause: Clause, dialect: Dialect) -> RowExpression:
