@@ -73,13 +73,8 @@ def may_have_one(plan: MatchPlan) -> bool:
     has_absent = bool(plan.absences or negations(plan.pattern))
     is_plain = plan.staging is None and plan.closing is None and plan.partial is None
     ascends = plan.order_by and not plan.order_by[0].descending
-    return bool(
-        ascends
-        and is_plain
-        and not has_absent
-        and not has_own
-        and plan.output is not MatchOutput.GRAPH
-    )
+    chosen = plan.output is not MatchOutput.GRAPH
+    return bool(ascends and is_plain and chosen and not has_absent and not has_own)
 
 
 def row_of(plan: MatchPlan, follow: FollowSets, variable: str) -> RowOf:
