@@ -12,6 +12,7 @@ from matchrec.plan.clauses import (
     ColumnOrder,
     Definition,
     EventSelection,
+    Gap,
     MatchOutput,
     Measure,
     PartialMatches,
@@ -23,7 +24,7 @@ from matchrec.plan.clauses import (
     goes_beyond_preferred,
 )
 from matchrec.plan.expression import MATCHED_ROWS, Aggregate, references
-from matchrec.plan.pattern import RowPattern, variable_names
+from matchrec.plan.pattern import RowPattern, negations, variable_names
 from matchrec.plan.stages import Staging
 
 
@@ -47,6 +48,7 @@ class MatchPlan:
     after_match: AfterMatchSkip = AfterMatchSkip()
     within: Within | None = None
     within_rows: int | None = None
+    gaps: tuple[Gap, ...] = ()
     equal: tuple[RowExpression, ...] = ()
     subsets: tuple[Subset, ...] = ()
     definitions: tuple[Definition, ...] = ()
@@ -62,6 +64,17 @@ class MatchPlan:
         return (*self.partition_by, *self.equal)
 
     @property
+    def intervals(self) -> tuple[RowExpression, ...]:
+        """How far rows may lie apart: the whole match, then the windows inside of it."""
+        whole = () if self.within is None else (self.within.interval,)
+        return (*whole, *(gap.interval for gap in self.gaps))
+
+    @property
+    def row_gap(self) -> Gap | None:
+        """The window between each row and the next one, if there is one."""
+        return next((one for one in self.gaps if one.to is None), None)
+
+    @property
     def selects(self) -> bool:
         """Whether it is event selection: rows may be skipped, or all matches are asked for."""
         return goes_beyond_preferred(self.selection, self.output, self.absences, self.closing)
@@ -70,14 +83,23 @@ class MatchPlan:
     def variables(self) -> tuple[str, ...]:
         """Primary variables in order of first appearance; a variable's id is its index.
 
-        Behind those of the pattern stand names to which no row is mapped: those of absences, whose
-        conditions are about rows that must not be there, `closing`, whose condition must hold of a
-        whole match, and the tests of stages.
+        Behind those of the pattern stand names to which no row is mapped: those under NOT and of
+        absences, whose conditions are about rows that must not be there, `closing`, whose condition
+        must hold of a whole match, and the tests of stages.
         """
-        absent = tuple(absence.variable for absence in self.absences)
+        mapped = variable_names(self.pattern)
+        negated = (name for one in negations(self.pattern) for name in one.names)
+        absent = (*negated, *(one.variable for one in self.absences))
         closing = () if self.closing is None else (self.closing,)
         tests = () if self.staging is None else self.staging.tests
-        return (*variable_names(self.pattern), *absent, *closing, *tests)
+        return (*dict.fromkeys((*mapped, *absent)), *closing, *tests)
+
+    @cached_property
+    def forbidden(self) -> frozenset[str]:
+        """The variables under NOT and of absences to which no row is mapped."""
+        negated = (name for one in negations(self.pattern) for name in one.names)
+        absent = (one.variable for one in self.absences)
+        return frozenset((*negated, *absent)) - frozenset(variable_names(self.pattern))
 
     def members(self, name: str | None) -> frozenset[int]:
         """Ids of the primary variables that `name` stands for; None is the universal variable."""

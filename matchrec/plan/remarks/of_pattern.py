@@ -19,6 +19,7 @@ from matchrec.plan.pattern import (
     Concatenation,
     Empty,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -40,10 +41,11 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         yield empty_matches(show(plan.pattern), plan.pattern.span)
         return
     defined = {definition.variable for definition in plan.definitions}
+    has_window = plan.within is not None or plan.row_gap is not None
     for loop in last_loops(plan.pattern):
         if not loop.greedy and is_preferred:
             yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)
-        elif loop.greedy and defined and plan.within is None and takes_any_row(loop, defined):
+        elif loop.greedy and defined and not has_window and takes_any_row(loop, defined):
             yield any_rows(show(loop.part), show(loop), loop.span)
 
 
@@ -83,8 +85,9 @@ def last_loops(pattern: RowPattern) -> Iterator[Quantified]:
 
 def may_be_left_out(pattern: RowPattern) -> bool:
     """Whether nothing needs to stand for it, anywhere in the partition."""
-    anchored = any(isinstance(node, PartitionStart | PartitionEnd) for node in walk(pattern))
-    return may_be_empty(pattern) and not anchored
+    conditional = PartitionStart | PartitionEnd | Negation
+    asks = any(isinstance(node, conditional) for node in walk(pattern))
+    return may_be_empty(pattern) and not asks
 
 
 def instead_of(loop: Quantified) -> tuple[str, str]:

@@ -9,10 +9,11 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import writing as errors
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.pattern import Contiguity, Pattern, PatternQuery
+from matchrec.frontends.pattern.durations import duration
 from matchrec.frontends.pattern.lower import tests_of
 from matchrec.frontends.pattern.show import calls
 from matchrec.frontends.pattern.tree import all_stages
-from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.clauses import MatchOutput, RowExpression
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -21,7 +22,14 @@ from matchrec.plan.expression import (
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Concatenation, Quantified, RowPattern, Variable, show_name
+from matchrec.plan.pattern import (
+    Concatenation,
+    Negation,
+    Quantified,
+    RowPattern,
+    Variable,
+    show_name,
+)
 from matchrec.plan.show import show_reference
 from matchrec.plan.simplify import simplify
 from matchrec.plan.text.sql_text import as_operand
@@ -29,7 +37,14 @@ from matchrec.source import Span
 from matchrec.writing.columns import is_path
 from matchrec.writing.forms import as_all_matches, starts_one, top, with_named_rows
 from matchrec.writing.languages.components import bare
-from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions, refuse_sase_only
+from matchrec.writing.languages.limits import (
+    notes_on_nulls,
+    refuse_directions,
+    refuse_gaps,
+    refuse_sase_only,
+)
+from matchrec.writing.negations import between_primary, pattern_with_absences
+from matchrec.writing.neighbours import with_near
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import SOME_ORDER, Reading
 from matchrec.writing.same_meaning import shape_of, split
@@ -42,13 +57,16 @@ Append = Callable[[str | Pattern], Pattern]
 def for_pattern(reading: Reading) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that a Pattern can say, and notes on what it cannot."""
     refuse_sase_only(reading, LANGUAGE)
+    refuse_gaps(reading, LANGUAGE)
     plan, places = with_named_rows(as_all_matches(reading.plan)), reading.places
     if plan.output is not MatchOutput.ALL and not overlap_only(plan):
         what = f"{plan.output.value} where a row can start several matches"
         hint = "write ALL MATCHES behind PATTERN"
         raise errors.cannot_write(LANGUAGE, what, places.output, hint)
     refuse_directions(plan.order_by, LANGUAGE)
-    return replace(plan, measures=(), subsets=()), tuple(_notes(reading, plan))
+    absences = tuple(between_primary(one, plan) for one in plan.absences)
+    kept = replace(plan, measures=(), subsets=(), absences=absences)
+    return kept, tuple(_notes(reading, plan))
 
 
 def overlap_only(plan: MatchPlan) -> bool:
@@ -74,12 +92,18 @@ def _notes(reading: Reading, plan: MatchPlan) -> Iterator[Note]:
 def write_pattern(plan: MatchPlan) -> Pattern:
     """The pattern. The plan is one of `for_pattern`."""
     stages = Stages(plan, CONTIGUITY[plan.selection])
-    pattern = stages.sequence(simplify(plan.pattern))
-    if plan.within is None:
-        return pattern
-    window = plan.within.interval
+    pattern = stages.sequence(simplify(pattern_with_absences(plan)))
+    for window in plan.intervals:
+        pattern = with_window(pattern, window, plan)
+    return pattern
+
+
+def with_window(pattern: Pattern, window: RowExpression, plan: MatchPlan) -> Pattern:
+    """The pattern with one of the plan's windows."""
     try:
-        return pattern.within(window.text)
+        if plan.within is not None and window is plan.within.interval:
+            return pattern.within(window.text)
+        return with_near(pattern, duration(window.text, "within"))
     except MatchRecognizeError as error:
         what = f"this window: {error.message}"
         raise errors.cannot_write(LANGUAGE, what, window.span) from error
@@ -121,8 +145,19 @@ class Stages:
         first, *others = top(pattern)
         found = self.stage(first, Pattern.begin)
         for part in others:
-            found = self.stage(part, getattr(found, self.contiguity.value))
+            if isinstance(part, Negation):
+                found = self.forbidding(found, part)
+            else:
+                found = self.stage(part, getattr(found, self.contiguity.value))
         return found
+
+    def forbidding(self, pattern: Pattern, negation: Negation) -> Pattern:
+        """With NOTs."""
+        strict = self.contiguity is Contiguity.STRICT
+        for name in negation.names:
+            appended = pattern.not_next(name) if strict else pattern.not_followed_by(name)
+            pattern = self.single(appended, name)
+        return pattern
 
     def stage(self, part: RowPattern, append: Append) -> Pattern:
         """One more stage."""

@@ -11,6 +11,7 @@ from matchrec.plan.clauses import (
     AfterMatchSkip,
     Definition,
     EventSelection,
+    Gap,
     MatchOutput,
     Measure,
     PartialMatches,
@@ -31,7 +32,7 @@ from matchrec.plan.expression import (
     Term,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Concatenation, Exclusion, Quantified, Variable
+from matchrec.plan.pattern import Concatenation, Exclusion, Negation, Quantified, Variable
 from matchrec.source import Span
 
 A, B = Variable("A"), Variable("B")
@@ -83,6 +84,11 @@ FORBIDDEN = [
         "unknown pattern variable `C` in SUBSET",
     ),
     (
+        rules.negated_variables_have_no_rows,
+        MatchPlan(Concatenation((A, Negation(("B",)))), subsets=(Subset("U", ("A", "B")),)),
+        "`B` in SUBSET stands under NOT in PATTERN: no row is mapped to it",
+    ),
+    (
         rules.definitions_are_of_primary_variables,
         MatchPlan(AB, subsets=(Subset("U", ("A",)),), definitions=(Definition("U", TRUE),)),
         "DEFINE of `U`, which SUBSET makes a union variable",
@@ -113,6 +119,15 @@ FORBIDDEN = [
         "two measures named `total` in MEASURES",
     ),
     (rules.within_has_an_order, MatchPlan(AB, within=WITHIN), "WITHIN without ORDER BY"),
+    (
+        rules.gaps_are_between_two_variables,
+        MatchPlan(
+            AB,
+            order_by=(SortItem(RowExpression("ts")),),
+            gaps=(Gap(RowExpression("1"), "A", "C"),),
+        ),
+        "unknown pattern variable `C` in WITHIN",
+    ),
     (
         rules.classifiers_are_of_selected_rows,
         MatchPlan(

@@ -17,6 +17,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, Ski
 from matchrec.plan.pattern import (
     Alternation,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -32,7 +33,9 @@ class Feature(Enum):
 
     SELECTION = "event selection: SKIP TILL NEXT MATCH, ALL MATCHES and the like"
     LONGEST = "LONGEST MATCH"
+    NEGATION = "NOT in PATTERN"
     WITHIN = "WITHIN"
+    GAPS = "WITHIN between rows or variables"
     KEY_NAMES = "names in PARTITION BY"
     SUBSET = "SUBSET"
     ALL_ROWS = "ALL ROWS PER MATCH"
@@ -53,7 +56,9 @@ class Feature(Enum):
 _OURS = {
     Feature.SELECTION,
     Feature.LONGEST,
+    Feature.NEGATION,
     Feature.WITHIN,
+    Feature.GAPS,
     Feature.KEY_NAMES,
     Feature.PARTIAL,
     Feature.MATCHED_ROWS,
@@ -80,7 +85,9 @@ _LACKING = {
         {
             Feature.SELECTION,
             Feature.MATCHED_ROWS,
+            Feature.NEGATION,
             Feature.WITHIN,
+            Feature.GAPS,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
@@ -96,6 +103,8 @@ _LACKING = {
             Feature.SELECTION,
             Feature.MATCHED_ROWS,
             Feature.LONGEST,
+            Feature.GAPS,
+            Feature.NEGATION,
             Feature.KEY_NAMES,
             Feature.SUBSET,
             Feature.ALL_ROWS,
@@ -134,6 +143,7 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
         yield Feature.SELECTION, Span(pattern.end, pattern.end + 1)
     if clause.within:
         yield Feature.WITHIN, clause.within.span
+    yield from ((Feature.GAPS, gap.span) for gap in clause.gaps)
     for key in clause.partition_by:
         if key.name is not None:
             yield Feature.KEY_NAMES, key.span
@@ -155,6 +165,8 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
                 yield Feature.PERMUTE, span or pattern
             case Exclusion(span=span):
                 yield Feature.EXCLUSION, span or pattern
+            case Negation(span=span):
+                yield Feature.NEGATION, span or pattern
             case PartitionStart() | PartitionEnd():
                 yield Feature.ANCHORS, pattern
             case Alternation():
