@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
-from tests.quick.scale import FULL, LONG_RUN, choose_settings_of_spark
+from tests.quick.scale import FULL, LONG_RUN, choose_settings_of_spark, is_now
 
 # A run is the same each time; a long run draws other examples each time.
 settings.register_profile("matchrec", derandomize=LONG_RUN is None)
@@ -26,23 +27,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)  # before -m is looked at
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if has_larger_form(item) or is_slow(item):
+        if any(map(item.get_closest_marker, ("slow", "one_of"))) or has_larger_form(item):
             item.add_marker(pytest.mark.larger)
-    if not FULL:
-        config.hook.pytest_deselected(items=[item for item in items if is_slow(item)])
-        items[:] = [item for item in items if not is_slow(item)]
+    if not any("::" in argument for argument in config.args):  # else somebody wants this one
+        left = set(items) - set(in_this_run(items))
+        config.hook.pytest_deselected(items=[*left])
+        items[:] = [item for item in items if item not in left]
 
 
-def is_slow(item: pytest.Item) -> bool:
-    """Whether only a full run has the time for it."""
-    return item.get_closest_marker("slow") is not None
+def in_this_run(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """What a run does of all tests: slow ones in a full run, of others a part in each."""
+    numbers: Counter[str] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("one_of")
+        number = numbers[item.location[0]]
+        numbers[item.location[0]] += 1
+        if mark is not None and not is_now(number, *mark.args):
+            continue
+        if FULL or item.get_closest_marker("slow") is None:
+            yield item
 
 
 def has_larger_form(item: pytest.Item) -> bool:
     """Whether its module asks how much to do."""
     assert isinstance(item, pytest.Function)
-    scales = ("examples", "some_of", "half_of", "together")
-    return any(hasattr(item.module, name) for name in scales)
+    return any(hasattr(item.module, name) for name in ("examples", "some_of"))
 
 
 def small_session(*, connect: bool = False) -> SparkSession:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-import sys
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -29,6 +28,8 @@ from matchrec.cli.rows import table_text
 from tests.pages.blocks import Block, blocks
 from tests.pages.tables import register_tables
 from tests.quick.embedded import commands_in, invoke
+
+pytestmark = pytest.mark.one_of(2)
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -79,20 +80,6 @@ def run_command(line: str) -> str:
     result = invoke(*arguments)
     assert result.exit_code == 0, result.stderr
     return result.stdout
-
-
-def commands() -> list[str]:
-    """The `matchrec` commands of all pages."""
-    shells = [one for page in PAGES for one in blocks(page) if one.language == "sh"]
-    lines = [line for block in shells for line in block.code.splitlines()]
-    return [line for line in lines if line.startswith("matchrec ")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("line", commands())
-def test_commands_run_as_programs(line: str) -> None:
-    command = [sys.executable, "-m", *shlex.split(line)]
-    subprocess.run(command, cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -14,6 +14,8 @@ from pyspark.sql import SparkSession
 
 import matchrec
 
+pytestmark = pytest.mark.one_of(2)
+
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 MODULES = [

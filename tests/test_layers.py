@@ -60,7 +60,16 @@ MAY_IMPORT = {
         "output",
         "compile",
     },
-    "tracing": {"source", "plan", "conditions", "nfa", "evaluate", "engine", "explanation"},
+    "tracing": {
+        "source",
+        "pictures",
+        "plan",
+        "conditions",
+        "nfa",
+        "evaluate",
+        "engine",
+        "explanation",
+    },
     "spark": {
         "source",
         "errors",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.api.sase import sase_output
-from matchrec.api.signatures import QUERY, READS, TABLE, WRITES
-from matchrec.arguments import TEXT, TEXTS, OneOf, checked
+from matchrec.api.signatures import ARGUMENTS, QUERY, READS, TABLE, WRITES
+from matchrec.arguments import checked
 from matchrec.errors import calls as call_errors
 from matchrec.errors import writing as errors
 from matchrec.frontends.arguments import keys, orders
@@ -28,10 +28,7 @@ LANGUAGES = {"sase": "SASE+", "pattern": "a Pattern"}
     read=READS,
     write=WRITES,
     table=TABLE,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    type_column=TEXT,
-    output=OneOf(("all", "non_overlapping")),
+    **ARGUMENTS,
 )
 def convert(  # noqa: PLR0913 -- public signature
     query: str | Pattern,

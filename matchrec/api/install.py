@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.query_call import QueryCall
-from matchrec.api.signatures import ARGS, DIALECT, ENGINE, FRAMES, MAX_STEPS
-from matchrec.arguments import SESSION, checked
+from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES
+from matchrec.arguments import checked
 from matchrec.frontends.sql import Query, may_have_clause
 from matchrec.spark.execute import Options
 from matchrec.spark.sessions import installed
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-@checked(spark=SESSION, engine=ENGINE, dialect=DIALECT, max_steps=MAX_STEPS)
+@checked(**ARGUMENTS)
 def install(
     spark: SparkSession,
     engine: str = "auto",
@@ -58,13 +58,17 @@ def install(
             return None
         own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
         call = QueryCall(session, query, args, frames)
-        with call.naming_dialect(own):
-            return answer(call, call.read(own), options)
+
+        def one(statement: QueryCall) -> DataFrame | None:
+            with statement.naming_dialect(own):
+                return answer(statement, statement.read(own), options)
+
+        return call.run(own, one)
 
     installed.put(spark, sql)
 
 
-@checked(spark=SESSION)
+@checked(**ARGUMENTS)
 def uninstall(spark: SparkSession) -> None:
     """`spark.sql` is again what it was before `install`; nothing happens without one.
 

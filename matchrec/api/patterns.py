@@ -10,8 +10,8 @@ from pyspark.errors import AnalysisException
 
 from matchrec.api.inputs import dialect_of, relation_of
 from matchrec.api.remarks import Remarks, remarks_in, shown, warn
-from matchrec.api.signatures import COUNTERS, ENGINE, PATTERN, SKIP, TRANSPORT
-from matchrec.arguments import DATAFRAME, FLAG, TEXTS, OneOf, checked
+from matchrec.api.signatures import ARGUMENTS
+from matchrec.arguments import OneOf, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
@@ -37,18 +37,7 @@ EVENT_FORMS = {
 }
 
 
-@checked(
-    df=DATAFRAME,
-    pattern=PATTERN,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    skip=SKIP,
-    form=OneOf(tuple(EVENT_FORMS)),
-    timeouts=FLAG,
-    engine=ENGINE,
-    transport=TRANSPORT,
-    counters=COUNTERS,
-)
+@checked(form=OneOf(tuple(EVENT_FORMS)), **ARGUMENTS)
 def detect(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     pattern: Pattern,
@@ -90,21 +79,12 @@ def detect(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine, transport, counters=counters, streams=True))
+    executed, found = query.executed(Options(engine, transport, counters=counters))
     warn(*found)
     return executed.dataframe
 
 
-@checked(
-    df=DATAFRAME,
-    pattern=PATTERN,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    skip=SKIP,
-    form=OneOf(tuple(EVENT_FORMS)),
-    timeouts=FLAG,
-    engine=ENGINE,
-)
+@checked(form=OneOf(tuple(EVENT_FORMS)), **ARGUMENTS)
 def explain_pattern(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     pattern: Pattern,
@@ -129,8 +109,10 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine, streams=True))
-    clause = ExplainedClause(executed.plan, executed.executable, warnings=shown(found))
+    executed, found = query.executed(Options(engine))
+    clause = ExplainedClause(
+        executed.plan, executed.executable, warnings=shown(found), is_stream=executed.is_stream
+    )
     return Explanation((clause,))
 
 

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING
 
 from matchrec.api.inputs import dialect_of, relation_of
 from matchrec.api.remarks import Remarks, remarks_in, shown, warn
-from matchrec.api.signatures import (
-    COUNTERS,
-    ENGINE,
-    OPTIMISATIONS,
-    TRANSPORT,
-)
-from matchrec.arguments import DATAFRAME, TEXT, TEXTS, OneOf, checked
+from matchrec.api.signatures import ARGUMENTS
+from matchrec.arguments import DATAFRAME, OneOf, checked
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible
@@ -37,19 +32,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@checked(
-    df=DATAFRAME,
-    text=TEXT,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    type_column=TEXT,
-    output=OneOf(("all", "non_overlapping")),
-    form=OneOf(("verbose", "compressed")),
-    engine=ENGINE,
-    transport=TRANSPORT,
-    counters=COUNTERS,
-    optimisations=OPTIMISATIONS,
-)
+FORM = OneOf(("verbose", "compressed"))
+
+
+@checked(form=FORM, **ARGUMENTS)
 def sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
@@ -95,22 +81,12 @@ def sase(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, transport, optimisations, counters, streams=True))
+    executed = query.executed(Options(engine, transport, optimisations, counters))
     warn(*query.remarks(executed))
     return executed.dataframe
 
 
-@checked(
-    df=DATAFRAME,
-    text=TEXT,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    type_column=TEXT,
-    output=OneOf(("all", "non_overlapping")),
-    form=OneOf(("verbose", "compressed")),
-    engine=ENGINE,
-    optimisations=OPTIMISATIONS,
-)
+@checked(form=FORM, **ARGUMENTS)
 def explain_sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
@@ -134,9 +110,12 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, optimisations=optimisations, streams=True))
+    executed = query.executed(Options(engine, optimisations=optimisations))
     found = shown(query.remarks(executed))
-    return Explanation((ExplainedClause(executed.plan, executed.executable, warnings=found),))
+    clause = ExplainedClause(
+        executed.plan, executed.executable, warnings=found, is_stream=executed.is_stream
+    )
+    return Explanation((clause,))
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,19 @@
-"""What each argument of the public functions may be; a name means the same in all of them."""
+"""What each argument of the public functions may be."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from types import MappingProxyType
 
 from matchrec.arguments import (
+    DATAFRAME,
+    FLAG,
+    SESSION,
+    TEXT,
+    TEXTS,
     Kind,
     OneOf,
     all_of,
@@ -74,6 +81,11 @@ QUERY = Kind(
     lambda given: isinstance(given, str | Pattern),
     'write "SELECT ...", or matchrec.Pattern.begin("a")...',
 )
+COVERED = Kind(
+    "a text with a MATCH_RECOGNIZE clause",
+    instance_of(str),
+    'write "SELECT ..."; the runs of a Pattern are counted by counters=matchrec.Counters()',
+)
 MAX_STEPS = Kind(
     "a whole number of 1 or more, how often a condition on the run may be asked, or None",
     lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),
@@ -89,6 +101,7 @@ COUNTERS = Kind(
     lambda given: given is None or isinstance(given, Counters),
     "write counters = matchrec.Counters(), and pass counters=counters",
 )
+OUTPUT = OneOf(("all", "non_overlapping"))
 OPTIMISATIONS = Kind(
     "Optimisations",
     instance_of(Optimisations),
@@ -123,3 +136,31 @@ CLAUSE = Kind(
     ),
     "write clause=1",
 )
+
+ARGUMENTS: Mapping[str, Kind | OneOf] = MappingProxyType(
+    {
+        "args": ARGS,
+        "counters": COUNTERS,
+        "df": DATAFRAME,
+        "dialect": DIALECT,
+        "engine": ENGINE,
+        "frames": FRAMES,
+        "limit": LIMIT,
+        "max_steps": MAX_STEPS,
+        "optimisations": OPTIMISATIONS,
+        "order_by": TEXTS,
+        "output": OUTPUT,
+        "partition": PARTITION,
+        "partition_by": TEXTS,
+        "pattern": PATTERN,
+        "row": ROW,
+        "skip": SKIP,
+        "slices": SLICES,
+        "spark": SESSION,
+        "text": TEXT,
+        "timeouts": FLAG,
+        "transport": TRANSPORT,
+        "type_column": TEXT,
+    }
+)
+"""The arguments whose name means the same in all functions; what others mean stands at each."""

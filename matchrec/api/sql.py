@@ -8,42 +8,26 @@ from matchrec.api.binding import Arguments
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import relation_of
 from matchrec.api.query_call import QueryCall
-from matchrec.api.remarks import remarks_in, shown, warn
+from matchrec.api.remarks import Remarks, remarks_on, shown, warn
 from matchrec.api.signatures import (
-    ARGS,
-    COUNTERS,
-    DIALECT,
-    ENGINE,
-    FRAMES,
-    MAX_STEPS,
-    SLICES,
-    TRANSPORT,
+    ARGUMENTS,
 )
 from matchrec.api.suggestions import naming_dialect
-from matchrec.arguments import DATAFRAME, FLAG, SESSION, TEXT, checked
+from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.explanation.shuffles import Shuffled, shuffle_lines
 from matchrec.frontends.sql.lower import lower
+from matchrec.spark.after.rows_of import explode_rows
 from matchrec.spark.counters import Counters
-from matchrec.spark.execute import Options, execute
+from matchrec.spark.execute import Executed, Options, execute
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-@checked(
-    spark=SESSION,
-    query=TEXT,
-    args=ARGS,
-    dialect=DIALECT,
-    engine=ENGINE,
-    transport=TRANSPORT,
-    max_steps=MAX_STEPS,
-    slices=SLICES,
-    counters=COUNTERS,
-    frames=FRAMES,
-)
+@checked(query=TEXT, **ARGUMENTS)
 def sql(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -58,6 +42,9 @@ def sql(  # noqa: PLR0913 -- public signature
     **frames: Any,
 ) -> DataFrame:
     """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
+
+    Of a script, BEGIN ... END, with clauses the statements run in turn, and the last query's rows
+    are the result.
 
     args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
     `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
@@ -92,25 +79,23 @@ def sql(  # noqa: PLR0913 -- public signature
     check_session(spark)
     call = QueryCall(spark, query, args, frames)
     options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
+    result = call.run(dialect, lambda one: _result(one, dialect, options))
+    return spark.sql(query, args, **frames) if result is None else result
+
+
+def _result(call: QueryCall, dialect: str, options: Options) -> DataFrame | None:
+    """The result of a statement; None of one that Spark reads as it is."""
     with call.naming_dialect(dialect):
         parsed = call.read(dialect)
         if parsed.sites:
             result = call.evaluation(parsed, options).dataframe()
-            return result if counters is None else counters.of_query(result)
-    return spark.sql(parsed.source.text, args, **frames)
+            return result if options.counters is None else options.counters.of_query(result)
+        if parsed.source.text == call.text:
+            return None
+    return call.spark.sql(parsed.source.text, call.args, **call.frames)
 
 
-@checked(
-    spark=SESSION,
-    query=TEXT,
-    args=ARGS,
-    dialect=DIALECT,
-    engine=ENGINE,
-    max_steps=MAX_STEPS,
-    slices=SLICES,
-    analyze=FLAG,
-    frames=FRAMES,
-)
+@checked(query=TEXT, analyze=FLAG, **ARGUMENTS)
 def explain(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -145,12 +130,11 @@ def explain(  # noqa: PLR0913 -- public signature
         options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
         evaluation = call.evaluation(parsed, options)
         executed = evaluation.all()
+    notes = shuffle_lines([shuffled_by(one) for one in executed])
     explanation = Explanation(
         tuple(
-            ExplainedClause(
-                one.plan, one.executable, one.keys, slices, shown(evaluation.remarks(one))
-            )
-            for one in executed
+            _explained(one, slices, evaluation.remarks(one), shuffle)
+            for one, shuffle in zip(executed, notes, strict=True)
         )
     )
     if counters is None:
@@ -159,16 +143,26 @@ def explain(  # noqa: PLR0913 -- public signature
     return explanation.with_counters(counters)
 
 
-@checked(
-    df=DATAFRAME,
-    clause=TEXT,
-    dialect=DIALECT,
-    engine=ENGINE,
-    transport=TRANSPORT,
-    max_steps=MAX_STEPS,
-    slices=SLICES,
-    counters=COUNTERS,
-)
+def _explained(
+    one: Executed, slices: int, found: Remarks, shuffle: tuple[str, ...]
+) -> ExplainedClause:
+    warned = shown(found)
+    return ExplainedClause(
+        one.plan, one.executable, one.keys, slices, warned, shuffle, one.is_stream
+    )
+
+
+def shuffled_by(executed: Executed) -> Shuffled | None:
+    """What a clause has Spark shuffle."""
+    if executed.shuffled is None:
+        return None
+    rows, columns = executed.shuffled
+    keys = [key.text for key in executed.plan.keys]
+    keys += [f"{item.expression.text} {item.direction}" for item in executed.plan.order_by]
+    return Shuffled(rows, tuple(keys), columns)
+
+
+@checked(clause=TEXT, **ARGUMENTS)
 def match_recognize(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     clause: str,
@@ -205,9 +199,36 @@ def match_recognize(  # noqa: PLR0913 -- public signature
         return _matched(df, clause, dialect, options)
 
 
+@checked(result=DATAFRAME, column=TEXT.or_none())
+def rows_of(result: DataFrame, column: str | None = None) -> DataFrame:
+    """The rows of matches that come as values, one row each, as ALL ROWS PER MATCH has them.
+
+    column: the array of rows, as MATCHED_ROWS() in MEASURES makes it or `detect` for a stage; None
+    for the only one of MATCHED_ROWS(). First come the other columns of the result, then those of
+    the row that the result has not; an empty match has no row.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> falls = matchrec.match_recognize(ticks, '''
+    ...     ORDER BY day
+    ...     MEASURES FIRST(price) - LAST(price) AS loss, MATCHED_ROWS() AS rows
+    ...     PATTERN (STRT DOWN+)
+    ...     DEFINE DOWN AS price < PREV(price)
+    ... ''')
+    >>> matchrec.rows_of(falls.where("loss > 10")).orderBy("day").show()
+    +----+---+-----+----------+
+    |loss|day|price|classifier|
+    +----+---+-----+----------+
+    |  20|  1|   90|      STRT|
+    |  20|  2|   80|      DOWN|
+    |  20|  3|   70|      DOWN|
+    +----+---+-----+----------+
+    """
+    return explode_rows(result, column)
+
+
 def _matched(df: DataFrame, clause: str, dialect: str, options: Options) -> DataFrame:
     node, source = parse_clause_of(df, clause, dialect)
     with shown_in(source):
         executed = execute(lower(node), relation_of(df), None, options)
-        warn(*remarks_in(executed.plan, source))
+        warn(*remarks_on(executed, source))
     return executed.dataframe

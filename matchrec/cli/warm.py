@@ -44,6 +44,7 @@ KINDS: tuple[tuple[str, dict[str, str]], ...] = (
     (BACKTRACKING, {"order": "d", "within": "WITHIN 5"}),
     (BACKTRACKING, {"selected": ALL}),
     (BACKTRACKING, {"selected": "LONGEST MATCH"}),
+    (BACKTRACKING, {"rows": "ONE ROW PER MATCH SHOW UNFINISHED MATCHES"}),
     (BREADTH_FIRST, {}),
     (BREADTH_FIRST, {"on_run": ON_RUN}),
     (BREADTH_FIRST, {"selected": ALL}),
@@ -62,18 +63,18 @@ def warm() -> None:
     with local_session() as spark, matchrec.progress(spark):
         for query in queries(spark):
             query.collect()
-        ask_why(spark)
+        ask(spark)
     print(f"kernels compiled, or found, in {time.monotonic() - began:.0f} s; they are in")
     for place in kept_in():
         print(f"    {place}")
 
 
-def ask_why(spark: SparkSession) -> None:
-    """Ask why a query found what it did, which compiles what asks conditions one at a time."""
-    import matchrec
-
-    query = CLAUSE.format(**PARTS | {"on_run": ON_RUN})
-    matchrec.why(spark, query, partition={"k": 0}, limit=1)
+def ask(spark: SparkSession) -> None:
+    """Ask what users ask of a query: why it found what it did, how far its starting rows came."""
+    on_data, on_run = (CLAUSE.format(**PARTS | {"on_run": one}) for one in ("", ON_RUN))
+    matchrec.why(spark, on_run, partition={"k": 0}, limit=1)
+    for query in (on_data, on_run):
+        matchrec.coverage(spark, query)
 
 
 def queries(spark: SparkSession) -> Iterator[DataFrame]:

@@ -78,6 +78,12 @@ class Executable:
         """How much of a partition must be at hand around a match; None for all of it."""
         return find_lookaround(self.task, len(self.crossing.integers), self.reads)
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every run ends with its window or by its length, whatever rows come."""
+        task = self.task
+        return task.windowed or (not task.selects and task.pattern.longest is not None)
+
     def limit(self, max_steps: int | None) -> Executable:
         """The same with so many steps in a partition at most: see `Task`."""
         return replace(self, task=replace(self.task, max_steps=max_steps))

@@ -8,7 +8,7 @@ from functools import partial
 from matchrec.compile.separation import Names, Restriction, Separation
 from matchrec.conditions.negation import Forbidden, Viewpoint, all_of, complement
 from matchrec.conditions.residual import SplitCondition
-from matchrec.conditions.split import ConditionSplitter, split
+from matchrec.conditions.split import ConditionSplitter, Scope, split
 from matchrec.nfa.closure import Folding
 from matchrec.nfa.compiled_pattern import CompiledPattern, compile_pattern
 from matchrec.nfa.facts import least_mapped
@@ -27,20 +27,21 @@ class NegationTest:
 
 
 def with_negations(
-    plan: MatchPlan, pattern: CompiledPattern
+    plan: MatchPlan, pattern: CompiledPattern, scope: Scope
 ) -> tuple[CompiledPattern, tuple[SplitCondition, ...]]:
     """The pattern with tests in the place of NOTs, and the conditions of variables and tests.
 
     Raises MatchRecognizeUnsupportedError for a NOT that may be the first of a match.
     """
     if not negations(plan.pattern):
-        return pattern, split(plan)
+        return pattern, split(plan, scope)
     folding, tests = separate(plan, pattern)
     names = tuple(test.definition.variable for test in tests)
     program = replace(pattern.program, variables=(*plan.variables, *names))
     kept = tuple(one for one in plan.definitions if one.variable not in plan.forbidden)
-    conditions = split(replace(plan, definitions=kept))
-    return CompiledPattern(program, folding), (*conditions, *(split_test(plan, t) for t in tests))
+    conditions = split(replace(plan, definitions=kept), scope)
+    asked = (split_test(plan, test, scope) for test in tests)
+    return CompiledPattern(program, folding), (*conditions, *asked)
 
 
 def negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:
@@ -57,9 +58,9 @@ def separate(plan: MatchPlan, pattern: CompiledPattern) -> tuple[Folding, tuple[
     return tests.folding, tuple(made)
 
 
-def split_test(plan: MatchPlan, test: NegationTest) -> SplitCondition:
+def split_test(plan: MatchPlan, test: NegationTest, scope: Scope) -> SplitCondition:
     """Who computes what of a test."""
-    condition = ConditionSplitter(plan, test.mapped).condition(test.definition.condition)
+    condition = ConditionSplitter(plan, test.mapped, scope).condition(test.definition.condition)
     return replace(condition, variable=test.definition.variable)
 
 

@@ -27,7 +27,8 @@ def find_slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap 
     """How far a query looks, or the reason why it must have each partition as a whole."""
     lookaround, task = executable.lookaround, executable.task
     if lookaround is None:
-        return "event selection looks at each partition as a whole"
+        what = "event selection" if task.selects else "a search for runs that are no matches"
+        return f"{what} looks at each partition as a whole"
     obstacle = find_obstacle(plan, executable)
     if obstacle is not None:
         return obstacle

@@ -15,6 +15,7 @@ from matchrec.compile.negation import with_negations
 from matchrec.compile.task import build_task
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.split import Scope
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.engine.choose import choose
@@ -39,17 +40,19 @@ def draft(
     columns: InputColumns,
     name_of: Callable[[str], str],
     optimisations: Optimisations = OPTIMISED,
+    scope: Scope = Scope.NEIGHBOURS,
 ) -> Draft:
     """The draft of a plan over an input with these columns.
 
-    name_of: see `output_columns`. optimisations: those of event selection.
+    name_of: see `output_columns`. optimisations: those of event selection. scope: of conditions
+    that Spark computes.
 
     Raises MatchRecognizeError for all that is wrong with a query, whatever the types are.
     """
     resolved = resolve(plan, columns)
     outputs = output_columns(resolved, columns, name_of)
     compiled = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
-    pattern, conditions = with_negations(resolved, compiled)
+    pattern, conditions = with_negations(resolved, compiled, scope)
     return Draft(resolved, pattern, conditions, outputs, optimisations).prune()
 
 

@@ -31,6 +31,7 @@ def build_task(drafted: Draft, run_conditions: Mapping[str, RunExpression]) -> T
         drafted.optimisations,
         plan.within is not None or plan.within_rows is not None,
         staged(plan),
+        plan.partial,
     )
 
 

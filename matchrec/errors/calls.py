@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from matchrec.errors.arguments import shown
 from matchrec.errors.kinds import (
@@ -20,6 +20,44 @@ def no_match_graph(columns: Iterable[str]) -> MatchRecognizePlanError:
         f"no match graph: a DataFrame of {listed(columns)}",
         hint='unwind what matchrec.sase(..., form="compressed") gives, with all its columns',
     )
+
+
+def no_rows(
+    column: str | None, columns: Iterable[str], arrays: Sequence[str]
+) -> MatchRecognizePlanError:
+    """A result in which no column, or not the named one, has the rows of a match."""
+    cure = 'add MATCHED_ROWS() AS rows to MEASURES, or name another: rows_of(result, "name")'
+    what = "the rows of a match" if column is None else f"`{column}` as an array of rows"
+    return MatchRecognizePlanError(
+        f"no column has {what}: a DataFrame of {listed(columns)}",
+        notes=(f"arrays of structs: {listed(arrays)}",) if arrays else (),
+        hint=f'name it: rows_of(result, "{arrays[0]}")' if len(arrays) == 1 else cure,
+    )
+
+
+def several_rows(columns: Sequence[str]) -> MatchRecognizePlanError:
+    """Several columns of MATCHED_ROWS()."""
+    return MatchRecognizePlanError(
+        f"several columns have rows of a match: {listed(columns)}",
+        hint=f'name one: rows_of(result, "{columns[0]}")',
+    )
+
+
+def column_of_other_type(name: str, of_match: str, of_row: str) -> MatchRecognizePlanError:
+    """A measure that is called as a column of the rows."""
+    return MatchRecognizePlanError(
+        f"column `{name}` is {of_match} of a match and {of_row} of its rows",
+        hint=_ANOTHER_NAME.format(name=name),
+    )
+
+
+def other_value(name: str) -> str:
+    """The message of an error of Spark's: a match has another value than one of its rows."""
+    cure = _ANOTHER_NAME.format(name=name)
+    return f"column `{name}` has one value of a match and another of its rows; {cure}"
+
+
+_ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
 
 
 def not_compressible(output: str) -> MatchRecognizePlanError:

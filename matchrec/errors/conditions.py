@@ -236,6 +236,15 @@ def duplicate_output_column(name: str, what: str, span: Span | None) -> MatchRec
     )
 
 
+def two_classifiers(span: Span | None) -> MatchRecognizeError:
+    """MATCHED_ROWS over an input with a column `classifier`."""
+    return MatchRecognizePlanError(
+        "MATCHED_ROWS would have two fields `classifier`: the input has a column of that name",
+        span,
+        hint="name it otherwise before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)",
+    )
+
+
 def within_needs_ascending_order(span: Span | None) -> MatchRecognizeError:
     """WITHIN counts time forward."""
     return MatchRecognizeUnsupportedError(

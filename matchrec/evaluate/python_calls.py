@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from matchrec.conditions.functions.formula import Read, build
-from matchrec.conditions.functions.function import FunctionError, Value
+from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import Call, Collect
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, FUNCTION_FAILED, OVERFLOW
 from matchrec.evaluate.kernels.arithmetic import VALUE
@@ -73,11 +73,11 @@ class PythonCalls:
             self.failure = error
             return FUNCTION_FAILED if what >= 0 else one
 
-    def reason(self) -> str:
+    def failed(self) -> FunctionError:
         """Why the last call has failed. Raises what is no failure of a function."""
         assert self.failure is not None
         if isinstance(self.failure, FunctionError):
-            return str(self.failure)
+            return self.failure
         raise self.failure
 
     def compute(self, formula: int, top: int) -> int:
@@ -102,9 +102,9 @@ class PythonCalls:
         given = Input(columns, valid, functions, self.pointer, 0, columns.shape[1], number)
         status = push_values(linked.instructions, begin, end, row, given, self.stack)
         if status == FUNCTION_FAILED:
-            raise FunctionError(self.reason())
+            raise self.failed()
         if status in _REASONS:
-            raise FunctionError(_REASONS[status])
+            raise AnsiError(_REASONS[status])
         self.top = 0
         return self.computed[place]()
 

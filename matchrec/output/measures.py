@@ -176,32 +176,28 @@ class Reader:
         base = look(self.matches, self.rows, Semantics.FINAL).base
         return np.where(self.rows.current >= 0, self.rows.current - base, -1)
 
-    def rows_of_matches(self) -> tuple[IntArray, IntArray]:
-        """Indices of the mapped rows of every output row's match, and where each one's begin.
-
-        int64[sum of lengths] and int64[r + 1].
-        """
-        seen = look(self.matches, self.rows, Semantics.FINAL)
-        lengths = seen.limit - seen.base
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        shift = np.repeat(seen.base - offsets[:-1], lengths)
-        return np.arange(offsets[-1]) + shift, offsets
-
     def collect_rows(
         self, variable: str | None, counted: BoolArray, semantics: Semantics
     ) -> tuple[IntArray, IntArray]:
         """Row positions of the variable's rows that are counted, and where each output row's begin.
 
-        int64[sum of lengths] and int64[r + 1].
+        counted: by input row.
         """
         rows = self.mapped_rows()
-        mask = self.mask(variable) & counted[rows]
+        index, offsets = self.collect(self.mask(variable) & counted[rows], semantics)
+        return rows[index], offsets
+
+    def collect(self, mask: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
+        """Indices of the marked mapped rows that each output row sees, and where its own begin.
+
+        int64[sum of lengths] and int64[r + 1]. mask: bool[k].
+        """
         before = counts_before(mask)
         seen = look(self.matches, self.rows, semantics)
         first, end = before[seen.base], before[seen.limit]
         offsets = np.concatenate([[0], np.cumsum(end - first)]).astype(np.int64)
         shift = np.repeat(first - offsets[:-1], end - first)
-        return rows[mask][np.arange(offsets[-1]) + shift], offsets
+        return np.flatnonzero(mask)[np.arange(offsets[-1]) + shift], offsets
 
     def mapped_rows(self) -> IntArray:
         """int64[k], row position of every mapped row."""

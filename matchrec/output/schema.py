@@ -11,10 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.conditions import duplicate_output_column, no_output_columns
+from matchrec.errors.conditions import (
+    duplicate_output_column,
+    no_output_columns,
+    two_classifiers,
+)
 from matchrec.errors.rules import duplicate_measure
 from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure, RowsPerMatch
+from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.stages import Timeouts
@@ -69,6 +74,8 @@ def output_columns(
     if not found:
         raise no_output_columns()
     check_names(found, columns)
+    if plan.matches_as_values and columns.index(CLASSIFIER_FIELD) is not None:
+        raise two_classifiers(plan.matches_as_values[0].span)
     return tuple(found)
 
 

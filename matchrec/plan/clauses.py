@@ -51,6 +51,25 @@ class RowsPerMatch(Enum):
     ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS"
 
 
+@dataclass(frozen=True, slots=True)
+class PartialMatches:
+    """Runs that are no matches and come out beside them, of starting rows that begin none.
+
+    timed_out: those that are live where their window ends. unfinished: of those that are live where
+    their partition ends, within their window, the longest. span: of what is written.
+    """
+
+    timed_out: bool = False
+    unfinished: bool = False
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def words(self) -> str:
+        """What one writes for it."""
+        kinds = ["TIMEOUT"] * self.timed_out + ["UNFINISHED"] * self.unfinished
+        return f"SHOW {' AND '.join(kinds)} MATCHES"
+
+
 class ColumnOrder(Enum):
     """In which order the columns of the input and the measures come with ALL ROWS PER MATCH."""
 

@@ -14,6 +14,7 @@ from matchrec.plan.clauses import (
     EventSelection,
     MatchOutput,
     Measure,
+    PartialMatches,
     RowExpression,
     RowsPerMatch,
     SortItem,
@@ -21,6 +22,7 @@ from matchrec.plan.clauses import (
     Within,
     goes_beyond_preferred,
 )
+from matchrec.plan.expression import MATCHED_ROWS, Aggregate, references
 from matchrec.plan.pattern import RowPattern, negations, variable_names
 from matchrec.plan.stages import Staging
 
@@ -40,6 +42,7 @@ class MatchPlan:
     order_by: tuple[SortItem, ...] = ()
     measures: tuple[Measure, ...] = ()
     rows_per_match: RowsPerMatch = RowsPerMatch.ONE_ROW
+    partial: PartialMatches | None = None
     columns: ColumnOrder = ColumnOrder.STANDARD
     after_match: AfterMatchSkip = AfterMatchSkip()
     within: Within | None = None
@@ -88,6 +91,14 @@ class MatchPlan:
     def members(self, name: str | None) -> frozenset[int]:
         """Ids of the primary variables that `name` stands for; None is the universal variable."""
         return self._members[name]
+
+    @property
+    def matches_as_values(self) -> tuple[Aggregate, ...]:
+        """The MATCHED_ROWS of its measures."""
+        found = (one for measure in self.measures for one in references(measure.value))
+        return tuple(
+            one for one in found if isinstance(one, Aggregate) and one.function == MATCHED_ROWS
+        )
 
     @cached_property
     def ids(self) -> Mapping[str, int]:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from matchrec.errors import rules as errors
 from matchrec.errors.sql import negation
 from matchrec.errors.sql.expression import unknown_variable
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import ONE_OF_A_ROW, EventSelection, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
     End,
+    Ending,
     MatchNumber,
     Reference,
     Scalar,
@@ -21,7 +22,7 @@ from matchrec.plan.expression import (
     variable_of,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Exclusion, walk
+from matchrec.plan.pattern import Exclusion, negations, walk
 from matchrec.source import Span
 
 Rule = Callable[[MatchPlan], None]
@@ -169,6 +170,12 @@ def all_references(scalar: Scalar) -> Iterator[Reference]:
                 yield from references(term)
 
 
+def matches_are_values_of_one_row(plan: MatchPlan) -> None:
+    """A match as a value comes out once."""
+    if plan.matches_as_values and plan.rows_per_match is not RowsPerMatch.ONE_ROW:
+        raise errors.match_on_each_row(plan.matches_as_values[0].span)
+
+
 def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:
     """A run keeps the position of every row between the last one and the one looked back to."""
     for definition in plan.definitions:
@@ -190,6 +197,33 @@ def rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
     return ("LAST", logical) if logical >= physical else ("PREV", physical)
 
 
+def partial_matches_can_be_told(plan: MatchPlan) -> None:
+    """Runs that are no matches come out beside matches that begin at different rows, or all."""
+    partial = plan.partial
+    if partial is None:
+        return
+    words, span = partial.words, partial.span
+    if partial.timed_out and plan.within is None:
+        raise errors.timeouts_without_within(span)
+    if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
+        raise errors.partial_with_unmatched_rows(words, span)
+    among_all = plan.output is MatchOutput.ALL and not partial.unfinished
+    if plan.output not in ONE_OF_A_ROW and not among_all:
+        raise errors.partial_of_other_matches(words, plan.output.value, span)
+    if plan.absences or negations(plan.pattern):
+        raise errors.partial_with_negation(words, span)
+
+
+def endings_differ(plan: MatchPlan) -> None:
+    """How a run has ended is asked only where not all of them are matches."""
+    if plan.partial is not None:
+        return
+    for measure in plan.measures:
+        for reference in references(measure.value):
+            if isinstance(reference, Ending):
+                raise errors.ending_of_matches_only(reference.asked.value, reference.span)
+
+
 RULES: tuple[Rule, ...] = (
     subset_names_are_new,
     subset_members_are_primary,
@@ -203,5 +237,8 @@ RULES: tuple[Rule, ...] = (
     classifiers_are_of_selected_rows,
     longest_matches_are_contiguous,
     conditions_know_the_match_number,
+    matches_are_values_of_one_row,
     conditions_look_back_as_far_as_is_kept,
+    partial_matches_can_be_told,
+    endings_differ,
 )

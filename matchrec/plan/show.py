@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing_extensions import assert_never
 
 from matchrec.plan.expression import (
+    MATCHED_ROWS,
     Aggregate,
     Classifier,
     ColumnReference,
     End,
+    Ending,
     Frame,
     MatchNumber,
     Navigation,
@@ -37,6 +39,8 @@ def show_reference(reference: Reference) -> str:
             return show_navigation(navigation, argument)
         case Classifier(navigation):
             return show_classifier(navigation)
+        case Aggregate(function=function, variable=variable) if function == MATCHED_ROWS:
+            return show_matched_rows(variable)
         case Aggregate(function=function, variable=variable, arguments=arguments):
             written = ", ".join(show_scalar(argument) for argument in arguments)
             so_far = " so far" if reference.so_far else ""
@@ -44,6 +48,8 @@ def show_reference(reference: Reference) -> str:
             return f"{function}({written or f'{qualifier(variable)}*'}{so_far}){over}"
         case MatchNumber():
             return "MATCH_NUMBER()"
+        case Ending(asked=asked):
+            return f"{asked.value}()"
         case RowNumber():
             return "MATCH_ROW_NUMBER()"
         case _:
@@ -53,6 +59,11 @@ def show_reference(reference: Reference) -> str:
 def show_aggregate(function: str, variable: str | None, argument: str) -> str:
     """An aggregate over the rows of a variable."""
     return f"{function}({qualifier(variable)}{argument})"
+
+
+def show_matched_rows(variable: str | None) -> str:
+    """The rows of a match, or those of one of its variables, as a value."""
+    return f"MATCHED_ROWS({show_name(variable) if variable else ''})"
 
 
 def show_frame(frame: Frame) -> str:

@@ -12,7 +12,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -21,20 +21,27 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
-from matchrec.output.reads import Read, ReadCollected, ReadMatchedRows
+from matchrec.output.reads import Read, ReadCollected, ReadMatch, ReadMatchedRows
 from matchrec.spark import wire
 from matchrec.spark.before.bits import BITS_A_COLUMN, null_columns
 from matchrec.spark.crossing import microseconds
 from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.count import Tally
-from matchrec.spark.worker.cover import CoverageWorker
 from matchrec.spark.worker.match import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Run = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+class RunsBatches(Protocol):
+    """What a worker runs. Picklable."""
+
+    def run(self, batches: Iterable[pa.RecordBatch], /) -> Iterator[pa.RecordBatch]:
+        """Batches of the result."""
+
 
 TRANSPORTS = ("auto", "arrow", "pandas")
 NUMBERS: dict[type[spark_types.DataType], pa.DataType] = {
@@ -94,7 +101,7 @@ def map_in_arrow(
         return prepared.mapInArrow(over_arrow, schema)
 
 
-def runner_in_worker(worker: Worker | CoverageWorker) -> Run:
+def runner_in_worker(worker: RunsBatches) -> Run:
     """What a worker does; it says so in plain words where a worker lacks this package.
 
     It travels as bytes: read with the function, it would fail before a word of ours.
@@ -164,7 +171,7 @@ def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
     places: set[int] = set()
     for read in reads:
         match read:
-            case ReadCollected(column=column):
+            case ReadCollected(column=column) | ReadMatch(column=column):
                 places.add(column)
             case ReadMatchedRows(columns):
                 places.update(columns)

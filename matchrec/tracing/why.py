@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
+from matchrec.pictures.html import folded, preformatted, wide
 from matchrec.tracing.picture import svg
 from matchrec.tracing.story import Story
 from matchrec.tracing.text import text_of
@@ -82,5 +82,5 @@ class Why:
     def _repr_html_(self) -> str:
         """What a notebook shows: the first lines, the picture, the text folded away."""
         head = "\n".join((*self.story.heading, *self.story.found))
-        text = f"<details><summary>as text</summary><pre>{escape(self.text)}</pre></details>"
-        return f"<pre>{escape(head)}</pre>{self.picture()}{text}"
+        text = folded("as text", preformatted(self.text))
+        return f"{preformatted(head)}{wide(self.picture())}{text}"

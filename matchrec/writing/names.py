@@ -10,6 +10,7 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    Ending,
     MatchNumber,
     Reference,
     RowNumber,
@@ -84,7 +85,7 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             if inside.variable is None:
                 return inside
             return replace(inside, variable=name(inside.variable))
-        case MatchNumber() | RowNumber():
+        case MatchNumber() | Ending() | RowNumber():
             return reference
 
 

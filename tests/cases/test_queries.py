@@ -26,7 +26,9 @@ from tests.cases.case_file import (
     format_table,
     read_case_file,
 )
-from tests.quick.scale import OWN_SPARK, half_of
+from tests.quick.scale import OWN_SPARK
+
+pytestmark = pytest.mark.one_of(4)
 
 ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
 FILES = case_files()
@@ -53,13 +55,13 @@ def place(file: CaseFile, record: QueryRecord | ErrorRecord) -> str:
 
 
 def query_parameters() -> Iterator[Any]:
-    queries = [(file, record) for file in FILES for record in file.queries]
-    for file, record in half_of(queries):
-        gap = record.head.note_of("gap")
-        marks = [pytest.mark.xfail(reason=gap, strict=True)] if gap else []
-        for engine in engines_for(record):
-            name = f"{place(file, record)}-{engine}"
-            yield pytest.param(file, record, engine, id=name, marks=marks)
+    for file in FILES:
+        for record in file.queries:
+            gap = record.head.note_of("gap")
+            marks = [pytest.mark.xfail(reason=gap, strict=True)] if gap else []
+            for engine in engines_for(record):
+                name = f"{place(file, record)}-{engine}"
+                yield pytest.param(file, record, engine, id=name, marks=marks)
 
 
 def engines_for(record: QueryRecord) -> Sequence[str]:

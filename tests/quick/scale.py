@@ -24,7 +24,7 @@ FULL = os.environ.get("MATCHREC_FULL", "0") != "0"
 OWN_SPARK = os.environ.get("MATCHREC_OWN_SPARK", "0") != "0"
 SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
-PART = 8  # a quick run has one example of so many
+PART = 16  # a quick run has one example of so many
 
 
 def examples(full: int) -> int:
@@ -35,18 +35,21 @@ def examples(full: int) -> int:
 
 
 def some_of(cases: Sequence[T]) -> Sequence[T]:
-    """All cases in a full or long run, else every eighth, from the first to the last."""
+    """All cases in a full or long run, else every sixteenth, from the first to the last."""
     return cases if FULL or LONG_RUN is not None else cases[::PART]
 
 
-def half_of(cases: Sequence[T]) -> Sequence[T]:
-    """Every other case in a quick run, the rest in a full one, all of them in a long one."""
-    return cases if LONG_RUN is not None else cases[FULL::2]
+def is_now(number: int, of: int) -> bool:
+    """Whether the test of this number in its module is in this run, one of so many being quick.
+
+    A quick run has that one, a full run the others, a long run all.
+    """
+    return LONG_RUN is not None or (number % of == 0) is not FULL
 
 
 def together(cases: Sequence[T]) -> Sequence[Sequence[T]]:
-    """Each case on its own in a full or long run, else all of them in one group."""
-    return [[case] for case in cases] if FULL or LONG_RUN is not None else [cases]
+    """Each case on its own in a long run, else all of them in one group."""
+    return [cases] if LONG_RUN is None else [[case] for case in cases]
 
 
 def choose_settings_of_spark() -> None:

@@ -22,6 +22,8 @@ import matchrec
 from matchrec import AfterMatch, Counters, Explanation, MatchRecognizeError, Optimisations, Pattern
 from matchrec.api.questions.why import Request
 
+pytestmark = pytest.mark.one_of(4)
+
 VALUES: dict[str, Any] = {
     "None": None,
     "3": 3,
@@ -84,6 +86,8 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "counters": ("None",),
     "order_by": (*TEXTS, "list", "tuple"),
     "partition_by": (*TEXTS, "list", "tuple"),
+    "rules": ("dict",),
+    "event_columns": ("None", *TEXTS, "list", "tuple"),
     "type_column": TEXTS,
     "pattern": ("pattern", "pattern without stages"),
     "content": STAGE,
@@ -139,6 +143,7 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
         "clause": "ORDER BY t MEASURES FIRST(t) AS a PATTERN (A B)",
         "text": "PATTERN SEQ(ANY a)",
         "pattern": Pattern.begin("a"),
+        "rules": {"a": "PATTERN (A)"},
         "table": "t",
         "order_by": "t",
         "content": "b",

@@ -11,7 +11,10 @@ from pyspark.sql import SparkSession
 
 import matchrec
 
-pytestmark = pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without:UserWarning")
+pytestmark = [
+    pytest.mark.one_of(4),
+    pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without:UserWarning"),
+]
 
 OURS = ("_pyspark_", "__r0", "__c0", "MapInArrow", "matchrec_", "SubqueryAlias", "JVM", "View (")
 CLAUSE = """t MATCH_RECOGNIZE (

@@ -9,6 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 
+pytestmark = pytest.mark.one_of(2)
+
 CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
 SEQUENCE = "PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match RETURN a.LEN AS n"
 OF_RUNS = ["reads", "runs", "most_live_runs", "forks", "merges", "nodes", "pruned"]

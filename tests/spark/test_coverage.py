@@ -102,7 +102,9 @@ def test_what_is_refused_by_name(spark: SparkSession, pattern: str, message: str
 
 def test_a_query_without_that_clause(spark: SparkSession) -> None:
     with pytest.raises(MatchRecognizePlanError, match="no MATCH_RECOGNIZE clause"):
-        matchrec.coverage(spark, "SELECT 1")
+        matchrec.coverage(spark, "PATTERN SEQ(Login a, Error b)")
+    with pytest.raises(MatchRecognizePlanError, match="of a Pattern are counted by counters="):
+        matchrec.coverage(spark, matchrec.Pattern.begin("a"))  # type: ignore[arg-type]
     with pytest.raises(MatchRecognizePlanError, match="there is no clause 2"):
         matchrec.coverage(spark, FUNNEL, {"last": "pay"}, clause=2)
 

@@ -7,6 +7,8 @@ from pyspark.sql import SparkSession
 
 import matchrec
 
+pytestmark = pytest.mark.one_of(2)
+
 ROWS = """SELECT id, CAST(id AS INT) AS i, CAST(id AS STRING) AS s, id > 1 AS b,
   CAST(CAST(id AS STRING) AS BINARY) AS r, array(id) AS a,
   CAST(id AS DECIMAL(38, 0)) AS z, CAST(0 AS DECIMAL(38, 38)) AS w,
@@ -36,7 +38,10 @@ CURES = [
      "t > CAST(FIRST(A.d) AS TIMESTAMP)"),
     ("n > FIRST(A.d)", "CAST(LAST(A.x) AS TIMESTAMP_NTZ) for the date",
      "n > CAST(FIRST(A.d) AS TIMESTAMP_NTZ)"),
-    ("t > FIRST(A.n)", "CAST(LAST(A.x) AS TIMESTAMP)", "t > CAST(FIRST(A.n) AS TIMESTAMP)"),
+    ("t > FIRST(A.n)", "CAST(LAST(A.x) AS TIMESTAMP) for the timestamp_ntz",
+     "t > CAST(FIRST(A.n) AS TIMESTAMP)"),
+    ("n - FIRST(A.t) > e", "CAST(LAST(A.x) AS TIMESTAMP) for the timestamp_ntz",
+     "CAST(n AS TIMESTAMP) - FIRST(A.t) >= e"),
     ("d - FIRST(A.t) > e", "CAST(LAST(A.x) AS TIMESTAMP) for the date",
      "CAST(d AS TIMESTAMP) - FIRST(A.t) > e"),
     ("d + FIRST(A.e) > d", "CAST(LAST(A.x) AS TIMESTAMP) for the date",

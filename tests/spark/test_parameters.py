@@ -9,6 +9,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
 
+pytestmark = pytest.mark.one_of(2)
+
 QUERY = """SELECT a FROM {t} MATCH_RECOGNIZE (ORDER BY t
   MEASURES FIRST(t) AS a PATTERN (S U+) DEFINE U AS v > ?)
 WHERE a >= ?"""

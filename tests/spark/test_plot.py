@@ -14,6 +14,8 @@ from matchrec.charts.columns import Named
 from matchrec.charts.panels import Span
 from matchrec.charts.series import Charted
 
+pytestmark = pytest.mark.one_of(2)
+
 FIRST = date(2024, 1, 1)
 PRICES = {"X": [5, 6, 7, 3, 4, 9], "Y": [9, 8, 7, 6, 7, 5]}
 RISES = """PARTITION BY sym ORDER BY day {measures} {rows}

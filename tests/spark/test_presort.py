@@ -14,6 +14,8 @@ from matchrec.spark.before import columns
 from matchrec.spark.before.sort import presorting
 from tests.properties.test_queries import settings
 
+pytestmark = pytest.mark.one_of(2)
+
 RISING = {
     "TINYINT": ["-128", "-1", "0", "127"],
     "BIGINT": ["-9223372036854775808", "-1", "0", "1700000000000", "9223372036854775807"],

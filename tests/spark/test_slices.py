@@ -24,6 +24,8 @@ from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import some_of
 from tests.tasks.query_batches import fetched
 
+pytestmark = pytest.mark.one_of(2)
+
 ROWS = 300
 SCHEMA = "k string, t int, s int, v int, x double"
 NEXT_ROW = "AFTER MATCH SKIP TO NEXT ROW"

@@ -1,6 +1,6 @@
 """Queries of the case files, traced in all of their partitions.
 
-Every eighth of them in a full run, all of them with
+Every sixteenth of them in a full run, all of them with
 
     MATCHREC_FULL=1 MATCHREC_EXAMPLES=1 pytest tests/spark/test_why_cases.py
 

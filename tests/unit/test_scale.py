@@ -9,10 +9,10 @@ from tests.quick import scale
 
 
 @pytest.mark.parametrize(
-    ("full", "long_run", "examples", "cases", "half", "groups"),
+    ("full", "long_run", "examples", "cases", "now", "groups"),
     [
-        (False, None, 25, [0], [0, 2, 4, 6], 1),
-        (True, None, 200, [*range(7)], [1, 3, 5], 7),
+        (False, None, 12, [0], [0, 3, 6], 1),
+        (True, None, 200, [*range(7)], [1, 2, 4, 5], 1),
         (False, "9", 9, [*range(7)], [*range(7)], 7),
     ],
 )
@@ -22,14 +22,14 @@ def test_how_much_is_done(
     long_run: str | None,
     examples: int,
     cases: list[int],
-    half: list[int],
+    now: list[int],
     groups: int,
 ) -> None:
     monkeypatch.setattr(scale, "FULL", full)
     monkeypatch.setattr(scale, "LONG_RUN", long_run)
     assert scale.examples(200) == examples
     assert scale.some_of([*range(7)]) == cases
-    assert scale.half_of([*range(7)]) == half
+    assert [number for number in range(7) if scale.is_now(number, 3)] == now
     assert len(scale.together([*range(7)])) == groups
 
 

@@ -8,9 +8,10 @@ from matchrec.api.binding import Arguments, runner_for
 from matchrec.api.dialects import parse_query
 from matchrec.api.evaluation import Evaluation
 from matchrec.api.questions.clauses import chosen_clause
-from matchrec.api.signatures import ARGS, CLAUSE, DIALECT, FRAMES, MAX_STEPS
-from matchrec.arguments import SESSION, TEXT, checked
+from matchrec.api.signatures import ARGUMENTS, CLAUSE, COVERED
+from matchrec.arguments import checked
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.run.coverage import coverage_without_clause
 from matchrec.explanation.coverage import Coverage
 from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.summary import summarise
@@ -23,15 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@checked(
-    spark=SESSION,
-    query=TEXT,
-    args=ARGS,
-    clause=CLAUSE,
-    dialect=DIALECT,
-    max_steps=MAX_STEPS,
-    frames=FRAMES,
-)
+@checked(query=COVERED, clause=CLAUSE, **ARGUMENTS)
 def coverage(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -66,7 +59,9 @@ def coverage(  # noqa: PLR0913 -- public signature
     """
     check_session(spark)
     parsed = parse_query(spark, query, args, frames, dialect)
-    chosen = chosen_clause(parsed, clause) if clause is not None or not parsed.sites else None
+    if not parsed.sites:
+        raise coverage_without_clause()
+    chosen = None if clause is None else chosen_clause(parsed, clause)
     evaluation = Evaluation(
         parsed, runner_for(spark, parsed, args, frames), Options(max_steps=max_steps)
     )

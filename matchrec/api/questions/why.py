@@ -14,18 +14,10 @@ from matchrec.api.patterns import PatternCall
 from matchrec.api.questions.clauses import chosen_clause, written_in
 from matchrec.api.sase import SaseCall
 from matchrec.api.signatures import (
-    ARGS,
+    ARGUMENTS,
     CLAUSE,
-    DIALECT,
-    ENGINE,
-    FRAMES,
-    LIMIT,
-    PARTITION,
-    PATTERN,
-    ROW,
-    SKIP,
 )
-from matchrec.arguments import DATAFRAME, SESSION, TEXT, TEXTS, checked
+from matchrec.arguments import TEXT, checked
 from matchrec.compile.negation import negation_tests
 from matchrec.engine.matches import RunFailure
 from matchrec.errors.kinds import shown_in
@@ -55,18 +47,7 @@ if TYPE_CHECKING:
 Partition = Mapping[str, object] | None
 
 
-@checked(
-    spark=SESSION,
-    query=TEXT,
-    args=ARGS,
-    partition=PARTITION,
-    row=ROW,
-    limit=LIMIT,
-    clause=CLAUSE,
-    dialect=DIALECT,
-    engine=ENGINE,
-    frames=FRAMES,
-)
+@checked(query=TEXT, clause=CLAUSE, **ARGUMENTS)
 def why(  # noqa: PLR0913 -- public signature
     spark: SparkSession,
     query: str,
@@ -116,15 +97,7 @@ def why(  # noqa: PLR0913 -- public signature
         return replace(request, alias=site.relation_alias, write=written_in(parsed.source)).answer()
 
 
-@checked(
-    df=DATAFRAME,
-    clause=TEXT,
-    partition=PARTITION,
-    row=ROW,
-    limit=LIMIT,
-    dialect=DIALECT,
-    engine=ENGINE,
-)
+@checked(clause=TEXT, **ARGUMENTS)
 def why_clause(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     clause: str,
@@ -156,17 +129,7 @@ def why_clause(  # noqa: PLR0913 -- public signature
         return replace(request, write=written_in(source)).answer()
 
 
-@checked(
-    df=DATAFRAME,
-    text=TEXT,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    type_column=TEXT,
-    partition=PARTITION,
-    row=ROW,
-    limit=LIMIT,
-    engine=ENGINE,
-)
+@checked(**ARGUMENTS)
 def why_sase(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     text: str,
@@ -197,17 +160,7 @@ def why_sase(  # noqa: PLR0913 -- public signature
         return Request(plan, relation_of(df), asked_of(partition, row), limit, engine).answer()
 
 
-@checked(
-    df=DATAFRAME,
-    pattern=PATTERN,
-    order_by=TEXTS,
-    partition_by=TEXTS,
-    skip=SKIP,
-    partition=PARTITION,
-    row=ROW,
-    limit=LIMIT,
-    engine=ENGINE,
-)
+@checked(**ARGUMENTS)
 def why_pattern(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     pattern: Pattern,
@@ -264,7 +217,12 @@ class Request:
         """The rows of the partition, their search, its values, words. Runs jobs."""
         tests = ((one.mapped, one.definition) for one in negation_tests(self.plan))
         parts = parts_of(self.plan, self.write, tests)
-        plan = replace(self.plan, measures=parts.measures, rows_per_match=RowsPerMatch.ONE_ROW)
+        plan = replace(
+            self.plan,
+            measures=parts.measures,
+            rows_per_match=RowsPerMatch.ONE_ROW,
+            partial=None,
+        )
         found = collect_partition(plan, self.relation, self.alias, self.engine, self.asked)
         executable = found.executable
         task = executable.task

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from matchrec.conditions.accumulators.aggregate import AggregateFunction, AggregateUse, Result
-from matchrec.conditions.functions.function import FunctionError, Value
+from matchrec.conditions.functions.function import AnsiError, Value
 from matchrec.conditions.types import DOUBLE, NUMBERS, ValueType
 
 
@@ -65,7 +65,7 @@ def quotient(dividend: float, divisor: float, use: AggregateUse) -> float | None
     """A quotient as Spark divides."""
     if divisor == 0.0:
         if use.ansi:
-            raise FunctionError("Division by zero")
+            raise AnsiError("Division by zero")
         return None
     return dividend / divisor
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import (
+    AnsiError,
     Compute,
     Function,
     FunctionError,
@@ -93,7 +94,7 @@ def at(values: Sequence[Value], place: int, ansi: bool) -> Value:
     if 0 <= place < len(values):
         return values[place]
     if ansi:
-        raise FunctionError(f"INVALID_ARRAY_INDEX: an array of {len(values)} elements")
+        raise AnsiError(f"INVALID_ARRAY_INDEX: an array of {len(values)} elements")
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
 
-from matchrec.conditions.functions.function import Compute, Function, FunctionError, Use, Value
+from matchrec.conditions.functions.function import AnsiError, Compute, Function, Use, Value
 from matchrec.conditions.types import Family, ValueType, as_decimal, decimal
 
 _EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
@@ -66,7 +66,7 @@ def arithmetic(
                 return fit(operate(Decimal(left), Decimal(right)))
             except ZeroDivisionError:
                 if use.ansi:
-                    raise FunctionError("division by zero") from None
+                    raise AnsiError("division by zero") from None
                 return None
 
         return compute
@@ -83,7 +83,7 @@ def fitting(type_: ValueType, *, ansi: bool) -> Callable[[Decimal], Decimal | No
         if abs(rounded) < most:
             return rounded
         if ansi:
-            raise FunctionError(f"{value} cannot be represented as {type_.name}")
+            raise AnsiError(f"{value} cannot be represented as {type_.name}")
         return None
 
     return fit

@@ -21,6 +21,10 @@ class FunctionError(Exception):
     """A value for which a function has no result; the message says why, in Spark's terms."""
 
 
+class AnsiError(FunctionError):
+    """A value for which a function has no result under ANSI; without, the result is NULL."""
+
+
 class UndecidedError(FunctionError):
     """A value for which Spark's result depends on what Python does not know."""
 

@@ -7,7 +7,7 @@ import re
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from fractions import Fraction
 
-from matchrec.conditions.functions.function import FunctionError, UndecidedError
+from matchrec.conditions.functions.function import AnsiError, UndecidedError
 
 BLANK = "".join(map(chr, range(33))) + "\x7f"  # what Spark trims from a whole number or a boolean
 JAVA_BLANK = "".join(map(chr, range(33)))  # what Java trims
@@ -29,7 +29,7 @@ WIDE = Context(prec=1000)
 EXACT = re.compile(r"-?[0-9.]{1,16}")  # 15 digits and the point
 
 
-class NoValueError(FunctionError):
+class NoValueError(AnsiError):
     """What is cast has no value of the type."""
 
 

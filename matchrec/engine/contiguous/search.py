@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from matchrec.conditions.functions.function import AnsiError
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
@@ -129,7 +130,10 @@ def raise_failure(
     reason = ""
     if kind is FailureKind.FUNCTION_FAILED:
         assert python is not None
-        reason = python.reason()
+        error = python.failed()
+        reason = str(error)
+        if isinstance(error, AnsiError):
+            kind = FailureKind.FUNCTION_FAILED_UNDER_ANSI
     raise RunFailure(kind, int(partition), int(row), detail, reason)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeUnsupportedError
+from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.source import Span
 
 
@@ -12,6 +12,15 @@ def coverage_of_event_selection() -> MatchRecognizeUnsupportedError:
         "coverage of a query with event selection",
         notes=("a run that may skip every row ends nowhere: nothing says how far it came",),
         hint="count its runs instead: pass counters=matchrec.Counters()",
+    )
+
+
+def coverage_without_clause() -> MatchRecognizePlanError:
+    """A text without a clause, such as one of SASE+."""
+    return MatchRecognizePlanError(
+        "the query has no MATCH_RECOGNIZE clause to cover",
+        notes=("a Pattern and SASE+ have none: a run that may skip every row ends nowhere",),
+        hint="pass the query that has it, or count the runs: counters=matchrec.Counters()",
     )
 
 
@@ -31,4 +40,13 @@ def coverage_of_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
         span,
         notes=("it counts how often each variable takes a row, and NOT takes none",),
         hint="ask matchrec.why about a starting row",
+    )
+
+
+def coverage_of_stream() -> MatchRecognizeUnsupportedError:
+    """Coverage over a streaming DataFrame."""
+    return MatchRecognizeUnsupportedError(
+        "coverage over a streaming DataFrame",
+        notes=("it is counted over rows that are all there",),
+        hint="count over a table of the same rows, or over each batch in foreachBatch",
     )

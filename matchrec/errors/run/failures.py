@@ -62,10 +62,24 @@ def division_by_zero(variable: str, place: Place) -> MatchRecognizeRunError:
 
 def function_failed(variable: str, reason: str, place: Place) -> MatchRecognizeRunError:
     """A function in a condition has no result for its values; `reason` is Spark's."""
+    cure = f"write other arguments of the function, or {_LEAVE_OUT}"
+    return _not_computed(variable, reason, place, cure)
+
+
+def function_failed_under_ansi(variable: str, reason: str, place: Place) -> MatchRecognizeRunError:
+    """A function in a condition has no result for its values, and outside ANSI it would be NULL."""
+    cure = f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false"
+    return _not_computed(variable, reason, place, cure)
+
+
+_LEAVE_OUT = "leave such rows out by another condition"
+
+
+def _not_computed(variable: str, reason: str, place: Place, cure: str) -> MatchRecognizeRunError:
     return MatchRecognizeRunError(
         f"the condition of `{variable}` cannot be computed: {reason}",
         notes=(str(place),),
-        hint="leave such rows out by another condition, or set spark.sql.ansi.enabled to false",
+        hint=cure,
     ).at(place)
 
 

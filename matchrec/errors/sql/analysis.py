@@ -11,7 +11,7 @@ from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dia
 from matchrec.source import Span
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
-_CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER")
+_CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
 
 
 @dataclass(frozen=True, slots=True)

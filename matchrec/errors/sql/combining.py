@@ -84,7 +84,7 @@ _CURES = {
     ),
     frozenset({"date", "timestamp"}): _DATE_AS_TIMESTAMP,
     frozenset({"date", "timestamp_ntz"}): _cast("TIMESTAMP_NTZ", " for the date"),
-    frozenset({"timestamp", "timestamp_ntz"}): _cast("TIMESTAMP"),
+    frozenset({"timestamp", "timestamp_ntz"}): _cast("TIMESTAMP", " for the timestamp_ntz"),
     frozenset({"date", "interval"}): _DIFFERENCE,
     frozenset({"timestamp", "interval"}): _DIFFERENCE,
     frozenset({"timestamp_ntz", "interval"}): _DIFFERENCE,

@@ -27,6 +27,20 @@ def cannot_say(product: str, reason: str, span: Span) -> MatchRecognizeUnsupport
     )
 
 
+def cannot_call(
+    products: tuple[str, str], function: str, reason: str, span: Span
+) -> MatchRecognizeUnsupportedError:
+    """A call of a function that the other product lacks. products: that is read, and written."""
+    read, write = products
+    return MatchRecognizeUnsupportedError(
+        f"cannot say this {function} in {_sql_of(write)}",
+        span,
+        notes=(as_note(reason),),
+        hint=f"write what {_sql_of(write)} has for it: functions unknown to {read} are left as they"
+        " are",
+    )
+
+
 def moved(product: str, span: Span) -> MatchRecognizeUnsupportedError:
     """A fragment of a query whose parts come in another order in the other dialect."""
     return MatchRecognizeUnsupportedError(

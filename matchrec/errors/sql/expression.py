@@ -76,12 +76,22 @@ def navigation_in_aggregate(
     )
 
 
-def classifier_of_expression(clause: str, span: Span) -> MatchRecognizePlanError:
-    """CLASSIFIER(A.x)."""
+def expression_for_variable(function: str, clause: str, span: Span) -> MatchRecognizePlanError:
+    """CLASSIFIER(A.x), MATCHED_ROWS(A.x)."""
     return MatchRecognizePlanError(
-        f"CLASSIFIER in {clause} takes a pattern variable, not an expression",
+        f"{function} in {clause} takes a pattern variable, not an expression",
         span,
-        hint="write CLASSIFIER() or CLASSIFIER(A)",
+        hint=f"write {function}() or {function}(A)",
+    )
+
+
+def matched_rows_of_unfinished_match(clause: str, span: Span) -> MatchRecognizePlanError:
+    """MATCHED_ROWS() in DEFINE."""
+    return MatchRecognizePlanError(
+        f"MATCHED_ROWS cannot stand in {clause}",
+        span,
+        notes=("it is the whole match, which is known when its last row is",),
+        hint=f"in {clause} write an aggregate of the rows so far, such as collect_list(A.x)",
     )
 
 
@@ -178,6 +188,27 @@ def match_number_inside(function: str, clause: str, span: Span) -> MatchRecogniz
         f"MATCH_NUMBER() in the argument of {function} in {clause} is not supported",
         span,
         hint=f"write MATCH_NUMBER() outside {function}: it is the same on every row of a match",
+    )
+
+
+def ending_inside(
+    inner: str, function: str, clause: str, span: Span
+) -> MatchRecognizeUnsupportedError:
+    """MATCH_STATUS() or MATCH_TIMEOUT() in a navigation or an aggregate."""
+    return MatchRecognizeUnsupportedError(
+        f"{inner}() in the argument of {function} in {clause} is not supported",
+        span,
+        hint=f"write {inner}() outside {function}: it is the same on every row of a run",
+    )
+
+
+def ending_in_define(function: str, span: Span) -> MatchRecognizePlanError:
+    """MATCH_STATUS() or MATCH_TIMEOUT() in DEFINE."""
+    return MatchRecognizePlanError(
+        f"{function}() in DEFINE",
+        span,
+        notes=("how a run ends is not known before it has ended",),
+        hint="write it in MEASURES",
     )
 
 

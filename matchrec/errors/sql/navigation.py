@@ -87,6 +87,7 @@ _USAGE = {
     "CLASSIFIER": "write CLASSIFIER() or CLASSIFIER(A)",
     "MATCH_NUMBER": "write MATCH_NUMBER()",
     "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER()",
+    "MATCHED_ROWS": "write MATCHED_ROWS() or MATCHED_ROWS(A)",
     "count": or_dialect("write count(*) for all rows, count(A.*) for the rows of A", "trino"),
 }
 

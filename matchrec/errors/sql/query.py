@@ -110,7 +110,39 @@ def stored_text(kind: str, span: Span) -> MatchRecognizeUnsupportedError:
         f"MATCH_RECOGNIZE in {kind} is not supported",
         span,
         notes=("Spark stores the text, and cannot run the clause without matchrec",),
-        hint="write CREATE TEMPORARY VIEW, or CREATE TABLE ... AS to keep the rows",
+        hint="write CREATE TEMPORARY VIEW, once in each session, or CREATE TABLE ... AS to keep the"
+        " rows",
+    )
+
+
+def global_view(span: Span) -> MatchRecognizeUnsupportedError:
+    """CREATE GLOBAL TEMPORARY VIEW."""
+    return MatchRecognizeUnsupportedError(
+        "MATCH_RECOGNIZE in the text of a global temporary view is not supported",
+        span,
+        notes=("Spark stores the text, and other sessions have not what stands in it for clauses",),
+        hint='make it of the result: spark.sql("SELECT ...").createGlobalTempView("name")',
+    )
+
+
+def clause_in_script(span: Span) -> MatchRecognizeUnsupportedError:
+    """BEGIN ... END where one query is wanted."""
+    return MatchRecognizeUnsupportedError(
+        "MATCH_RECOGNIZE in a script, BEGIN ... END, is not supported here",
+        span,
+        notes=("matchrec.sql runs one in Spark's SQL, and so does spark.sql after install",),
+        hint="pass the statement with the clause by itself",
+    )
+
+
+def control_in_script(word: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """DECLARE, IF, WHILE and the like in a script with a clause."""
+    return MatchRecognizeUnsupportedError(
+        f"{word} in a script with MATCH_RECOGNIZE is not supported",
+        span,
+        notes=("the statements of such a script run one after the other, each by itself",),
+        hint="write this part in Python around spark.sql; for a variable DECLARE VARIABLE before"
+        " the script, and SET VAR in it",
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from textwrap import indent
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from matchrec.arguments import SESSION, Kind, all_of, instance_of
 from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.picture import draw
+from matchrec.pictures.html import preformatted, wide
 
 CLAUSES = Kind(
     "what has been covered",
@@ -103,4 +103,4 @@ class Coverage:
         return "\n".join(map(draw, self.clauses.values()))
 
     def _repr_html_(self) -> str:
-        return self.picture() + f"<pre>{html.escape(str(self))}</pre>"
+        return wide(self.picture()) + preformatted(str(self))

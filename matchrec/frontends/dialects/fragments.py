@@ -8,6 +8,7 @@ from functools import partial
 
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
+from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.alignment import edits_between
 from matchrec.frontends.dialects.edits import Edit, edited
@@ -18,6 +19,7 @@ from matchrec.frontends.dialects.rules.of_products import rules_between
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translated
 from matchrec.frontends.lexing.sqlglot_parser import reason_of
+from matchrec.frontends.lexing.token_sequence import sequence_of
 from matchrec.source import Span
 
 _HOLE = "hole_of_match_recognize_"
@@ -100,10 +102,30 @@ class Fragments:
         except TokenError as error:
             raise errors.unreadable(self.read.title, str(error), span) from error
         except UnsupportedError as error:
-            raise errors.cannot_say(self.write.title, str(error), span) from error
+            raise self._cannot_say(error, span, place) from error
         except ValueError:
             raise errors.moved(self.write.title, span) from None
         yield from found
+
+    def _cannot_say(
+        self, error: UnsupportedError, span: Span, place: Place
+    ) -> MatchRecognizeUnsupportedError:
+        """The error of a fragment, or of the shortest call in it that is refused as well."""
+        rules = rules_between(self.read, self.write)
+        text = self.text[span.start : span.end]
+        tokens = sequence_of(tokens_in(text, self.read), text)
+        calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
+        for start in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
+            call = tokens.span(start, tokens.pairs[start + 1] + 1)
+            try:
+                translated(text[call.start : call.end], place, rules)
+            except UnsupportedError as found:
+                name, where = tokens.key(start), call.shifted(span.start)
+                titles = self.read.title, self.write.title
+                return errors.cannot_call(titles, name, str(found), where)
+            except (ParseError, TokenError):
+                continue
+        return errors.cannot_say(self.write.title, str(error), span)
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

@@ -15,9 +15,19 @@ from matchrec.frontends.sql.clause.nodes import MatchRecognize
 from matchrec.frontends.sql.clause.sections import all_tokens
 from matchrec.frontends.sql.query.locate import may_have_clause, parse
 from matchrec.frontends.sql.query.nodes import Query, Site
+from matchrec.frontends.sql.query.script import gives_rows, split_script
 from matchrec.source import Origin, Source
 
-__all__ = ["MatchRecognize", "Query", "Site", "may_have_clause", "parse", "parse_clause"]
+__all__ = [
+    "MatchRecognize",
+    "Query",
+    "Site",
+    "gives_rows",
+    "may_have_clause",
+    "parse",
+    "parse_clause",
+    "split_script",
+]
 
 
 def parse_clause(

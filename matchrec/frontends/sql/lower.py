@@ -73,6 +73,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         order_by=tuple(_sort_item(key, dialect) for key in clause.order_by),
         measures=tuple(_measure(node, measures, rows_per_match) for node in clause.measures),
         rows_per_match=rows_per_match,
+        partial=clause.partial,
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
         within=Within(_row(clause.within, Clause.WITHIN, dialect)) if clause.within else None,

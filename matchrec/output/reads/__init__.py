@@ -25,6 +25,7 @@ from matchrec.output.reads.of_matches import (
 from matchrec.output.reads.of_rows import (
     ReadAt,
     ReadClassifierAt,
+    ReadMatch,
     ReadMatchedRows,
     ReadPosition,
     ReadRow,
@@ -54,6 +55,7 @@ __all__ = [
     "ReadExtreme",
     "ReadIsMatched",
     "ReadKind",
+    "ReadMatch",
     "ReadMatchNumber",
     "ReadMatchedRows",
     "ReadNothing",

@@ -8,9 +8,21 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from matchrec.output.reads.read import Nullability, OfColumn, OfMatchedRows, Read, ReadType
+from matchrec.output.reads.read import (
+    Form,
+    Nullability,
+    OfColumn,
+    OfMatchedRows,
+    Read,
+    ReadType,
+)
 from matchrec.plan.expression import Navigation
-from matchrec.plan.show import show_classifier, show_navigation, show_semantics
+from matchrec.plan.show import (
+    show_classifier,
+    show_matched_rows,
+    show_navigation,
+    show_semantics,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +112,24 @@ class ReadMatchedRows(Read):
     @override
     def show(self, columns: Sequence[str]) -> str:
         return "the rows of the match"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMatch(Read):
+    """The rows of the match that come out, or those of a variable, as an array of structs.
+
+    column: a struct for each row, in whose last field the name of the row's variable belongs.
+    """
+
+    variable: str | None
+    column: int
+
+    nullability: ClassVar[Nullability] = Nullability.NEVER
+
+    @property
+    def type(self) -> ReadType:
+        return OfColumn(self.column, Form.ARRAY)
+
+    @override
+    def show(self, columns: Sequence[str]) -> str:
+        return show_matched_rows(self.variable)

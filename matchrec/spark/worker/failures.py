@@ -11,6 +11,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import (
     division_by_zero,
     function_failed,
+    function_failed_under_ansi,
     overflow_in_condition,
     skip_to_first_row,
     skip_to_no_row,
@@ -34,12 +35,16 @@ WORDING = {
     FailureKind.TOO_MANY_STEPS: too_many_steps,
     FailureKind.UNKNOWN_START: unknown_start,
 }
+OF_FUNCTIONS = {
+    FailureKind.FUNCTION_FAILED: function_failed,
+    FailureKind.FUNCTION_FAILED_UNDER_ANSI: function_failed_under_ansi,
+}
 
 
 def run_error(failure: RunFailure, place: Place) -> MatchRecognizeError:
     """The error of a search that its rows have ended."""
-    if failure.kind is FailureKind.FUNCTION_FAILED:
-        return function_failed(failure.detail, failure.reason, place)
+    if failure.kind in OF_FUNCTIONS:
+        return OF_FUNCTIONS[failure.kind](failure.detail, failure.reason, place)
     return WORDING[failure.kind](failure.detail, place)
 
 
@@ -50,7 +55,7 @@ def place_of(executable: Executable, row: int, piece: Piece, partitions: Partiti
         for name, column in executable.crossing.keys
     }
     number: int | None
-    if executable.sliced is not None:
+    if executable.sliced is not None or piece.passed is None:
         number = None
     elif executable.neighbours:
         number = piece.table.column(wire.ROW_NUMBER)[row].as_py()

@@ -31,6 +31,7 @@ from matchrec.output.reads import (
     ReadExtreme,
     ReadIsMatched,
     ReadKind,
+    ReadMatch,
     ReadMatchedRows,
     ReadMatchNumber,
     ReadNothing,
@@ -103,6 +104,8 @@ class Gatherer:
                 return self.name_variables(self.reader.classifiers(navigation))
             case ReadCollected(variable, place, semantics):
                 return self.collect_rows(variable, place, semantics)
+            case ReadMatch(variable, place):
+                return self.match(variable, place)
             case ReadMatchedRows(places):
                 return self.matched_rows(places)
             case ReadPointer(field):
@@ -141,9 +144,20 @@ class Gatherer:
             pa.array(offsets, pa.int32()), self.take_values(place, rows)
         )
 
+    def match(self, variable: str | None, place: int) -> pa.Array:
+        """For each output row the rows of its match that come out, each with its classifier."""
+        matches, reader = self.match_reader.matches, self.match_reader
+        index, offsets = reader.collect(reader.mask(variable) & ~matches.excluded, Semantics.FINAL)
+        rows = self.take_values(place, reader.mapped_rows()[index])
+        names = self.name_variables(matches.classifiers[index].astype(np.int64))
+        fields = [*rows.flatten()[:-1], names]
+        structs = pa.StructArray.from_arrays(fields, fields=list(rows.type))
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
+
     def matched_rows(self, places: tuple[int, ...]) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""
-        index, offsets = self.match_reader.rows_of_matches()
+        every = self.match_reader.mask(None)
+        index, offsets = self.match_reader.collect(every, Semantics.FINAL)
         rows = self.match_reader.mapped_rows()[index]
         fields = [self.take_values(place, rows) for place in places]
         classifiers = self.match_reader.matches.classifiers[index].astype(np.int64)

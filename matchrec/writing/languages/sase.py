@@ -15,6 +15,7 @@ from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
     End,
+    Ending,
     Operation,
     Reference,
     Scalar,
@@ -166,6 +167,8 @@ def _reference(reference: Reference, query: Sase) -> str:
             return _identifier(reference, query)
         case Aggregate():
             return _aggregate(reference, query)
+        case Ending(asked=asked):
+            raise errors.cannot_write(LANGUAGE, f"{asked.value}()", reference.span)
         case _:
             name = {"Classifier": "CLASSIFIER", "MatchNumber": "MATCH_NUMBER"}
             what = f"{name[type(reference).__name__]}()"

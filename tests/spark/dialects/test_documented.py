@@ -12,7 +12,6 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from tests.cases.test_queries import table
-from tests.quick.scale import half_of
 from tests.spark.dialects.documented import (
     RULES,
     Example,
@@ -23,13 +22,15 @@ from tests.spark.dialects.documented import (
     shown,
 )
 
+pytestmark = pytest.mark.one_of(4)
+
 ALL = list(examples())
 DIALECTS = Path(__file__).parents[3] / "docs" / "dialects.md"
 
 
 @pytest.mark.filterwarnings("ignore::matchrec.EmptyMatchesWarning")
 @pytest.mark.filterwarnings("ignore::matchrec.ReluctantEndWarning")
-@pytest.mark.parametrize("example", half_of(ALL), ids=str)
+@pytest.mark.parametrize("example", ALL, ids=str)
 def test_example(spark: SparkSession, example: Example) -> None:
     make_tables(spark, example.product)
     record = example.record

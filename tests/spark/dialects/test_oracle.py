@@ -6,8 +6,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.quick.scale import FULL, LONG_RUN, together
+from tests.quick.scale import together
 from tests.spark.dialects.documented import answer, make_tables, shown
+
+pytestmark = pytest.mark.one_of(2)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,12 +43,11 @@ CONDITIONS = [
 ]
 
 
-COLUMNS = (("at", "ntz"), ("ntz", "at"))  # a quick run asks about one of the two
+COLUMNS = (("at", "ntz"), ("ntz", "at"))
 CASES = [(at, *one) for index, one in enumerate(CONDITIONS) for at in COLUMNS[index % 2]]
-SOME = CASES if FULL or LONG_RUN is not None else CASES[::2]
 
 
-@pytest.mark.parametrize(("at", "condition", "counts"), SOME)
+@pytest.mark.parametrize(("at", "condition", "counts"), CASES)
 def test_days_between_dates_with_a_time(
     spark: SparkSession, at: str, condition: str, counts: list[int]
 ) -> None:

@@ -15,6 +15,8 @@ from matchrec.frontends.dialects.products import PRODUCTS
 from tests.quick.embedded import invoke
 from tests.unit.cli.conftest import STREAKS
 
+pytestmark = pytest.mark.one_of(2)
+
 STOCKS = ("--table", "t=prices.csv")
 
 

@@ -10,6 +10,8 @@ from matchrec.cli.queries import skip_of, value_of
 from matchrec.frontends.pattern import AfterMatch
 from tests.quick.embedded import invoke
 
+pytestmark = pytest.mark.one_of(2)
+
 CLICKS = "who,ts,event_type\nann,1,a\nann,2,c\nann,3,b\nbob,1,a\nbob,2,b\n"
 SASE = "PATTERN SEQ(a x, b y) RETURN x.ts AS since, y.ts AS until"
 PATTERN = """

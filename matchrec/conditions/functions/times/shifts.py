@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from matchrec.conditions.functions.function import (
+    AnsiError,
     Compute,
     Function,
-    FunctionError,
     Use,
     function,
     gives,
@@ -122,7 +122,7 @@ def next_day(use: Use) -> Compute:
         wanted = WEEK_DAYS.get(name.upper())
         if wanted is None:
             if use.ansi:
-                raise FunctionError(f"ILLEGAL_DAY_OF_WEEK: {name!r}")
+                raise AnsiError(f"ILLEGAL_DAY_OF_WEEK: {name!r}")
             return None
         day = read(time)
         return day + (wanted - week_day(day) - 1) % 7 + 1
@@ -178,7 +178,7 @@ def make_day(use: Use) -> Compute:
     def compute(year: int, month: int, day: int) -> int | None:
         known = 1 <= month <= 12 and 1 <= day <= length_of_month(year, month)
         if not known and use.ansi:
-            raise FunctionError(f"DATETIME_FIELD_OUT_OF_BOUNDS: {year}-{month}-{day}")
+            raise AnsiError(f"DATETIME_FIELD_OUT_OF_BOUNDS: {year}-{month}-{day}")
         return day_of(year, month, day) if known else None
 
     return compute

@@ -10,7 +10,9 @@ from enum import Enum
 
 from matchrec.errors.sql.dialects import not_in
 from matchrec.frontends.dialects.product import Product
-from matchrec.frontends.sql.clause.nodes import MatchRecognize
+from matchrec.frontends.lexing.dialect import SPARK
+from matchrec.frontends.lexing.token_sequence import read_tokens
+from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Alternation,
@@ -38,6 +40,7 @@ class Feature(Enum):
     ALL_ROWS = "ALL ROWS PER MATCH"
     OMIT_EMPTY = "OMIT EMPTY MATCHES"
     UNMATCHED = "WITH UNMATCHED ROWS"
+    PARTIAL = "SHOW TIMEOUT MATCHES and SHOW UNFINISHED MATCHES"
     SKIP_TO_NEXT_ROW = "AFTER MATCH SKIP TO NEXT ROW"
     SKIP_TO_VARIABLE = "AFTER MATCH SKIP TO a variable"
     PERMUTE = "PERMUTE"
@@ -46,6 +49,7 @@ class Feature(Enum):
     ALTERNATION = "alternatives `|`"
     GROUPS = "quantified groups"
     RELUCTANT = "reluctant quantifiers"
+    MATCHED_ROWS = "MATCHED_ROWS"
 
 
 _OURS = {
@@ -54,6 +58,8 @@ _OURS = {
     Feature.NEGATION,
     Feature.WITHIN,
     Feature.KEY_NAMES,
+    Feature.PARTIAL,
+    Feature.MATCHED_ROWS,
 }
 _LACKING = {
     "spark": frozenset[Feature](),
@@ -77,11 +83,13 @@ _LACKING = {
         {
             Feature.SELECTION,
             Feature.NEGATION,
+            Feature.MATCHED_ROWS,
             Feature.WITHIN,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
             Feature.UNMATCHED,
+            Feature.PARTIAL,
             Feature.SKIP_TO_VARIABLE,
             Feature.PERMUTE,
             Feature.EXCLUSION,
@@ -90,6 +98,7 @@ _LACKING = {
     "flink": frozenset(
         {
             Feature.SELECTION,
+            Feature.MATCHED_ROWS,
             Feature.LONGEST,
             Feature.NEGATION,
             Feature.KEY_NAMES,
@@ -97,6 +106,7 @@ _LACKING = {
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
             Feature.UNMATCHED,
+            Feature.PARTIAL,
             Feature.PERMUTE,
             Feature.EXCLUSION,
             Feature.ANCHORS,
@@ -135,6 +145,10 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
     for subset in clause.subsets:
         yield Feature.SUBSET, subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
+    if clause.partial:
+        yield Feature.PARTIAL, clause.partial.span or pattern
+    for measure in clause.measures:
+        yield from ((Feature.MATCHED_ROWS, span) for span in _matched_rows(measure.expression))
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
         to_next = skip.to is SkipTo.NEXT_ROW
@@ -157,6 +171,14 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
                     yield Feature.GROUPS, span or pattern
                 if not greedy:
                     yield Feature.RELUCTANT, span or pattern
+
+
+def _matched_rows(measure: ExpressionText) -> Iterator[Span]:
+    """Where MATCHED_ROWS is called."""
+    tokens = read_tokens(measure.text, SPARK, measure.span.start)
+    for index, token in enumerate(tokens.tokens):
+        if token.key == "MATCHED_ROWS" and tokens.is_call(index):
+            yield token.span
 
 
 def _of_rows(rows: RowsPerMatch | None) -> Iterator[Feature]:

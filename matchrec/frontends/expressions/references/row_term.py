@@ -5,13 +5,17 @@ from __future__ import annotations
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
-from matchrec.frontends.expressions.analysis import Analysis, unknown_variable
+from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable
 from matchrec.frontends.expressions.combined import with_holes
 from matchrec.frontends.expressions.references.row_argument import Operand
 from matchrec.plan.expression import (
+    MATCHED_ROW,
+    MATCHED_ROWS,
     Aggregate,
     Classifier,
     ColumnReference,
+    Ending,
+    EndingField,
     MatchNumber,
     Navigation,
     Reference,
@@ -53,23 +57,39 @@ def _reading(analysis: Analysis, index: int, semantics: Semantics) -> Reference 
 
 def read_classifier(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Classifier, int]:
     """The CLASSIFIER called at `index` and the token after it."""
+    variable, span, end = _of_variable(analysis, index)
+    return Classifier(Navigation(variable, semantics=semantics), span), end
+
+
+def read_matched_rows(analysis: Analysis, index: int) -> tuple[Aggregate, int]:
+    """The MATCHED_ROWS called at `index` and the token after it."""
+    variable, span, end = _of_variable(analysis, index)
+    if analysis.scope.clause is not Clause.MEASURES:
+        raise errors.matched_rows_of_unfinished_match(analysis.clause, span)
+    row = Term((ColumnReference(Navigation(variable), MATCHED_ROW, span),), span)
+    return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span), end
+
+
+def _of_variable(analysis: Analysis, index: int) -> tuple[str | None, Span, int]:
+    """The variable that the call at `index` names, if any, its place, and the token after it."""
     closing = analysis.pairs[index + 1]
     refuse_suffix(analysis, index, closing)
     span = analysis.span(index, closing + 1)
     arguments = call_arguments(analysis, index)
     if len(arguments) > 1:
         raise navigation_errors.wrong_number_of_arguments(
-            "CLASSIFIER", "at most one variable", len(arguments), analysis.clause, span
+            analysis.key(index), "at most one variable", len(arguments), analysis.clause, span
         )
-    variable = _variable(analysis, arguments[0]) if arguments else None
-    return Classifier(Navigation(variable, semantics=semantics), span), closing + 1
+    variable = _variable(analysis, index, arguments[0]) if arguments else None
+    return variable, span, closing + 1
 
 
-def _variable(analysis: Analysis, argument: tuple[int, int]) -> str:
+def _variable(analysis: Analysis, index: int, argument: tuple[int, int]) -> str:
     start, end = argument
     token = analysis.tokens[start]
     if end - start != 1 or not token.can_name:
-        raise errors.classifier_of_expression(analysis.clause, analysis.span(start, end))
+        span = analysis.span(start, end)
+        raise errors.expression_for_variable(analysis.key(index), analysis.clause, span)
     if token.variable not in analysis.scope.variables:
         raise unknown_variable(analysis, token)
     return token.variable
@@ -79,6 +99,14 @@ def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]
     """The MATCH_NUMBER called at `index` and the token after it."""
     span, end = without_arguments(analysis, index)
     return MatchNumber(span), end
+
+
+def read_ending(analysis: Analysis, index: int) -> tuple[Ending, int]:
+    """The MATCH_STATUS or MATCH_TIMEOUT called at `index` and the token after it."""
+    span, end = without_arguments(analysis, index)
+    if analysis.scope.clause is Clause.DEFINE:
+        raise errors.ending_in_define(analysis.key(index), span)
+    return Ending(EndingField(analysis.key(index)), span), end
 
 
 def read_row_number(analysis: Analysis, index: int) -> tuple[Aggregate, int]:

@@ -12,6 +12,7 @@ from matchrec.frontends.sql.query.cuts import Cut
 
 _BEFORE_RELATION = words("FROM JOIN USING")
 _LITERALS = words("NULL TRUE FALSE")
+_BEFORE_OPERAND = words("DIV OF TO")
 _TRAVEL = words("VERSION TIMESTAMP SYSTEM_VERSION SYSTEM_TIME")
 
 
@@ -105,7 +106,18 @@ def _travel_end(tokens: TokenSequence, start: int, end: int) -> int:
     for index in tokens.level(start, end):
         if index > start and tokens.key(index) in ("TABLESAMPLE", "AS"):
             return index
-    last = tokens[end - 1]
+    is_alias = end - start > 1 and tokens[end - 1].is_name and not _is_unit(tokens, end - 1)
     operand = tokens[end - 2]
-    ends = operand.key == ")" or operand.is_constant
-    return end - 1 if last.is_name and ends and end - start > 1 else end
+    ends = operand.key == ")" or operand.is_constant or operand.is_name
+    return end - 1 if is_alias and ends and operand.key not in _BEFORE_OPERAND else end
+
+
+def _is_unit(tokens: TokenSequence, index: int) -> bool:
+    """Whether a word is a unit in INTERVAL 1 DAY 2 HOURS or INTERVAL '1:30' HOUR TO MINUTE."""
+    if tokens.key(index - 1) == "TO":
+        return _is_unit(tokens, index - 2)
+    value = tokens.openings.get(index - 1, index - 1)
+    if value == index - 1 and not tokens[value].is_constant:
+        return False
+    before = value - 1 - (tokens.key(value - 1) in ("-", "+"))
+    return tokens.key(before) == "INTERVAL" or (before > 1 and _is_unit(tokens, before))

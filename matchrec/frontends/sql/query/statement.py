@@ -25,10 +25,14 @@ def _created(tokens: TokenSequence) -> int:
 
 
 def refuse_stored_text(tokens: TokenSequence, cut: Cut) -> None:
-    """A clause in a permanent view or function."""
+    """A clause in a view that other sessions have, in a function, in a script."""
+    if tokens.key(0) == "BEGIN":
+        raise errors.clause_in_script(tokens[0].span)
     kind = _created(tokens)
     head = [tokens.key(index) for index in range(min(kind, cut.word))]
     temporary = "TEMP" in head or "TEMPORARY" in head
+    if tokens.key(kind) == "VIEW" and "GLOBAL" in head:
+        raise errors.global_view(tokens.span(0, kind + 1))
     if tokens.key(kind) == "VIEW" and kind and not temporary:
         raise errors.stored_text("a permanent view", tokens.span(0, kind + 1))
     if tokens.key(kind) == "FUNCTION" and kind:

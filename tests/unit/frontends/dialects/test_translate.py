@@ -327,10 +327,21 @@ def test_another_order_of_columns_is_noted(read: str) -> None:
 
 
 REFUSED = [
-    ("bigquery", "spark", "MEASURES SUM(x HAVING MAX y) AS a PATTERN (A)", "cannot say this"),
-    ("bigquery", "spark", "MEASURES DATE_DIFF(x, y, WEEK) AS a PATTERN (A)", "cannot say this"),
+    (
+        "bigquery",
+        "spark",
+        "MEASURES SUM(x HAVING MAX y) AS a PATTERN (A)",
+        "cannot say this SUM in",
+    ),
+    (
+        "bigquery",
+        "spark",
+        "MEASURES DATE_DIFF(x, y, WEEK) AS a PATTERN (A)",
+        "cannot say this DATE_DIFF",
+    ),
     ("azure", "spark", "PATTERN (A) DEFINE A AS TRUE", "Azure Stream Analytics orders events by"),
     ("spark", "snowflake", "PATTERN (A B) SUBSET U = (A, B)", "Snowflake has no SUBSET"),
+    ("spark", "oracle", "MEASURES matched_rows(A) AS m PATTERN (A)", "Oracle has no MATCHED_ROWS"),
     ("spark", "trino", "PATTERN (A B) ALL MATCHES", "Trino has no event selection"),
     ("spark", "standard", "ORDER BY t PATTERN (A) WITHIN 5", "the standard has no WITHIN"),
     ("trino", "flink", "PATTERN (A | B)", "Flink SQL has no alternatives `|`"),
@@ -340,7 +351,7 @@ REFUSED = [
         "oracle",
         "spark",
         "MEASURES TO_CHAR(x, '999.9') AS s PATTERN (A)",
-        "cannot say this in Spark SQL",
+        "cannot say this TO_CHAR in Spark SQL",
     ),
     ("snowflake", "spark", "PATTERN (A) DEFINE A AS x::", "cannot read this as SQL of Snowflake"),
 ]

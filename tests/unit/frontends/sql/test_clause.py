@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from matchrec.frontends.sql.clause.nodes import (
     SortKey,
 )
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
+from matchrec.plan.clauses import AfterMatchSkip, PartialMatches, RowsPerMatch, SkipTo, Subset
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span
 from tests.generators.clause_text import clause_text
@@ -143,6 +144,16 @@ def several(items: st.SearchStrategy[object], least: int = 0) -> st.SearchStrate
     return st.lists(items, min_size=least, max_size=3).map(tuple)
 
 
+PARTIAL = st.sampled_from(
+    [PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True)]
+)
+
+
+def without_partial(clause: MatchRecognize) -> MatchRecognize:
+    """Which runs come out is written after ONE ROW or ALL ROWS PER MATCH only."""
+    return clause if clause.rows_per_match else replace(clause, partial=None)
+
+
 CLAUSES = st.builds(
     MatchRecognize,
     pattern=several(NAMES.map(Variable), 2).map(Concatenation) | NAMES.map(Variable),
@@ -152,12 +163,13 @@ CLAUSES = st.builds(
     ),
     measures=several(st.builds(MeasureNode, EXPRESSIONS, NAMES, st.just(NOWHERE))),
     rows_per_match=st.none() | st.sampled_from(RowsPerMatch),
+    partial=st.none() | PARTIAL,
     after_match=st.none() | SKIPS,
     search=st.none() | st.sampled_from(Search),
     within=st.none() | EXPRESSIONS,
     subsets=several(st.builds(Subset, NAMES, several(NAMES, 1))),
     definitions=several(st.builds(DefinitionNode, NAMES, EXPRESSIONS, st.just(NOWHERE))),
-)
+).map(without_partial)
 
 
 @settings(max_examples=examples(500), deadline=None)

@@ -1,0 +1,75 @@
+"""Matches as values: the same rows as ALL ROWS PER MATCH, and as Spark's own aggregate."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+
+CLAUSE = """PARTITION BY sym ORDER BY ts MEASURES {measures} {rows} PER MATCH {omit}
+    AFTER MATCH SKIP TO NEXT ROW PATTERN (A? {{- LOW -}} B* | PERMUTE(B, C))
+    DEFINE A AS price > 3, LOW AS price < PREV(price), B AS price > PREV(price)"""
+ARRAY = "collect_list(struct(sym, ts, price, CLASSIFIER() AS classifier))"
+
+
+@pytest.fixture
+def prices(spark: SparkSession) -> DataFrame:
+    return spark.sql(
+        "SELECT IF(id % 2 = 0, 0.0D, -0.0D) AS sym, id AS ts, id * id % 7 AS price FROM range(40)"
+    )
+
+
+def matched(prices: DataFrame, measures: str) -> DataFrame:
+    clause = CLAUSE.format(measures=measures, rows="ONE ROW", omit="")
+    return matchrec.match_recognize(prices, clause)
+
+
+def test_the_rows_are_those_of_all_rows_per_match(prices: DataFrame) -> None:
+    number = "MATCH_NUMBER() AS n"
+    one = matchrec.rows_of(matched(prices, f"{number}, MATCHED_ROWS() AS rows"))
+    clause = CLAUSE.format(
+        measures=f"{number}, CLASSIFIER() AS classifier", rows="ALL ROWS", omit="OMIT EMPTY MATCHES"
+    )
+    every = matchrec.match_recognize(prices, clause).select(*one.columns)
+    assert one.columns == ["sym", "n", "ts", "price", "classifier"]
+    assert sorted(map(str, one.collect())) == sorted(map(str, every.collect()))
+
+
+def test_the_value_is_that_of_an_aggregate(prices: DataFrame) -> None:
+    found = matched(prices, f"MATCHED_ROWS() AS rows, {ARRAY} AS collected").collect()
+    assert any(len(one.rows) < len(one.collected) for one in found)
+    for one in found:
+        assert one.rows == [row for row in one.collected if row.classifier != "LOW"]
+
+
+def test_arrays_of_stages_have_rows_too(spark: SparkSession) -> None:
+    events = spark.sql("VALUES (1, 'a'), (2, 'b'), (3, 'b') AS e(ts, kind)")
+    pattern = matchrec.Pattern.begin("a").where("kind = 'a'").next("b").where("kind = 'b'").times(2)
+    found = matchrec.detect(events, pattern, order_by="ts")
+    rows = matchrec.rows_of(found.select("match_number", "b"), "b").orderBy("ts")
+    assert [tuple(row) for row in rows.collect()] == [(1, 2, "b"), (1, 3, "b")]
+
+
+def test_a_measure_is_not_taken_for_a_column_of_the_rows(prices: DataFrame) -> None:
+    found = matched(prices, "LAST(price) AS price, MATCHED_ROWS() AS rows")
+    with pytest.raises(PySparkException, match="`price` has one value of a match and another"):
+        matchrec.rows_of(found).collect()
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="`ts` is double of a match and big"):
+        matchrec.rows_of(matched(prices, "1D AS ts, MATCHED_ROWS() AS rows"))
+
+
+@pytest.mark.parametrize(
+    ("column", "measures", "message"),
+    [
+        (None, "1 AS one", "no column has the rows of a match: .*\n  add MATCHED_ROWS"),
+        ("one", "1 AS one, MATCHED_ROWS() AS rows", "`one` as an array.*\n.*\n  name it: rows_of"),
+        (None, "MATCHED_ROWS() AS r, MATCHED_ROWS(A) AS s", "several columns have.*: r, s\n  name"),
+    ],
+)
+def test_what_has_no_rows_is_said(
+    prices: DataFrame, column: str | None, measures: str, message: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
+        matchrec.rows_of(matched(prices, measures), column)
