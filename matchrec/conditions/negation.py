@@ -31,6 +31,7 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     references,
+    set_apart,
     terms,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -163,8 +164,12 @@ class Viewpoint:
 
 
 def complement(scalar: Scalar) -> Operation:
-    """That a condition does not hold: it is false, or unknown."""
-    return Operation("IS NOT TRUE", (scalar,), ("(", *scalar.pieces, ") IS NOT TRUE"), scalar.span)
+    """That a condition does not hold: it is false, or unknown.
+
+    Its text is a CASE: Spark casts what IS NOT TRUE is asked of, and a text is no condition.
+    """
+    pieces = ("CASE WHEN ", *scalar.pieces, " THEN FALSE ELSE TRUE END")
+    return Operation("IS NOT TRUE", (scalar,), set_apart(pieces), scalar.span)
 
 
 def all_of(parts: Sequence[Scalar]) -> Scalar:

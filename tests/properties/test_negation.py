@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import RunExpression
+from matchrec.engine.contiguous.backtracking import Backtracking
+from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import Negation, RowPattern, Variable, concatenation, negations
 from tests.properties.test_engines import (
     LONGER,
@@ -28,7 +30,8 @@ from tests.properties.test_engines import (
     windowed,
 )
 from tests.quick.scale import examples
-from tests.tasks.contiguous import Query, Rows, query, words
+from tests.references.matcher import Words
+from tests.tasks.contiguous import Query, Rows, may_of, query, run_engine, satisfies_of, words
 
 random_examples = settings(
     max_examples=examples(200),
@@ -97,3 +100,33 @@ def test_random_longest_matches_with_negations(data: st.DataObject, step: int) -
 def test_negations_on_all_small_inputs(text: str) -> None:
     rows = itertools.product(("A", "B", "AB", "C", "AC"), repeat=3)
     assert_agreement(query(text), words("/".join(" ".join(row) for row in rows)))
+
+
+@random_examples
+@given(st.data())
+def test_random_patterns_give_all_matches(data: st.DataObject) -> None:
+    """Every word of every starting row, each once."""
+    asked, rows = replace(data.draw(queries()), output=MatchOutput.ALL), Rows(data.draw(ROWS))
+    asked = replace(asked, after_match=AfterMatchSkip())
+    for engine in (Backtracking(), BreadthFirst()):
+        found = run_engine(engine, asked, rows)
+        assert isinstance(found, list)
+        places = [(partition, start, plain(word)) for partition, _, start, word in found]
+        assert sorted(places) == sorted(every_word(asked, rows)), engine
+
+
+def every_word(asked: Query, rows: Rows) -> set[tuple[int, int, str]]:
+    """All matches with rows: partition, first row, variables."""
+    found = set()
+    for number, partition in enumerate(rows.words):
+        may, satisfies = may_of(asked, rows, number), satisfies_of(asked, rows, number)
+        for start in range(len(partition)):
+            for word in Words(len(partition), start, may, 1, satisfies).of(asked.pattern, ()):
+                names = " ".join(name for name, _ in word)
+                found.add((number, rows.offsets[number] + start, names))
+    return found
+
+
+def plain(word: str) -> str:
+    """A word without the brackets of exclusions."""
+    return word.replace("[", "").replace("]", "")
