@@ -55,6 +55,15 @@ def test_the_rows_of_detect(events: DataFrame, name: str) -> None:
     assert any(row[-1] is None for row in rows)
 
 
+def test_a_run_of_a_rule_set_has_no_number(events: DataFrame) -> None:
+    clause = SQL.replace("PARTITION BY key ORDER BY second", "")
+    found = matchrec.match_all(
+        events, {"late": clause}, order_by="second", partition_by="key", event_columns=["kind"]
+    )
+    for row in found.matches.collect():
+        assert (row.match_number is None) == (row.events[-1].kind != "b")
+
+
 @pytest.mark.slow
 def test_why_and_coverage_are_those_of_the_matches(spark: SparkSession, events: DataFrame) -> None:
     plain = SQL.replace("SHOW TIMEOUT MATCHES", "").replace("MATCH_STATUS()", "1")

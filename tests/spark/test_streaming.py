@@ -285,6 +285,7 @@ OVER = "ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > avg(x) OVER (ROW
 ALONE = (
     "SELECT * FROM {df} MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > 1)"
 )
+UNFINISHED = "ORDER BY ts MEASURES 1 AS n ONE ROW PER MATCH SHOW UNFINISHED MATCHES PATTERN (A A)"
 clause = matchrec.match_recognize
 SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHIN 5 seconds"
 
@@ -316,6 +317,7 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
             "neighbouring rows",
         ),
         (lambda df: clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(A.x)"), "are not kept"),
+        (lambda df: clause(df, UNFINISHED), "use matchrec.detect with timeouts=True"),
         (lambda df: clause(df, OVER), "aggregate the rows of a pattern variable"),
         (lambda df: matchrec.coverage(df.sparkSession, ALONE, df=df), "rows that are all there"),
     ],

@@ -49,6 +49,13 @@ def check_plan(plan: MatchPlan) -> None:
         raise cannot_stream(
             'form="compressed"', "the graph of all matches has no last row", 'write form="verbose"'
         )
+    if plan.partial is not None:
+        raise cannot_stream(
+            plan.partial.words,
+            "runs that are no matches are looked for once a partition is there as a whole",
+            "use matchrec.detect with timeouts=True",
+            plan.partial.span,
+        )
     if any(isinstance(one, PartitionEnd) for one in walk(plan.pattern)):
         raise cannot_stream(
             "`$` in PATTERN",
