@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.api.binding import run_around
-from matchrec.api.remarks import Remarks, remarks_in, warn
+from matchrec.api.remarks import Remarks, remarks_on, warn
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query.nodes import Query, Site
@@ -46,7 +46,7 @@ class Evaluation:
 
     def remarks(self, executed: Executed) -> Remarks:
         """The remarks on one clause."""
-        return remarks_in(executed.plan, self.query.source)
+        return remarks_on(executed, self.query.source)
 
     def outer(self) -> DataFrame:
         """The query around the clauses, once these are evaluated."""
@@ -64,6 +64,12 @@ class Evaluation:
         """Every clause's result, each a view for the ones after it."""
         with shown_in(self.query.source):
             return [self.site(site) for site in self.query.sites]
+
+    def check(self) -> None:
+        """Raise what is wrong in a clause by itself."""
+        with shown_in(self.query.source):
+            for site in self.query.sites:
+                self.plan(site)
 
     def plan(self, site: Site) -> MatchPlan:
         """What a clause asks for."""

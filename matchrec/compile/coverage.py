@@ -58,7 +58,7 @@ def check_coverable(plan: MatchPlan) -> None:
 
 def draft_coverage(drafted: Draft) -> CoverageDraft:
     """The draft without what only the output needs. Raises MatchRecognizePlanError."""
-    plan = replace(drafted.plan, measures=(), rows_per_match=RowsPerMatch.ONE_ROW)
+    plan = replace(drafted.plan, measures=(), rows_per_match=RowsPerMatch.ONE_ROW, partial=None)
     occurrences = compile_occurrences(drafted.pattern, plan.pattern)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = tie_of(orders)

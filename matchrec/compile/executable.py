@@ -10,7 +10,7 @@ from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.slices.starting_rows import SliceSearch
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read
-from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.clauses import ConditionWindow, RowsPerMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,10 @@ class Crossing:
     of them that are replaced by their rank. keys: the partition's, by name, for messages. once:
     those of which equal values are the same and cost much, so that only the first row of a
     partition brings them. window: the key along which a window is measured and the end of each
-    row's window, or none. ends: if there are windows between neighbours, the ends of the windows
-    that begin with a row: that of the match, if it has one, then those between neighbours, the
-    smallest first.
+    row's window, or none. said: the window that conditions say, which alone is exact then. gap: as
+    window, of the window between a row and the next one. ends: if there are others between
+    neighbours, the ends of the windows that begin with a row: that of the
+    match, if it has one, then those between neighbours, the smallest first.
     """
 
     columns: tuple[RowColumn, ...]
@@ -45,6 +46,8 @@ class Crossing:
     keys: tuple[tuple[str, int], ...]
     once: tuple[int, ...]
     window: tuple[int, ...] = ()
+    said: ConditionWindow | None = None
+    gap: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
 
 
@@ -80,6 +83,12 @@ class Executable:
     def lookaround(self) -> Lookaround | None:
         """How much of a partition must be at hand around a match; None for all of it."""
         return find_lookaround(self.task, len(self.crossing.integers), self.reads)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every run ends with its window or by its length, whatever rows come."""
+        task = self.task
+        return task.windowed or (not task.selects and task.pattern.longest is not None)
 
     def limit(self, max_steps: int | None) -> Executable:
         """The same with so many steps in a partition at most: see `Task`."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import Framed, Shifted
+from matchrec.conditions.within import window_columns
 from matchrec.engine.choose import choose
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.skipping import longest_leap
@@ -27,7 +28,8 @@ def find_slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap 
     """How far a query looks, or the reason why it must have each partition as a whole."""
     lookaround, task = executable.lookaround, executable.task
     if lookaround is None:
-        return "event selection looks at each partition as a whole"
+        what = "event selection" if task.selects else "a search for runs that are no matches"
+        return f"{what} looks at each partition as a whole"
     obstacle = find_obstacle(plan, executable)
     if obstacle is not None:
         return obstacle
@@ -37,11 +39,13 @@ def find_slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap 
     leap = longest_leap(plan.after_match, longest)
     if leap != 1 and before and executable.neighbours:
         before += 1  # whether a row is left out depends on the row before it
-    if task.windowed and not after:
+    has_ends = plan.within is not None and len(set(window_columns(plan))) == 2
+    windowed = has_ends or plan.within_rows is not None
+    if windowed and not after:
         return SliceOverlap(before, None, 1 if leap == 1 else None, LEAPS)
     if longest is not None:
         return SliceOverlap(before, max(0, longest - 1) + after, leap, LEAPS)
-    if task.windowed:
+    if windowed:
         return "NEXT looks behind the last row of a window"
     return "a match may have any number of rows, and there is no WITHIN"
 

@@ -1,6 +1,6 @@
 """From a plan to something that can run: the whole compile path on one screen.
 
-`draft`: resolve → output columns → compile the row pattern → split → prune.
+`draft`: resolve → output columns → compile the row pattern → find windows → split → prune.
 `link`, once Spark has said what types the columns of the draft have: type → choose → link.
 """
 
@@ -14,9 +14,10 @@ from matchrec.compile.executable import Executable, Output
 from matchrec.compile.task import build_task
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import RowColumn, row_column
-from matchrec.conditions.split import split
+from matchrec.conditions.split import Scope, split
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import IN_UTC, Typer
+from matchrec.conditions.within import OrderType
 from matchrec.engine.choose import choose
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.nfa.compiled_pattern import compile_pattern
@@ -32,25 +33,35 @@ from matchrec.output.schema import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.pruning.condition_windows import find_condition_window
+from matchrec.pruning.gaps import gaps_as_conditions
 
 
-def draft(
+def draft(  # noqa: PLR0913 -- nearly all call it with three
     plan: MatchPlan,
     columns: InputColumns,
     name_of: Callable[[str], str],
     optimisations: Optimisations = OPTIMISED,
+    scope: Scope = Scope.NEIGHBOURS,
+    type_of_order: Callable[[str], OrderType] | None = None,
 ) -> Draft:
     """The draft of a plan over an input with these columns.
 
-    name_of: see `output_columns`. optimisations: those of event selection.
+    name_of: see `output_columns`. optimisations: those of event selection. scope: of conditions
+    that Spark computes. type_of_order: of the text of an order column; without it no condition is
+    found to be a window.
 
     Raises MatchRecognizeError for all that is wrong with a query, whatever the types are.
     """
     resolved = resolve(plan, columns)
     outputs = output_columns(resolved, columns, name_of)
     pattern = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
-    conditions = split(resolved)
-    return Draft(resolved, pattern, conditions, outputs, optimisations).prune()
+    in_windows = gaps_as_conditions(resolved, pattern.follow)
+    if type_of_order is not None:
+        in_windows = find_condition_window(in_windows, pattern.follow, type_of_order)
+    conditions = split(in_windows, scope)
+    drafted = Draft(in_windows, pattern, conditions, outputs, optimisations, asked=resolved)
+    return drafted.prune()
 
 
 def link(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from textwrap import indent
 
 from typing_extensions import assert_never
@@ -26,6 +27,7 @@ from matchrec.explanation.selection import (
     window_lines,
 )
 from matchrec.explanation.stage_conditions import test_lines
+from matchrec.explanation.stream import stream_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.output.pieces import AggregatePlace, Piece
 from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
@@ -39,7 +41,9 @@ class ExplainedClause:
     """One clause or SASE+ query: its plan, resolved, and what runs it.
 
     keys: tests that the query around it makes of partition columns. slices: into how many each
-    partition is cut at most. warnings: what is nearly never meant, with its place.
+    partition is cut at most. warnings: what is nearly never meant, with its place. shuffle: whether
+    its rows are shuffled with those of another clause. is_stream: whether rows come little by
+    little. written: the plan as it was written, None where it is `plan`.
     """
 
     plan: MatchPlan
@@ -47,6 +51,9 @@ class ExplainedClause:
     keys: tuple[str, ...] = ()
     slices: int = 1
     warnings: tuple[str, ...] = ()
+    shuffle: tuple[str, ...] = ()
+    is_stream: bool = False
+    written: MatchPlan | None = None
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self.sections())
@@ -58,7 +65,7 @@ class ExplainedClause:
         task = executable.task
         program = program_lines(task.pattern.program, formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
-        yield "partitions and order", partition_lines(plan, self.keys)
+        yield "partitions and order", chain(partition_lines(plan, self.keys), self.shuffle)
         yield "slices", slice_lines(plan, executable, self.slices)
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan, task)
@@ -69,6 +76,7 @@ class ExplainedClause:
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "engine", engine_lines(executable)
+        yield "stream", stream_lines(executable) if self.is_stream else iter(())
         yield "optimisations", optimisation_lines(plan, executable)
         yield "rows", row_lines(plan)
         yield "computed by Spark after the match", after_lines(executable)
@@ -92,10 +100,11 @@ class ExplainedClause:
         from matchrec.pictures.row_pattern import draw_row_pattern
         from matchrec.pictures.stages import draw_stages
 
-        conditions = {one.variable: show_scalar(one.condition) for one in self.plan.definitions}
-        if self.plan.staging is not None:
-            return draw_stages(self.plan.staging.steps, conditions)
-        return draw_row_pattern(self.plan.pattern, conditions)
+        plan = self.written or self.plan
+        conditions = {one.variable: show_scalar(one.condition) for one in plan.definitions}
+        if plan.staging is not None:
+            return draw_stages(plan.staging.steps, conditions)
+        return draw_row_pattern(plan.pattern, conditions)
 
     @property
     def summary(self) -> str:
@@ -220,7 +229,8 @@ def engine_lines(executable: Executable) -> Iterator[str]:
         yield f"time: {classify_time(executable.task, executable.algorithm.engine)}"
     lookaround = executable.lookaround
     if lookaround is None:
-        yield "memory: each partition as a whole, because of event selection"
+        why = "event selection" if executable.task.selects else "runs that are no matches"
+        yield f"memory: each partition as a whole, because of {why}"
         return
     beside = [f"{lookaround.before} before it"] * bool(lookaround.before)
     beside += [f"{lookaround.after} behind a match"] * bool(lookaround.after)
@@ -229,7 +239,8 @@ def engine_lines(executable: Executable) -> Iterator[str]:
 
 
 def row_lines(plan: MatchPlan) -> Iterator[str]:
-    yield plan.rows_per_match.value
+    partial = f" {plan.partial.words}" if plan.partial else ""
+    yield f"{plan.rows_per_match.value}{partial}"
     if plan.output in ONE_OF_A_ROW:
         yield f"AFTER MATCH SKIP {show_skip(plan.after_match)}"
 

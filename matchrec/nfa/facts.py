@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.nfa.closure import Folded
+from matchrec.nfa.closure import GUARD_END, Folded
 from matchrec.nfa.program import VariableId
 
 UNREACHABLE = 1 << 30
@@ -45,6 +45,25 @@ def least_rows(folded: Folded) -> tuple[int, ...]:
                 least[source] = least[state] + 1
                 found.append(source)
     return tuple(least)
+
+
+def live_states(folded: Folded) -> tuple[bool, ...]:
+    """For each state, whether a run that has mapped rows may still become a match by more of them.
+
+    No row after the first one is the partition's first, and none before another one its last.
+    """
+    accepting = [
+        any(c.accepts and c.guard in (0, GUARD_END) for c in choices) for choices in folded
+    ]
+    onward = [
+        [c.target for c in choices if c.target is not None and c.guard == 0] for choices in folded
+    ]
+    live = [False] * len(folded)
+    while True:
+        more = [any(live[to] or accepting[to] for to in targets) for targets in onward]
+        if more == live:
+            return tuple(live)
+        live = more
 
 
 def is_deterministic(folded: Folded) -> bool:

@@ -69,6 +69,25 @@ OF_CLAUSES = tuple(one for one in RowsPerMatch if one is not RowsPerMatch.EACH_R
 """Those that a clause may say."""
 
 
+@dataclass(frozen=True, slots=True)
+class PartialMatches:
+    """Runs that are no matches and come out beside them, of starting rows that begin none.
+
+    timed_out: those that are live where their window ends. unfinished: of those that are live where
+    their partition ends, within their window, the longest. span: of what is written.
+    """
+
+    timed_out: bool = False
+    unfinished: bool = False
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def words(self) -> str:
+        """What one writes for it."""
+        kinds = ["TIMEOUT"] * self.timed_out + ["UNFINISHED"] * self.unfinished
+        return f"SHOW {' AND '.join(kinds)} MATCHES"
+
+
 class ColumnOrder(Enum):
     """In which order the columns of the input and the measures come with ALL ROWS PER MATCH."""
 
@@ -157,11 +176,59 @@ def goes_beyond_preferred(
     )
 
 
+class Form(Enum):
+    """How a condition says that a row lies no further than so much after the first one."""
+
+    DIFFERENCE = "x - first <= so much"
+    DAYS = "datediff(x, first) <= so much"
+    SUM = "x <= first + so much"
+    LESS = "x - so much <= first"
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionWindow:
+    """A window that conditions say: how far a row in it may lie after the first one.
+
+    limit: in units of the order column, to which int64 values are exact (days, microseconds, digits
+    of a decimal); a float along a DOUBLE, where rounding depends on the form. strict: a row at the
+    limit is outside, for a DOUBLE only. tests_first: whether the first row must be in its own
+    window, which no NULL is. bits: of an integer order column, else 0. variables: whose conditions
+    say so. written: how far, as it is written.
+    """
+
+    form: Form
+    limit: int | float
+    strict: bool
+    tests_first: bool
+    bits: int
+    variables: tuple[str, ...]
+    written: str
+
+
 @dataclass(frozen=True, slots=True)
 class Within:
-    """`WITHIN interval`: the match's last row lies less than this after its first."""
+    """`WITHIN interval`: the match's last row lies less than this after its first.
+
+    found: of a window that conditions say, which alone is exact. interval: as SQL; empty for a
+    found one whose ends SQL could not compute for every row.
+    """
 
     interval: RowExpression
+    found: ConditionWindow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A window inside of a match: each row lies less than the interval after another one.
+
+    after, to: each row of the variable `to` lies so after the last row of `after` before it, if
+    there is one; None for both: each row but the first one after the row before it in the match.
+    """
+
+    interval: RowExpression
+    after: str | None = None
+    to: str | None = None
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 
 from matchrec.errors import rules as errors
 from matchrec.errors.sql.expression import unknown_variable
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import ONE_OF_A_ROW, EventSelection, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
     End,
+    Ending,
     MatchNumber,
     Reference,
     Scalar,
@@ -108,8 +109,21 @@ def measure_names_are_unique(plan: MatchPlan) -> None:
 
 def within_has_an_order(plan: MatchPlan) -> None:
     """WITHIN measures along the first ORDER BY column."""
-    if plan.within is not None and not plan.order_by:
-        raise errors.within_without_order(plan.within.interval.span)
+    for interval in plan.intervals:
+        if not plan.order_by:
+            raise errors.within_without_order(interval.span)
+
+
+def gaps_are_between_two_variables(plan: MatchPlan) -> None:
+    """WITHIN FROM a variable TO another one names two that PATTERN or SUBSET have."""
+    unions = tuple(subset.name for subset in plan.subsets)
+    for gap in plan.gaps:
+        for name in (gap.after, gap.to):
+            if name is not None and name not in (*plan.variables, *unions):
+                raise unknown_variable(name, plan.variables, "WITHIN", gap.span, unions)
+        both = plan.members(gap.after) & plan.members(gap.to)
+        if gap.to is not None and both:
+            raise errors.gap_of_one_variable(plan.variables[min(both)], gap.span)
 
 
 def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
@@ -174,6 +188,33 @@ def rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
     return ("LAST", logical) if logical >= physical else ("PREV", physical)
 
 
+def partial_matches_can_be_told(plan: MatchPlan) -> None:
+    """Runs that are no matches come out beside matches that begin at different rows, or all."""
+    partial = plan.partial
+    if partial is None:
+        return
+    words, span = partial.words, partial.span
+    if partial.timed_out and plan.within is None:
+        raise errors.timeouts_without_within(span)
+    if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
+        raise errors.partial_with_unmatched_rows(words, span)
+    among_all = plan.output is MatchOutput.ALL and not partial.unfinished
+    if plan.output not in ONE_OF_A_ROW and not among_all:
+        raise errors.partial_of_other_matches(words, plan.output.value, span)
+    if plan.absences:
+        raise errors.partial_with_negation(words, span)
+
+
+def endings_differ(plan: MatchPlan) -> None:
+    """How a run has ended is asked only where not all of them are matches."""
+    if plan.partial is not None:
+        return
+    for measure in plan.measures:
+        for reference in references(measure.value):
+            if isinstance(reference, Ending):
+                raise errors.ending_of_matches_only(reference.asked.value, reference.span)
+
+
 RULES: tuple[Rule, ...] = (
     subset_names_are_new,
     subset_members_are_primary,
@@ -183,9 +224,12 @@ RULES: tuple[Rule, ...] = (
     exclusion_has_no_unmatched_rows,
     measure_names_are_unique,
     within_has_an_order,
+    gaps_are_between_two_variables,
     classifiers_are_of_selected_rows,
     longest_matches_are_contiguous,
     conditions_know_the_match_number,
     matches_are_values_of_one_row,
     conditions_look_back_as_far_as_is_kept,
+    partial_matches_can_be_told,
+    endings_differ,
 )

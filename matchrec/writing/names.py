@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.plan.clauses import Definition, Measure, Subset
+from matchrec.plan.clauses import Definition, Gap, Measure, Subset
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    Ending,
     MatchNumber,
     Reference,
     RowNumber,
@@ -51,6 +52,10 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     def subset(one: Subset) -> Subset:
         return replace(one, name=new(one.name), members=tuple(map(new, one.members)))
 
+    def gap(one: Gap) -> Gap:
+        after, to = (None if name is None else new(name) for name in (one.after, one.to))
+        return replace(one, after=after, to=to)
+
     def new(name: str) -> str:
         return names.get(name, name)
 
@@ -59,6 +64,7 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     return replace(
         changed,
         pattern=with_variables(plan.pattern, new),
+        gaps=tuple(map(gap, plan.gaps)),
         subsets=tuple(map(subset, plan.subsets)),
         definitions=tuple(definitions),
     )
@@ -78,7 +84,7 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             if inside.variable is None:
                 return inside
             return replace(inside, variable=name(inside.variable))
-        case MatchNumber() | RowNumber():
+        case MatchNumber() | Ending() | RowNumber():
             return reference
 
 

@@ -94,7 +94,7 @@ def read_sql(text: str, product: Product, language: str) -> Reading:
         if site.window is not None:
             raise window_asked_about("convert")
         clause = site.clause
-        plan = lower(replace(clause, rows_per_match=None))
+        plan = replace(lower(replace(clause, rows_per_match=None)), partial=None)
         source, lost = query.source, _lost(query, site, language)
         here = (replace(one, span=source.written(one.span)[1]) for one in lost)
         return Reading(plan, source, _places(clause), (*notes, *here))
@@ -117,7 +117,7 @@ def frames_of(text: str) -> list[str]:
 
 def _places(clause: MatchRecognize) -> Places:
     pattern = clause.pattern_span
-    window = clause.within.span if clause.within else pattern
+    window = clause.windows[0].span if clause.windows else pattern
     skip = clause.after_match.span if clause.after_match else None
     measures = clause.measures[0].expression.span if clause.measures else pattern
     return Places(pattern, window, skip or pattern, measures)
@@ -138,6 +138,9 @@ def _lost(query: Query, site: Site, language: str) -> Iterator[Note]:
         items = ", ".join(key.expression.text for key in clause.order_by)
         span = clause.order_by[0].span.to(clause.order_by[-1].span)
         yield Note(f"{language} has no ORDER BY: pass order_by, with {items}", span)
+    if clause.partial:
+        span = clause.partial.span or clause.span
+        yield Note(f"{language} has no {clause.partial.words}: only matches come out", span)
     rows = clause.rows_per_match
     if rows not in (None, RowsPerMatch.ONE_ROW):
         yield Note(f"{language} has no {rows.value}: it gives a row for each match", clause.span)

@@ -4,8 +4,8 @@
     followed_by, single stages only      SKIP TILL NEXT MATCH
     followed_by_any, allow_combinations  SKIP TILL ANY MATCH
 
-What one strategy cannot say is refused: NOTs, until, greedy, windows between neighbours, conditions
-on earlier events of the same stage, and a mixture of strategies.
+What one strategy cannot say is refused: NOTs, until, greedy, windows between some neighbours only,
+conditions on earlier events of the same stage, and a mixture of strategies.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
-from matchrec.frontends.pattern import PatternQuery, lower_pattern
+from matchrec.frontends.pattern import Pattern, PatternQuery, lower_pattern
 from matchrec.frontends.pattern.lower import tests_of
 from matchrec.frontends.pattern.tree import Contiguity, Stage, all_stages, named_stages
 from matchrec.plan.clauses import Definition, EventSelection
@@ -22,6 +22,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Single, parts
 from matchrec.source import Source
 from matchrec.writing.names import of_variable
+from matchrec.writing.neighbours import gap_of, without_near
 from matchrec.writing.same_meaning import conjuncts, variable_of
 
 SELECTION = {
@@ -39,17 +40,18 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     Its measures are the times of a match. Raises MatchRecognizeUnsupportedError for what one
     strategy cannot say.
     """
-    stages = query.pattern.stages
+    stages, gaps = without_near(query.pattern.stages), gap_of(query.pattern.stages)
     selection = strategy_of(stages)
     for stage in named_stages(stages):
         if not all(isinstance(test.expression, str) for test in tests_of(stage.condition)):
             raise errors.not_in_sql(stage.label, "has a Column as condition")
-    plan, source = lower_pattern(query)
+    plan, source = lower_pattern(replace(query, pattern=Pattern(stages)))
     return (
         replace(
             plan,
             selection=selection,
             staging=None,
+            gaps=gaps,
             measures=tuple(one for one in plan.measures if one.name in TIMES),
             definitions=definitions(plan),
         ),
@@ -106,6 +108,6 @@ def unsayable(stage: Stage) -> str | None:
         return "has until()"
     if stage.greedy:
         return "is greedy()"
-    if stage.near is not None or stage.gap is not None:
-        return "has a window between neighbours"
+    if stage.gap is not None:
+        return "has a window between repetitions"
     return None

@@ -263,6 +263,19 @@ def random_batch(
     return Batch(tuple(rows), by, tuple(order), drawn)
 
 
+def random_streams(seed: int, queries: int) -> Batch:
+    """Queries over streams, which come in the order of `t` and have no last row."""
+    random = Random(seed)
+    rows = [row for row in random_rows(random, 10, 12, with_nan=True) if row["t"] is not None]
+    order = (Order("t"), Order("n", random.random() < 0.5, random.random() < 0.5))
+    drawn: list[Query] = []
+    while len(drawn) < queries:
+        query = random_query(random, NO_LIMITS, (15, 25, 45))
+        if not any(isinstance(node, PartitionEnd) for node in walk(query.pattern)):
+            drawn.append(query)
+    return Batch(tuple(rows), ("k",), order, tuple(drawn))
+
+
 def part_of(batch: Batch, keys: Sequence[tuple[Value, ...]], queries: Sequence[Query]) -> Batch:
     """Some queries of a batch over some of its partitions."""
     kept = tuple(row for row in batch.rows if tuple(row[name] for name in batch.by) in keys)

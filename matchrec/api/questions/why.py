@@ -218,7 +218,12 @@ class Request:
     def answer(self) -> Why:
         """The rows of the partition, their search, its values, words. Runs jobs."""
         parts = parts_of(self.plan, self.write)
-        plan = replace(self.plan, measures=parts.measures, rows_per_match=RowsPerMatch.ONE_ROW)
+        plan = replace(
+            self.plan,
+            measures=parts.measures,
+            rows_per_match=RowsPerMatch.ONE_ROW,
+            partial=None,
+        )
         found = collect_partition(plan, self.relation, self.alias, self.engine, self.asked)
         executable = found.executable
         task = executable.task

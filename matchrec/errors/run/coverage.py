@@ -30,3 +30,12 @@ def coverage_of_longest() -> MatchRecognizeUnsupportedError:
         notes=("starting rows are counted while the preferred match of each is sought",),
         hint="leave LONGEST MATCH out: the same starting rows begin no match",
     )
+
+
+def coverage_of_stream() -> MatchRecognizeUnsupportedError:
+    """Coverage over a streaming DataFrame."""
+    return MatchRecognizeUnsupportedError(
+        "coverage over a streaming DataFrame",
+        notes=("it is counted over rows that are all there",),
+        hint="count over a table of the same rows, or over each batch in foreachBatch",
+    )

@@ -20,12 +20,14 @@ from matchrec.frontends.sql.clause.nodes import (
     MeasureNode,
     PartitionKey,
     SortKey,
+    WindowNode,
 )
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
     AfterMatchSkip,
     Definition,
     EventSelection,
+    Gap,
     MatchOutput,
     Measure,
     RowExpression,
@@ -65,9 +67,11 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         order_by=tuple(_sort_item(key, dialect) for key in clause.order_by),
         measures=tuple(_measure(node, measures, rows_per_match) for node in clause.measures),
         rows_per_match=rows_per_match,
+        partial=clause.partial,
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
         within=Within(_row(clause.within, Clause.WITHIN, dialect)) if clause.within else None,
+        gaps=tuple(_gap(node, dialect) for node in clause.gaps),
         selection=clause.selection or EventSelection.STRICT_CONTIGUITY,
         output=clause.output or MatchOutput.PREFERRED,
         subsets=clause.subsets,
@@ -82,6 +86,10 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
 
 def _row(node: ExpressionText, clause: Clause, dialect: Dialect) -> RowExpression:
     return parse_row_expression(node.text, node.span.start, clause, dialect)
+
+
+def _gap(node: WindowNode, dialect: Dialect) -> Gap:
+    return Gap(_row(node.interval, Clause.WITHIN, dialect), node.after, node.to, node.span)
 
 
 def _scalar(node: ExpressionText, scope: Scope) -> Scalar:

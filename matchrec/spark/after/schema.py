@@ -63,7 +63,8 @@ def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField
             return inputs[read.type.column].nullable
         case Nullability.WITHOUT_NUMBER:
             unmatched = executable.rows_per_match.shows_unmatched
-            return unmatched or ReadKind() in executable.reads
+            partial = executable.task.partial is not None or ReadKind() in executable.reads
+            return unmatched or partial
         case Nullability.ALWAYS:
             return True
         case never:

@@ -26,11 +26,12 @@ from matchrec.output.rows import (
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
-from matchrec.spark.worker.contiguous_runs import find_contiguous_runs
+from matchrec.spark.worker.contiguous_runs import ContiguousRuns, find_contiguous_runs
 from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, Tally
 from matchrec.spark.worker.encode import partitions_of, slices_of
 from matchrec.spark.worker.failures import place_of, run_error
 from matchrec.spark.worker.gather import Gatherer, chained
+from matchrec.spark.worker.windows import check_window
 
 T = TypeVar("T")
 
@@ -59,16 +60,24 @@ class Worker:
 
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Search a piece and yield its output rows."""
-        executable, frontier = self.executable, piece.frontier
+        executable = self.executable
         with self.measure_time(ENCODING):
             runs = (
                 find_contiguous_runs(piece.table, piece.starts) if executable.neighbours else None
             )
             starts = runs.starts if runs else piece.starts
-            partitions = partitions_of(executable, piece.table, starts, frontier)
+            partitions = partitions_of(executable, piece.table, starts, piece.frontier)
+        yield from self.match_partitions(piece, partitions, runs)
+
+    def match_partitions(
+        self, piece: Piece, partitions: Partitions, runs: ContiguousRuns | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Search the partitions of a piece. runs: what they are, if not those of the query."""
+        executable, frontier = self.executable, piece.frontier
         first = frontier.start
         with_unmatched = executable.rows_per_match.shows_unmatched
         try:
+            check_window(executable, piece.table, piece.starts)
             if executable.sliced is not None:
                 partitions = self.restrict_to_slices(executable.sliced, partitions, piece)
             found = self.find_matches(partitions, piece)

@@ -33,11 +33,13 @@ class Feature(Enum):
     SELECTION = "event selection: SKIP TILL NEXT MATCH, ALL MATCHES and the like"
     LONGEST = "LONGEST MATCH"
     WITHIN = "WITHIN"
+    GAPS = "WITHIN between rows or variables"
     KEY_NAMES = "names in PARTITION BY"
     SUBSET = "SUBSET"
     ALL_ROWS = "ALL ROWS PER MATCH"
     OMIT_EMPTY = "OMIT EMPTY MATCHES"
     UNMATCHED = "WITH UNMATCHED ROWS"
+    PARTIAL = "SHOW TIMEOUT MATCHES and SHOW UNFINISHED MATCHES"
     SKIP_TO_NEXT_ROW = "AFTER MATCH SKIP TO NEXT ROW"
     SKIP_TO_VARIABLE = "AFTER MATCH SKIP TO a variable"
     PERMUTE = "PERMUTE"
@@ -53,7 +55,9 @@ _OURS = {
     Feature.SELECTION,
     Feature.LONGEST,
     Feature.WITHIN,
+    Feature.GAPS,
     Feature.KEY_NAMES,
+    Feature.PARTIAL,
     Feature.MATCHED_ROWS,
 }
 _LACKING = {
@@ -79,10 +83,12 @@ _LACKING = {
             Feature.SELECTION,
             Feature.MATCHED_ROWS,
             Feature.WITHIN,
+            Feature.GAPS,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
             Feature.UNMATCHED,
+            Feature.PARTIAL,
             Feature.SKIP_TO_VARIABLE,
             Feature.PERMUTE,
             Feature.EXCLUSION,
@@ -93,11 +99,13 @@ _LACKING = {
             Feature.SELECTION,
             Feature.MATCHED_ROWS,
             Feature.LONGEST,
+            Feature.GAPS,
             Feature.KEY_NAMES,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
             Feature.UNMATCHED,
+            Feature.PARTIAL,
             Feature.PERMUTE,
             Feature.EXCLUSION,
             Feature.ANCHORS,
@@ -130,12 +138,15 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
         yield Feature.SELECTION, Span(pattern.end, pattern.end + 1)
     if clause.within:
         yield Feature.WITHIN, clause.within.span
+    yield from ((Feature.GAPS, gap.span) for gap in clause.gaps)
     for key in clause.partition_by:
         if key.name is not None:
             yield Feature.KEY_NAMES, key.span
     for subset in clause.subsets:
         yield Feature.SUBSET, subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
+    if clause.partial:
+        yield Feature.PARTIAL, clause.partial.span or pattern
     for measure in clause.measures:
         yield from ((Feature.MATCHED_ROWS, span) for span in _matched_rows(measure.expression))
     skip = clause.after_match

@@ -18,6 +18,7 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
+    Ending,
     MatchNumber,
     Navigation,
     Reference,
@@ -92,7 +93,7 @@ def of_match(reference: Reference) -> Reference:
             if navigation.physical_offset:
                 raise errors.not_with_seek("PREV or NEXT of CLASSIFIER()", reference.span)
             return replace(reference, navigation=rows_of_match(navigation))
-        case MatchNumber() | RowNumber():
+        case MatchNumber() | RowNumber() | Ending():
             return reference
 
 
