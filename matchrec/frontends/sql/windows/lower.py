@@ -62,8 +62,10 @@ def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator
 
 
 def _refuse_parts(clause: MatchRecognize) -> None:
-    if clause.within is not None:
-        raise errors.not_in_window("WITHIN", clause.within.span)
+    for window in clause.windows:
+        raise errors.not_in_window("WITHIN", window.span)
+    if clause.partial is not None:
+        raise errors.not_in_window(clause.partial.words, clause.partial.span or clause.span)
     if clause.selection is not None or clause.output is not None:
         words = clause.selection or clause.output
         assert words is not None
