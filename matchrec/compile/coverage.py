@@ -17,11 +17,13 @@ from matchrec.engine.contiguous.coverage import Coverable
 from matchrec.errors.run.coverage import (
     coverage_of_event_selection,
     coverage_of_longest,
+    coverage_of_negation,
 )
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_scalar
 
 
@@ -54,6 +56,8 @@ def check_coverable(plan: MatchPlan) -> None:
         raise coverage_of_longest()
     if plan.selects or plan.staging is not None:
         raise coverage_of_event_selection()
+    if negations(plan.pattern):
+        raise coverage_of_negation(negations(plan.pattern)[0].span)
 
 
 def draft_coverage(drafted: Draft) -> CoverageDraft:

@@ -1,6 +1,7 @@
 """From a plan to something that can run: the whole compile path on one screen.
 
-`draft`: resolve → output columns → compile the row pattern → find windows → split → prune.
+`draft`: resolve → output columns → compile the row pattern → find windows → make tests of NOTs →
+split → prune.
 `link`, once Spark has said what types the columns of the draft have: type → choose → link.
 """
 
@@ -11,10 +12,11 @@ from collections.abc import Callable, Mapping
 from matchrec.compile.columns import build_crossing
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
+from matchrec.compile.negation import with_negations
 from matchrec.compile.task import build_task
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import RowColumn, row_column
-from matchrec.conditions.split import Scope, split
+from matchrec.conditions.split import Scope
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.conditions.within import OrderType
@@ -55,11 +57,11 @@ def draft(  # noqa: PLR0913 -- nearly all call it with three
     """
     resolved = resolve(plan, columns)
     outputs = output_columns(resolved, columns, name_of)
-    pattern = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
-    in_windows = gaps_as_conditions(resolved, pattern.follow)
+    compiled = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
+    in_windows = gaps_as_conditions(resolved, compiled.follow)
     if type_of_order is not None:
-        in_windows = find_condition_window(in_windows, pattern.follow, type_of_order)
-    conditions = split(in_windows, scope)
+        in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
+    pattern, conditions = with_negations(in_windows, compiled, scope)
     drafted = Draft(in_windows, pattern, conditions, outputs, optimisations, asked=resolved)
     return drafted.prune()
 

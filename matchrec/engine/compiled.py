@@ -115,7 +115,7 @@ def _compile(parts: _Parts, integers: int) -> CompiledTask:
         run_conditions = [condition.run_condition for condition in parts.conditions]
         ends = tuple(s for s, ways in enumerate(folded) if any(c.accepts for c in ways))
         asked = _asked_before(tables, folding)
-        ways = Ways(_moves(tables), len(folded), parts.last, ends, asked)
+        ways = Ways(_moves(tables, parts.stages), len(folded), parts.last, ends, asked)
         linked = link_conditions(run_conditions, members, integers, ways)
         _add_links(choices, tables, linked)
     rule, waits_and_ends = skip_rule(skip.to), _waiting(parts, folding)
@@ -171,13 +171,13 @@ def word_and_mask(condition: Condition) -> tuple[int, int]:
     return condition.row_condition // 64, int(bit.astype(np.int64))
 
 
-def _moves(tables: ProgramTables) -> tuple[Move, ...]:
-    """The choices that map a row, in order."""
+def _moves(tables: ProgramTables, stages: Staged | None) -> tuple[Move, ...]:
+    """The choices that map a row, in order; of stages, tests are asked before that."""
+    tests = tables.test if stages is None else tables.variable
+    columns = tables.source, tables.variable, tables.target, tests
     return tuple(
-        Move(int(source), int(variable), int(target))
-        for source, variable, target in zip(
-            tables.source, tables.variable, tables.target, strict=True
-        )
+        Move(int(source), int(variable), int(target), int(test))
+        for source, variable, target, test in zip(*columns, strict=True)
         if target >= 0
     )
 

@@ -219,6 +219,16 @@ def partial_with_negation(words: str, span: Span | None) -> MatchRecognizeUnsupp
     )
 
 
+def partial_with_gaps(words: str, span: Span | None) -> MatchRecognizeUnsupportedError:
+    """SHOW TIMEOUT MATCHES of a pattern with windows between rows or variables."""
+    return MatchRecognizeUnsupportedError(
+        f"{words} with WITHIN between rows or variables is not supported",
+        span,
+        notes=("a run times out where the window of the whole match ends",),
+        hint=f"leave out {words}, or write the window in DEFINE",
+    )
+
+
 def ending_of_matches_only(function: str, span: Span | None) -> MatchRecognizePlanError:
     """MATCH_STATUS() where only matches come out."""
     return MatchRecognizePlanError(

@@ -10,6 +10,7 @@ from textwrap import indent
 from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
+from matchrec.compile.negation import negation_tests
 from matchrec.compile.overlap import find_slice_overlap
 from matchrec.conditions.functions.formula import names_of
 from matchrec.conditions.row_column import Neighbours, show_column
@@ -32,6 +33,7 @@ from matchrec.explanation.vector import vector_lines
 from matchrec.output.pieces import AggregatePlace, Piece
 from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_reference, show_scalar, show_semantics
 from matchrec.plan.text.sql_text import quoted
 
@@ -200,9 +202,13 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         yield said
         yield from python_lines(executable)
         return
-    written = {one.variable: show_scalar(one.condition) for one in plan.definitions}
+    definitions = (*plan.definitions, *(one.definition for one in negation_tests(plan)))
+    written = {one.variable: show_scalar(one.condition) for one in definitions}
     conditions = zip(executable.task.variables, executable.task.conditions, strict=True)
     for variable, condition in conditions:
+        if negations(plan.pattern) and variable in plan.forbidden:
+            yield f"{variable}, which must not follow: {written.get(variable, 'true')}"
+            continue
         bit = None if condition.row_condition is None else f"bit {condition.row_condition}"
         if condition.run_condition is None:
             yield f"{variable}: {bit or 'true'}"

@@ -235,14 +235,15 @@ class Gap:
 class Absence:
     """No row in a part of the match may satisfy the condition of `variable`.
 
-    after, before: the variables, primary or union, whose last and first row enclose that part. At
-    the beginning `after` is None: rows before the match whose window holds its last row. At the end
-    `before` is None: rows after the match, in its window. Source: SASE+, negation.
+    after, before: the variables, primary or union, of which the last row and the first one after
+    it enclose that part. At the beginning `after` is None: rows before the match whose window holds
+    its last row. At the end `before` is None: rows after the match, in its window. Source: SASE+,
+    negation.
     """
 
     variable: str
-    after: str | None
-    before: str | None
+    after: tuple[str, ...] | None
+    before: tuple[str, ...] | None
     span: Span | None = field(default=None, compare=False)
 
 

@@ -225,6 +225,13 @@ def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     return tuple(found)
 
 
+def variable_of(reference: Reference) -> str | None:
+    """The variable that a reference reads."""
+    if isinstance(reference, ColumnReference | Classifier):
+        return reference.navigation.variable
+    return reference.variable if isinstance(reference, Aggregate) else None
+
+
 def render(scalar: Scalar, write: Callable[[Reference], str]) -> str:
     """The text of an expression with each reference written by `write`."""
     return "".join(piece if isinstance(piece, str) else write(piece) for piece in scalar.pieces)

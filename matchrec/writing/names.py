@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.plan.clauses import Definition, Gap, Measure, Subset
+from matchrec.plan.clauses import Absence, Definition, Gap, Measure, Subset
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -22,6 +22,7 @@ from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
     Exclusion,
+    Negation,
     Permutation,
     Quantified,
     RowPattern,
@@ -56,6 +57,10 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
         after, to = (None if name is None else new(name) for name in (one.after, one.to))
         return replace(one, after=after, to=to)
 
+    def absence(one: Absence) -> Absence:
+        after, before = (names and tuple(map(new, names)) for names in (one.after, one.before))
+        return replace(one, variable=new(one.variable), after=after, before=before)
+
     def new(name: str) -> str:
         return names.get(name, name)
 
@@ -67,6 +72,7 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
         gaps=tuple(map(gap, plan.gaps)),
         subsets=tuple(map(subset, plan.subsets)),
         definitions=tuple(definitions),
+        absences=tuple(map(absence, plan.absences)),
     )
 
 
@@ -109,6 +115,8 @@ def with_variables(pattern: RowPattern, name: Callable[[str], str]) -> RowPatter
     match pattern:
         case Variable():
             return replace(pattern, name=name(pattern.name))
+        case Negation(names):
+            return replace(pattern, names=tuple(map(name, names)))
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
             return replace(pattern, parts=tuple(with_variables(part, name) for part in parts))
         case Quantified(part=part) | Exclusion(part=part):

@@ -23,6 +23,7 @@ from matchrec.plan.pattern import (
     Variable,
     alternation,
     concatenation,
+    negations,
     permutation,
     show,
     variable_names,
@@ -70,7 +71,9 @@ class Query:
     @property
     def members(self) -> dict[str, frozenset[str]]:
         """The primary variables behind every name."""
-        own = {name: frozenset([name]) for name in variable_names(self.pattern)}
+        negated = (name for one in negations(self.pattern) for name in one.names)
+        names = (*variable_names(self.pattern), *negated)
+        own = {name: frozenset([name]) for name in names}
         return {**own, UNION: frozenset(self.union)} if self.union else own
 
     @property

@@ -143,14 +143,14 @@ def test_a_window_that_is_found_changes_nothing(spark: SparkSession, number: int
     batch.drafts |= drafts_of(queries, spark.table("bounded").schema["ts"].dataType)
     if order != "ts DESC":
         assert len(batch.drafts) > 1.2 * len(queries), "too few windows are found"
-    for engine in ("backtracking", "breadth_first"):
-        linked = batch.link(engine)
-        assert not batch.refused
-        prepared = batch.prepared(linked.values())
-        results = batch.answers([Run(one, prepared, None, 1 << 20) for one in linked.values()])
-        for text, rows in zip(linked, results, strict=True):
-            expected = Counter(reference(queries[text.split(" -- ")[0]], events))
-            assert Counter(rows) == expected, f"{engine}: {text}\n{events}"
+    linked = [(engine, batch.link(engine)) for engine in ("backtracking", "breadth_first")]
+    assert not batch.refused
+    prepared = batch.prepared(linked[0][1].values())
+    runs = [(engine, text, one) for engine, all_ in linked for text, one in all_.items()]
+    results = batch.answers([Run(one, prepared, None, 1 << 20) for _, _, one in runs])
+    for (engine, text, _), rows in zip(runs, results, strict=True):
+        expected = Counter(reference(queries[text.split(" -- ")[0]], events))
+        assert Counter(rows) == expected, f"{engine}: {text}\n{events}"
 
 
 def drafts_of(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str, Draft]]:

@@ -68,15 +68,20 @@ def partition_rows(
         tests += 1
         if tests > TESTS_A_PARTITION:
             raise TooManyWords
-        if not batch.in_window(query, rows[start], rows[start + len(variables) - 1]):
-            return False
+        inside = batch.in_window(query, rows[start], rows[start + len(variables) - 1])
+        return inside and satisfies(number, start, variables)
+
+    def satisfies(number: int, start: int, variables: tuple[str, ...]) -> bool:
         condition = query.definitions.get(variables[-1])
         seen = Seen(rows, start, variables, len(variables), number, members)
         return condition is None or condition.value(seen) is True
 
     covered: set[int] = set()
     columns = batch.columns(query)
-    for found in find_all(query.pattern, len(rows), may, query.after_match, members):
+    matches = find_all(
+        query.pattern, len(rows), may, query.after_match, members, satisfies=satisfies
+    )
+    for found in matches:
         if found.start >= until:
             break
         covered.update(range(found.start, found.start + max(1, len(found.word))))

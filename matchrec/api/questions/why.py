@@ -18,6 +18,7 @@ from matchrec.api.signatures import (
     CLAUSE,
 )
 from matchrec.arguments import TEXT, checked
+from matchrec.compile.negation import negation_tests
 from matchrec.engine.matches import RunFailure
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
@@ -217,7 +218,8 @@ class Request:
 
     def answer(self) -> Why:
         """The rows of the partition, their search, its values, words. Runs jobs."""
-        parts = parts_of(self.plan, self.write)
+        tests = ((one.mapped, one.definition) for one in negation_tests(self.plan))
+        parts = parts_of(self.plan, self.write, tests)
         plan = replace(
             self.plan,
             measures=parts.measures,

@@ -32,7 +32,7 @@ from matchrec.plan.expression import (
     Term,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Concatenation, Exclusion, Quantified, Variable
+from matchrec.plan.pattern import Concatenation, Exclusion, Negation, Quantified, Variable
 from matchrec.source import Span
 
 A, B = Variable("A"), Variable("B")
@@ -82,6 +82,11 @@ FORBIDDEN = [
         rules.subset_members_are_primary,
         MatchPlan(AB, subsets=(Subset("U", ("A", "C")),)),
         "unknown pattern variable `C` in SUBSET",
+    ),
+    (
+        rules.negated_variables_have_no_rows,
+        MatchPlan(Concatenation((A, Negation(("B",)))), subsets=(Subset("U", ("A", "B")),)),
+        "`B` in SUBSET stands under NOT in PATTERN: no row is mapped to it",
     ),
     (
         rules.definitions_are_of_primary_variables,

@@ -17,6 +17,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, Ski
 from matchrec.plan.pattern import (
     Alternation,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -32,6 +33,7 @@ class Feature(Enum):
 
     SELECTION = "event selection: SKIP TILL NEXT MATCH, ALL MATCHES and the like"
     LONGEST = "LONGEST MATCH"
+    NEGATION = "NOT in PATTERN"
     WITHIN = "WITHIN"
     GAPS = "WITHIN between rows or variables"
     KEY_NAMES = "names in PARTITION BY"
@@ -54,6 +56,7 @@ class Feature(Enum):
 _OURS = {
     Feature.SELECTION,
     Feature.LONGEST,
+    Feature.NEGATION,
     Feature.WITHIN,
     Feature.GAPS,
     Feature.KEY_NAMES,
@@ -82,6 +85,7 @@ _LACKING = {
         {
             Feature.SELECTION,
             Feature.MATCHED_ROWS,
+            Feature.NEGATION,
             Feature.WITHIN,
             Feature.GAPS,
             Feature.SUBSET,
@@ -100,6 +104,7 @@ _LACKING = {
             Feature.MATCHED_ROWS,
             Feature.LONGEST,
             Feature.GAPS,
+            Feature.NEGATION,
             Feature.KEY_NAMES,
             Feature.SUBSET,
             Feature.ALL_ROWS,
@@ -160,6 +165,8 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
                 yield Feature.PERMUTE, span or pattern
             case Exclusion(span=span):
                 yield Feature.EXCLUSION, span or pattern
+            case Negation(span=span):
+                yield Feature.NEGATION, span or pattern
             case PartitionStart() | PartitionEnd():
                 yield Feature.ANCHORS, pattern
             case Alternation():

@@ -24,7 +24,7 @@ from matchrec.plan.expression import (
     references,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import PartitionEnd, PartitionStart, walk
+from matchrec.plan.pattern import Negation, PartitionEnd, PartitionStart, walk
 from matchrec.plan.rules import all_references
 from matchrec.source import Span
 
@@ -63,7 +63,7 @@ def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator
 
 def _refuse_parts(clause: MatchRecognize) -> None:
     for window in clause.windows:
-        raise errors.not_in_window("WITHIN", window.span)
+        raise errors.not_in_window("WITHIN", window.interval.span)
     if clause.partial is not None:
         raise errors.not_in_window(clause.partial.words, clause.partial.span or clause.span)
     if clause.selection is not None or clause.output is not None:
@@ -71,6 +71,8 @@ def _refuse_parts(clause: MatchRecognize) -> None:
         assert words is not None
         raise errors.not_in_window(words.value, clause.pattern_span)
     for node in walk(clause.pattern):
+        if isinstance(node, Negation):
+            raise errors.not_in_window("NOT in PATTERN", node.span or clause.pattern_span)
         if isinstance(node, PartitionStart | PartitionEnd):
             sign = "^" if isinstance(node, PartitionStart) else "$"
             raise errors.not_in_window(sign, node.span or clause.pattern_span)

@@ -12,6 +12,7 @@ from matchrec.plan.pattern import (
     Concatenation,
     Empty,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -61,7 +62,7 @@ def length(pattern: RowPattern) -> RowsBefore:
     match pattern:
         case Variable():
             return RowsBefore(1, 1)
-        case Empty() | PartitionStart() | PartitionEnd():
+        case Empty() | PartitionStart() | PartitionEnd() | Negation():
             return NONE
         case Concatenation(parts) | Permutation(parts):
             return _sum(parts)
@@ -114,7 +115,7 @@ def _add(pattern: RowPattern, before: RowsBefore, found: dict[str, RowsBefore]) 
             elif once.most is None:
                 repeats = RowsBefore(0, None)
             _add(part, before + repeats, found)
-        case Empty() | PartitionStart() | PartitionEnd():
+        case Empty() | PartitionStart() | PartitionEnd() | Negation():
             return
         case _:
             assert_never(pattern)
