@@ -11,6 +11,7 @@ from matchrec.engine.slices.starting_rows import SliceSearch
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read
 from matchrec.plan.clauses import ConditionWindow, RowsPerMatch
+from matchrec.plan.expression import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,13 @@ class Executable:
         """Whether every run ends with its window or by its length, whatever rows come."""
         task = self.task
         return task.windowed or (not task.selects and task.pattern.longest is not None)
+
+    @property
+    def frame(self) -> Frame | None:
+        """The frame of a row pattern window, from the first row of a match on."""
+        if self.rows_per_match is not RowsPerMatch.EACH_ROW:
+            return None
+        return Frame(0, None if self.window_rows is None else self.window_rows - 1)
 
     def limit(self, max_steps: int | None) -> Executable:
         """The same with so many steps in a partition at most: see `Task`."""

@@ -22,7 +22,7 @@ from matchrec.output.measures import members_mask, step
 from matchrec.output.reads import Read
 from matchrec.output.rows import OutputRows
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.plan.expression import End, Navigation, Semantics
+from matchrec.plan.expression import End, Frame, Navigation, Semantics
 
 Following = npt.NDArray[np.int32]
 
@@ -116,7 +116,7 @@ class ChainReader:
     partitions: Partitions
     members: dict[str, frozenset[int]]
     variables: int
-    keeps_to_frame: bool = False
+    frame: Frame | None = None
 
     @property
     def chains(self) -> Chains:

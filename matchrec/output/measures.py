@@ -16,7 +16,7 @@ import numpy as np
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.output.rows import OutputRows
-from matchrec.plan.expression import End, Navigation, Semantics
+from matchrec.plan.expression import End, Frame, Navigation, Semantics
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +95,16 @@ def step(positions: IntArray, navigation: Navigation, reader: Steps) -> IntArray
     match = np.maximum(reader.rows.match, 0)
     partition = matches.partition[match]
     first, end = partitions.starts[partition], partitions.starts[partition + 1]
-    if reader.keeps_to_frame:
+    if reader.frame is not None:
         first = matches.start[match]
-        end = end if partitions.window_end is None else partitions.window_end[first]
+        end = end if reader.frame.end is None else np.minimum(end, first + reader.frame.end + 1)
     return move_rows(positions, navigation.physical_offset, first, end)
 
 
 class Steps(Protocol):
     """What a physical step depends on.
 
-    keeps_to_frame: it sees the rows of the frame alone, which starts with the match.
+    frame: of a row pattern window, from the match's first row on: all rows that are seen.
     """
 
     @property
@@ -114,7 +114,7 @@ class Steps(Protocol):
     @property
     def partitions(self) -> Partitions: ...
     @property
-    def keeps_to_frame(self) -> bool: ...
+    def frame(self) -> Frame | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Reader:
     partitions: Partitions
     members: dict[str, frozenset[int]]
     variables: int
-    keeps_to_frame: bool = False
+    frame: Frame | None = None
 
     def mask(self, variable: str | None) -> BoolArray:
         """bool[k], which mapped rows belong to a variable; None is the universal one."""

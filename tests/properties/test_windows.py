@@ -24,8 +24,8 @@ from tests.tasks.query_batches import QueryBatch, Run
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
-WINDOWS_A_BATCH = 20
-EXAMPLES = examples(80)
+WINDOWS_A_BATCH = 12
+EXAMPLES = examples(48)
 BY_NAME = (
     "SEEK is not supported",
     "may lie outside of the window's frame",

@@ -22,7 +22,7 @@ from matchrec.engine.compiled import compile_task
 from matchrec.engine.incremental.search import keeps_values
 from matchrec.errors.streaming import backwards_in_time, cannot_stream, no_time
 from matchrec.output.reads import ReadAt
-from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, walk
 from matchrec.spark.sessions.interpreter import able_workers
@@ -45,6 +45,13 @@ def check_plan(plan: MatchPlan) -> None:
     first = plan.order_by[0]
     if first.descending:
         raise backwards_in_time(first.expression.text, first.expression.span)
+    if plan.rows_per_match is RowsPerMatch.EACH_ROW:
+        raise cannot_stream(
+            "PATTERN in a window",
+            "each row comes out once, and whether a match begins there later rows may decide",
+            "write FROM t MATCH_RECOGNIZE (...), which gives the matches",
+            plan.pattern.span,
+        )
     if plan.output is MatchOutput.GRAPH:
         raise cannot_stream(
             'form="compressed"', "the graph of all matches has no last row", 'write form="verbose"'

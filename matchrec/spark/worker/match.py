@@ -23,7 +23,6 @@ from matchrec.output.rows import (
     rows_that_come_out,
     unmatched_rows,
 )
-from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.worker.contiguous_runs import ContiguousRuns, find_contiguous_runs
@@ -142,8 +141,8 @@ class Worker:
             return
         task = self.executable.task
         kind = Reader if matches.chains is None else ChainReader
-        in_frame = self.executable.rows_per_match is RowsPerMatch.EACH_ROW
-        reader = kind(matches, rows, partitions, task.members, len(task.variables), in_frame)
+        frame, variables = self.executable.frame, len(task.variables)
+        reader = kind(matches, rows, partitions, task.members, variables, frame)
         try:
             with self.measure_time(GATHERING):
                 batch = Gatherer(self.executable, piece.table, reader).batch()

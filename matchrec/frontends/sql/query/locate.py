@@ -22,10 +22,10 @@ from matchrec.frontends.sql.query.nodes import Frame, Query, Site
 from matchrec.frontends.sql.query.relation import find_relation
 from matchrec.frontends.sql.query.statement import keeps_text, refuse_stored_text
 from matchrec.frontends.sql.query.use import Words, count_words, find_use
-from matchrec.frontends.sql.query.window_sites import ReadBlock, read_blocks, view_name
 from matchrec.frontends.sql.query.with_clauses import WithClause, find_visible, find_with_clauses
 from matchrec.frontends.sql.windows.find import find_pattern_windows
 from matchrec.frontends.sql.windows.nodes import Block
+from matchrec.frontends.sql.windows.sites import ReadBlock, read_blocks, view_name
 from matchrec.plan.text.template import View
 from matchrec.source import Origin, Source, Span
 

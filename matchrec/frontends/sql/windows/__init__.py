@@ -1,6 +1,7 @@
 """Row pattern recognition in windows (R020): a query's windows with PATTERN in, their plans out.
 
     blocks, find    which SELECT a window belongs to, and which calls are over it
+    sites           each window as what is evaluated over the rows of its SELECT
     read            what stands between a window's parentheses → a clause and a frame
     edits           what stands in the query in place of the calls
     lower           clause, frame and calls → MatchPlan, in which PREV and NEXT keep to the frame

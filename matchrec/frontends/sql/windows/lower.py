@@ -64,6 +64,8 @@ def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator
 def _refuse_parts(clause: MatchRecognize) -> None:
     for window in clause.windows:
         raise errors.not_in_window("WITHIN", window.interval.span)
+    if clause.partial is not None:
+        raise errors.not_in_window(clause.partial.words, clause.partial.span or clause.span)
     if clause.selection is not None or clause.output is not None:
         words = clause.selection or clause.output
         assert words is not None

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import Query, parse
 from matchrec.frontends.sql.query.splice import outer, rows_of, select_from
 from matchrec.frontends.sql.windows.lower import lower_window
@@ -14,6 +15,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.show import show_reference
 from matchrec.plan.text.template import Instead, Template, View
+from matchrec.spark.streaming.execute import check_plan
 
 QUERY = """SELECT t.*, low OVER w, sum(x) OVER w + 1 AS s
 FROM a.t WHERE x > 0
@@ -183,3 +185,28 @@ def test_what_is_no_row_pattern_window_stays_sparks() -> None:
         "SELECT pattern(x) OVER (ORDER BY seek, initial ROWS 1 PRECEDING) FROM t",
     ]
     assert [parse(text).sites for text in texts] == [(), (), ()]
+
+
+@pytest.mark.parametrize(
+    ("window", "message"),
+    [
+        (f"{UNBOUNDED} PATTERN (A B) WITHIN 3 DEFINE A AS x > 1", "WITHIN cannot stand"),
+        (
+            f"{UNBOUNDED} PATTERN (A B) LONGEST MATCH DEFINE A AS x > 1",
+            "LONGEST MATCH cannot",
+        ),
+        (
+            f"{UNBOUNDED} SEEK PATTERN (`the match`) DEFINE `the match` AS x > 1",
+            "a variable",
+        ),
+    ],
+)
+def test_what_belongs_to_the_clause_in_from_is_refused(window: str, message: str) -> None:
+    with pytest.raises(MatchRecognizeError, match=message):
+        plan_of(window)
+
+
+def test_a_stream_has_no_windows_with_patterns() -> None:
+    plan = plan_of(f"{UNBOUNDED} PATTERN (A B) DEFINE A AS x > 1")
+    with pytest.raises(MatchRecognizeError, match="PATTERN in a window"):
+        check_plan(plan)
