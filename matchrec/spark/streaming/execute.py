@@ -40,6 +40,12 @@ def check_plan(plan: MatchPlan) -> None:
         raise cannot_stream(
             'form="compressed"', "the graph of all matches has no last row", 'write form="verbose"'
         )
+    if plan.row_gap is not None and not plan.selects:
+        raise cannot_stream(
+            "WITHIN BETWEEN ROWS",
+            "which rows follow each other is known of whole partitions",
+            "write ts < PREV(ts) + ... in DEFINE",
+        )
 
 
 def check_options(transport: str, *, counted: bool) -> None:
