@@ -8,6 +8,7 @@
     matchrec.Pattern.begin("a").next("b")...   an event pattern, built by calls
     matchrec.detect(df, pattern, order_by=...) its matches over a DataFrame of events
     matchrec.AfterMatch.SKIP_TO_NEXT           which of its matches leave room for others
+    matchrec.match_all(df, {"name": rule}, ...) many rules of all three languages in one pass
     matchrec.unwind(graph)                     the matches of its compressed form
     matchrec.explain(spark, query)             what a query compiles to, and how it will run
     matchrec.explain_sase(df, text, ...)       the same of a SASE+ query
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from matchrec.api.patterns import detect, explain_pattern
     from matchrec.api.questions.coverage import coverage
     from matchrec.api.questions.why import why, why_clause, why_pattern, why_sase
+    from matchrec.api.rule_sets.match_all import match_all
+    from matchrec.api.rule_sets.result import RuleMatches
     from matchrec.api.sase import explain_sase, sase, unwind
     from matchrec.api.sql import explain, match_recognize, rows_of, sql
     from matchrec.charts.over_series import plot
@@ -85,8 +88,10 @@ __all__ = [
     "Pattern",
     "ProductWarning",
     "ReluctantEndWarning",
+    "RuleMatches",
     "SameValueWarning",
     "SkippedRowWarning",
+    "UnboundedStateWarning",
     "Why",
     "convert",
     "coverage",
@@ -95,6 +100,7 @@ __all__ = [
     "explain_pattern",
     "explain_sase",
     "install",
+    "match_all",
     "match_recognize",
     "plot",
     "progress",
@@ -116,6 +122,8 @@ _HOMES = {
     "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.patterns": ("detect", "explain_pattern"),
     "matchrec.charts.over_series": ("plot",),
+    "matchrec.api.rule_sets.match_all": ("match_all",),
+    "matchrec.api.rule_sets.result": ("RuleMatches",),
     "matchrec.api.sase": ("explain_sase", "sase", "unwind"),
     "matchrec.api.sql": ("explain", "match_recognize", "rows_of", "sql"),
     "matchrec.errors.warnings.kinds": tuple(one for one in __all__ if one.endswith("Warning")),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.api.binding import run_around
-from matchrec.api.remarks import Remarks, remarks_in, warn
+from matchrec.api.remarks import Remarks, remarks_on, warn
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query.nodes import Query, Site
@@ -18,6 +18,7 @@ from matchrec.frontends.sql.query.splice import (
     rows_of,
     select_from,
 )
+from matchrec.frontends.sql.windows.lower import lower_window
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.template import Template
@@ -45,7 +46,7 @@ class Evaluation:
 
     def remarks(self, executed: Executed) -> Remarks:
         """The remarks on one clause."""
-        return remarks_in(executed.written, self.query.source)
+        return remarks_on(executed, self.query.source)
 
     def outer(self) -> DataFrame:
         """The query around the clauses, once these are evaluated."""
@@ -64,17 +65,38 @@ class Evaluation:
         with shown_in(self.query.source):
             return [self.site(site) for site in self.query.sites]
 
+    def check(self) -> None:
+        """Raise what is wrong in a clause by itself."""
+        with shown_in(self.query.source):
+            for site in self.query.sites:
+                self.plan(site)
+
     def plan(self, site: Site) -> MatchPlan:
         """What a clause asks for."""
         values = self.runner.args
-        return lower(site.clause, values if isinstance(values, dict) else {})
+        known = values if isinstance(values, dict) else {}
+        if site.window is not None:
+            return lower_window(site.clause, site.window, known)
+        return lower(site.clause, known)
 
     def site(self, site: Site) -> Executed:
         """The result of a clause, from now on a view for others."""
         plan = self.plan(site)
         executed = execute(plan, self.relation(site), site.relation_alias, self.options, site.use)
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})
+        if site.window is not None:
+            self.name_columns(site, executed.dataframe.columns)
         return executed
+
+    def name_columns(self, site: Site, columns: list[str]) -> None:
+        """Says what `*` stands for around a window: the columns of its input."""
+        own = {one.column for two in self.query.sites if two.window for one in two.window.calls}
+        shown = tuple(name for name in columns if name not in own)
+        blocks = (
+            replace(one, columns=shown) if one.rows == site.whole else one
+            for one in self.query.blocks
+        )
+        self.query = replace(self.query, blocks=tuple(blocks))
 
     def relation(self, site: Site) -> Relation:
         """The input of a clause, once those in it are evaluated."""
@@ -85,8 +107,11 @@ class Evaluation:
         def after_with(text: Template) -> Template:
             return in_scope(self.query, site, text)
 
+        runner = replace(self.runner, in_scope=after_with)
+        if site.window is not None and site.window.before is not None:
+            return Relation(runner, select_list_from)
         return Relation(
-            replace(self.runner, in_scope=after_with),
+            runner,
             select_list_from,
             (self.as_written(markers_of_rows(self.query, site)), rows_of(self.query, site)),
         )

@@ -79,7 +79,7 @@ def detect(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine, transport, counters=counters, streams=True))
+    executed, found = query.executed(Options(engine, transport, counters=counters))
     warn(*found)
     return executed.dataframe
 
@@ -109,8 +109,14 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine, streams=True))
-    clause = ExplainedClause(executed.plan, executed.executable, warnings=shown(found))
+    executed, found = query.executed(Options(engine))
+    clause = ExplainedClause(
+        executed.plan,
+        executed.executable,
+        warnings=shown(found),
+        is_stream=executed.is_stream,
+        written=executed.written,
+    )
     return Explanation((clause,))
 
 

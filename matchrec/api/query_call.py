@@ -51,13 +51,13 @@ class QueryCall:
     def run(self, dialect: str, one: Callable[[QueryCall], DataFrame | None]) -> DataFrame | None:
         """The result of `one` of the query; of a script, that of the last query in it.
 
-        one: None for a statement without clauses. All clauses are read before the first one runs.
+        one: None for a statement without clauses. All clauses are checked before the first runs.
         """
         quotes = dialect_of(self.spark, self.text)
         statements = split_script(self.text, quotes) if self.may_be_script(dialect) else ()
         calls = [replace(self, text=text) for text in statements]
         for call in calls:
-            call.read(dialect)
+            call.evaluation(call.read(dialect), Options()).check()
         if not calls:
             return one(self)
         result = None

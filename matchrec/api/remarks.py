@@ -7,9 +7,11 @@ import warnings
 from collections.abc import Iterable
 
 from matchrec.errors.warnings.kinds import MatchRecognizeWarning
+from matchrec.errors.warnings.wording import unbounded_state
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks.remarks import remarks
 from matchrec.source import Source
+from matchrec.spark.execute import Executed
 
 Remarks = tuple[MatchRecognizeWarning, ...]
 PACKAGE = __name__.partition(".")[0]
@@ -18,6 +20,14 @@ PACKAGE = __name__.partition(".")[0]
 def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
     """The remarks on a plan, which show their lines of the query."""
     return tuple(remark.located(source) for remark in remarks(plan))
+
+
+def remarks_on(executed: Executed, source: Source) -> Remarks:
+    """The remarks on a clause of SQL that has been planned, those on streams included."""
+    found = remarks_in(executed.written, source)
+    if not executed.is_stream or executed.executable.is_bounded:
+        return found
+    return (*found, unbounded_state(executed.written.pattern.span).located(source))
 
 
 def shown(found: Iterable[MatchRecognizeWarning]) -> tuple[str, ...]:

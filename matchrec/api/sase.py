@@ -81,7 +81,7 @@ def sase(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, transport, optimisations, counters, streams=True))
+    executed = query.executed(Options(engine, transport, optimisations, counters))
     warn(*query.remarks(executed))
     return executed.dataframe
 
@@ -110,15 +110,16 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, optimisations=optimisations, streams=True))
+    executed = query.executed(Options(engine, optimisations=optimisations))
     found = shown(query.remarks(executed))
-    return Explanation(
-        (
-            ExplainedClause(
-                executed.plan, executed.executable, warnings=found, written=executed.written
-            ),
-        )
+    clause = ExplainedClause(
+        executed.plan,
+        executed.executable,
+        warnings=found,
+        is_stream=executed.is_stream,
+        written=executed.written,
     )
+    return Explanation((clause,))
 
 
 @dataclass(frozen=True)

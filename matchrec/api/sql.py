@@ -8,7 +8,7 @@ from matchrec.api.binding import Arguments
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import relation_of
 from matchrec.api.query_call import QueryCall
-from matchrec.api.remarks import remarks_in, shown, warn
+from matchrec.api.remarks import Remarks, remarks_on, shown, warn
 from matchrec.api.signatures import (
     ARGUMENTS,
 )
@@ -16,10 +16,11 @@ from matchrec.api.suggestions import naming_dialect
 from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
 from matchrec.errors.kinds import shown_in
 from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.explanation.shuffles import Shuffled, shuffle_lines
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.after.rows_of import explode_rows
 from matchrec.spark.counters import Counters
-from matchrec.spark.execute import Options, execute
+from matchrec.spark.execute import Executed, Options, execute
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
@@ -129,23 +130,42 @@ def explain(  # noqa: PLR0913 -- public signature
         options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
         evaluation = call.evaluation(parsed, options)
         executed = evaluation.all()
+    notes = shuffle_lines([shuffled_by(one) for one in executed])
     explanation = Explanation(
         tuple(
-            ExplainedClause(
-                one.plan,
-                one.executable,
-                one.keys,
-                slices,
-                shown(evaluation.remarks(one)),
-                one.written,
-            )
-            for one in executed
+            _explained(one, slices, evaluation.remarks(one), shuffle)
+            for one, shuffle in zip(executed, notes, strict=True)
         )
     )
     if counters is None:
         return explanation
     counters.run(evaluation.outer())
     return explanation.with_counters(counters)
+
+
+def _explained(
+    one: Executed, slices: int, found: Remarks, shuffle: tuple[str, ...]
+) -> ExplainedClause:
+    return ExplainedClause(
+        one.plan,
+        one.executable,
+        one.keys,
+        slices,
+        shown(found),
+        shuffle,
+        one.is_stream,
+        one.written,
+    )
+
+
+def shuffled_by(executed: Executed) -> Shuffled | None:
+    """What a clause has Spark shuffle."""
+    if executed.shuffled is None:
+        return None
+    rows, columns = executed.shuffled
+    keys = [key.text for key in executed.plan.keys]
+    keys += [f"{item.expression.text} {item.direction}" for item in executed.plan.order_by]
+    return Shuffled(rows, tuple(keys), columns)
 
 
 @checked(clause=TEXT, **ARGUMENTS)
@@ -216,5 +236,5 @@ def _matched(df: DataFrame, clause: str, dialect: str, options: Options) -> Data
     node, source = parse_clause_of(df, clause, dialect)
     with shown_in(source):
         executed = execute(lower(node), relation_of(df), None, options)
-        warn(*remarks_in(executed.written, source))
+        warn(*remarks_on(executed, source))
     return executed.dataframe

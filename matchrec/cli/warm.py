@@ -44,6 +44,7 @@ KINDS: tuple[tuple[str, dict[str, str]], ...] = (
     (BACKTRACKING, {"order": "d", "within": "WITHIN 5"}),
     (BACKTRACKING, {"selected": ALL}),
     (BACKTRACKING, {"selected": "LONGEST MATCH"}),
+    (BACKTRACKING, {"rows": "ONE ROW PER MATCH SHOW UNFINISHED MATCHES"}),
     (BREADTH_FIRST, {}),
     (BREADTH_FIRST, {"on_run": ON_RUN}),
     (BREADTH_FIRST, {"selected": ALL}),

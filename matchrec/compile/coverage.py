@@ -17,11 +17,13 @@ from matchrec.engine.contiguous.coverage import Coverable
 from matchrec.errors.run.coverage import (
     coverage_of_event_selection,
     coverage_of_longest,
+    coverage_of_negation,
 )
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_scalar
 
 
@@ -54,11 +56,13 @@ def check_coverable(plan: MatchPlan) -> None:
         raise coverage_of_longest()
     if plan.selects or plan.staging is not None:
         raise coverage_of_event_selection()
+    if negations(plan.pattern):
+        raise coverage_of_negation(negations(plan.pattern)[0].span)
 
 
 def draft_coverage(drafted: Draft) -> CoverageDraft:
     """The draft without what only the output needs. Raises MatchRecognizePlanError."""
-    plan = replace(drafted.plan, measures=(), rows_per_match=RowsPerMatch.ONE_ROW)
+    plan = replace(drafted.plan, measures=(), rows_per_match=RowsPerMatch.ONE_ROW, partial=None)
     occurrences = compile_occurrences(drafted.pattern, plan.pattern)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = tie_of(orders)

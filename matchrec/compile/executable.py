@@ -15,7 +15,10 @@ from matchrec.plan.clauses import ConditionWindow, RowsPerMatch
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A column of the result: SQL text over reads, by index."""
+    """A column of the result: SQL text over reads, by index.
+
+    is_measure: it is NULL on a row without a match.
+    """
 
     name: str
     pieces: Pieces
@@ -80,6 +83,12 @@ class Executable:
     def lookaround(self) -> Lookaround | None:
         """How much of a partition must be at hand around a match; None for all of it."""
         return find_lookaround(self.task, len(self.crossing.integers), self.reads)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every run ends with its window or by its length, whatever rows come."""
+        task = self.task
+        return task.windowed or (not task.selects and task.pattern.longest is not None)
 
     def limit(self, max_steps: int | None) -> Executable:
         """The same with so many steps in a partition at most: see `Task`."""

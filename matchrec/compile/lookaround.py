@@ -27,7 +27,7 @@ def find_lookaround(task: Task, integers: int, reads: Iterable[Read]) -> Lookaro
 
     integers: how many integer columns conditions read.
     """
-    if task.selects:
+    if task.needs_whole_partitions:
         return None
     steps = [one.navigation.physical_offset for one in reads if isinstance(one, ReadAt)]
     steps += compile_task(task, integers).offsets

@@ -18,7 +18,7 @@ from matchrec.engine.compiled import compile_task
 from matchrec.engine.skipping import longest_leap
 from matchrec.engine.slices.starting_rows import SliceOverlap, SliceSearch
 from matchrec.output.reads import ReadMatchNumber
-from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.match_plan import MatchPlan
 
 LEAPS = 8  # ways from one starting row to the next meet after a few matches
@@ -28,7 +28,8 @@ def find_slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap 
     """How far a query looks, or the reason why it must have each partition as a whole."""
     lookaround, task = executable.lookaround, executable.task
     if lookaround is None:
-        return "event selection looks at each partition as a whole"
+        what = "event selection" if task.selects else "a search for runs that are no matches"
+        return f"{what} looks at each partition as a whole"
     obstacle = find_obstacle(plan, executable)
     if obstacle is not None:
         return obstacle
@@ -82,7 +83,7 @@ def find_obstacle(plan: MatchPlan, executable: Executable) -> str | None:
         return "a frame of OVER has no bound"
     if executable.task.pattern.has_anchors:
         return "^ or $ ask where a partition begins or ends"
-    if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
+    if plan.rows_per_match.shows_unmatched:
         return "unmatched rows come out, and whether a row is one depends on matches far away"
     compiled = compile_task(executable.task, len(executable.crossing.integers))
     if ReadMatchNumber() in executable.reads or compiled.counts_matches:

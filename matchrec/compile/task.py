@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from matchrec.compile.draft import Draft
-from matchrec.conditions.residual import SplitCondition
-from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.engine.interface import (
     Absent,
@@ -23,7 +21,7 @@ def build_task(drafted: Draft, run_conditions: Mapping[str, RunExpression]) -> T
     plan = drafted.plan
     return Task(
         drafted.pattern,
-        tuple(task_conditions(plan, drafted.conditions, drafted.row_conditions, run_conditions)),
+        tuple(task_conditions(drafted, run_conditions)),
         {name: plan.members(name) for name in names(plan)},
         plan.after_match,
         plan.selection,
@@ -33,6 +31,7 @@ def build_task(drafted: Draft, run_conditions: Mapping[str, RunExpression]) -> T
         drafted.optimisations,
         any(one is not None for one in (plan.within, plan.within_rows, plan.row_gap)),
         staged(plan),
+        plan.partial,
     )
 
 
@@ -45,11 +44,11 @@ def staged(plan: MatchPlan) -> Staged | None:
 
 def absent(plan: MatchPlan, absence: Absence) -> Absent:
     """An absence by ids."""
-    return Absent(
-        plan.variables.index(absence.variable),
-        None if absence.after is None else plan.members(absence.after),
-        None if absence.before is None else plan.members(absence.before),
+    after, before = (
+        None if names is None else frozenset[int]().union(*map(plan.members, names))
+        for names in (absence.after, absence.before)
     )
+    return Absent(plan.variables.index(absence.variable), after, before)
 
 
 def names(plan: MatchPlan) -> Iterator[str]:
@@ -59,15 +58,12 @@ def names(plan: MatchPlan) -> Iterator[str]:
 
 
 def task_conditions(
-    plan: MatchPlan,
-    split_conditions: tuple[SplitCondition, ...],
-    row_conditions: tuple[RowColumn, ...],
-    run_conditions: Mapping[str, RunExpression],
+    drafted: Draft, run_conditions: Mapping[str, RunExpression]
 ) -> Iterator[Condition]:
-    """The condition of every variable, by id; one without DEFINE is true everywhere."""
-    before = {one.variable: one.before for one in split_conditions}
-    bits = {column: bit for bit, column in enumerate(row_conditions)}
-    for variable in plan.variables:
+    """The condition of every variable and test, by id; one without DEFINE is true everywhere."""
+    before = {one.variable: one.before for one in drafted.conditions}
+    bits = {column: bit for bit, column in enumerate(drafted.row_conditions)}
+    for variable in drafted.pattern.program.variables:
         column = before.get(variable)
         bit = None if column is None else bits[column]
         yield Condition(bit, run_conditions.get(variable))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.residual import (
@@ -69,10 +70,21 @@ OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "
 TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
 
-def split(plan: MatchPlan) -> tuple[SplitCondition, ...]:
+class Scope(Enum):
+    """Which rows Spark can compute a condition of, before the match.
+
+    NEIGHBOURS: the row itself and rows at a fixed distance. ROW: the row itself, as in a stream,
+    where the engine reads its neighbours.
+    """
+
+    NEIGHBOURS = "the row and its neighbours"
+    ROW = "the row alone"
+
+
+def split(plan: MatchPlan, scope: Scope = Scope.NEIGHBOURS) -> tuple[SplitCondition, ...]:
     """The conditions of all variables that have one, in the order of DEFINE."""
     return tuple(
-        ConditionSplitter(plan, definition.variable).condition(definition.condition)
+        ConditionSplitter(plan, definition.variable, scope).condition(definition.condition)
         for definition in plan.definitions
     )
 
@@ -83,6 +95,7 @@ class ConditionSplitter:
 
     plan: MatchPlan
     variable: str
+    scope: Scope = Scope.NEIGHBOURS
 
     def condition(self, scalar: Scalar) -> SplitCondition:
         """Conjuncts at a fixed distance go before the match, the others during it."""
@@ -99,8 +112,11 @@ class ConditionSplitter:
         )
 
     def is_fixed(self, scalar: Scalar) -> bool:
-        """Whether it reads only rows a fixed distance from the current one."""
-        return all(self.distance(reference) is not None for reference in references(scalar))
+        """Whether it reads only rows that Spark can compute it of, before the match."""
+        distances = [self.distance(reference) for reference in references(scalar)]
+        if self.scope is Scope.ROW:
+            return not any(one is None or one for one in distances)
+        return None not in distances
 
     def distance(self, reference: Reference) -> int | None:
         """How far from the current row the reference reads, or None where the run decides."""

@@ -18,9 +18,10 @@ from matchrec.evaluate.link import LinkedConditions, Ways, link_conditions
 from matchrec.evaluate.liveness import Move
 from matchrec.nfa.closure import Folding
 from matchrec.nfa.compiled_pattern import CompiledPattern
+from matchrec.nfa.facts import live_states
 from matchrec.nfa.places import TIMED_OUT
 from matchrec.nfa.tables import ProgramTables, program_tables
-from matchrec.plan.clauses import AfterMatchSkip, EventSelection
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,18 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
         last,
         task.selection,
         task.stages,
+        task.partial is not None and task.output is MatchOutput.ALL,
     )
     return _compile(parts, integers)
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What of a task its arrays are made from. last: variables whose conditions end a match."""
+    """What of a task its arrays are made from.
+
+    last: variables whose conditions end a match. times_out: whether a run that is live where its
+    window ends comes out beside all matches.
+    """
 
     pattern: CompiledPattern
     conditions: tuple[Condition, ...]
@@ -92,9 +98,10 @@ class _Parts:
     last: tuple[int, ...]
     selection: EventSelection
     stages: Staged | None
+    times_out: bool
 
 
-@lru_cache(maxsize=64)  # a worker asks batch after batch
+@lru_cache(maxsize=1024)  # a worker asks batch after batch, and of a set rule after rule
 def _compile(parts: _Parts, integers: int) -> CompiledTask:
     folding = parts.pattern.folding
     folded = folding.choices
@@ -108,7 +115,7 @@ def _compile(parts: _Parts, integers: int) -> CompiledTask:
         run_conditions = [condition.run_condition for condition in parts.conditions]
         ends = tuple(s for s, ways in enumerate(folded) if any(c.accepts for c in ways))
         asked = _asked_before(tables, folding)
-        ways = Ways(_moves(tables), len(folded), parts.last, ends, asked)
+        ways = Ways(_moves(tables, parts.stages), len(folded), parts.last, ends, asked)
         linked = link_conditions(run_conditions, members, integers, ways)
         _add_links(choices, tables, linked)
     rule, waits_and_ends = skip_rule(skip.to), _waiting(parts, folding)
@@ -121,7 +128,8 @@ def _waiting(parts: _Parts, folding: Folding) -> tuple[IntArray, IntArray]:
     if parts.stages is None:
         strict = parts.selection is EventSelection.STRICT_CONTIGUITY
         waits = np.full(states, -1) if strict else np.arange(states)
-        return waits.astype(np.int64), np.zeros(states, np.int64)
+        live = live_states(folding.choices) if parts.times_out else np.zeros(states)
+        return waits.astype(np.int64), np.where(live, TIMED_OUT, 0).astype(np.int64)
     ends = np.array(folding.ends, np.int64)
     if not parts.stages.timeouts:
         ends[ends >= TIMED_OUT] = 0
@@ -163,13 +171,13 @@ def word_and_mask(condition: Condition) -> tuple[int, int]:
     return condition.row_condition // 64, int(bit.astype(np.int64))
 
 
-def _moves(tables: ProgramTables) -> tuple[Move, ...]:
-    """The choices that map a row, in order."""
+def _moves(tables: ProgramTables, stages: Staged | None) -> tuple[Move, ...]:
+    """The choices that map a row, in order; of stages, tests are asked before that."""
+    tests = tables.test if stages is None else tables.variable
+    columns = tables.source, tables.variable, tables.target, tests
     return tuple(
-        Move(int(source), int(variable), int(target))
-        for source, variable, target in zip(
-            tables.source, tables.variable, tables.target, strict=True
-        )
+        Move(int(source), int(variable), int(target), int(test))
+        for source, variable, target, test in zip(*columns, strict=True)
         if target >= 0
     )
 

@@ -12,9 +12,11 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.plan.clauses import (
+    ONE_OF_A_ROW,
     AfterMatchSkip,
     EventSelection,
     MatchOutput,
+    PartialMatches,
     SkipTo,
     goes_beyond_preferred,
 )
@@ -92,8 +94,9 @@ class Task:
     whose condition must hold of a match as a whole, when its last row has been mapped.
     optimisations: those of event selection. windowed: whether matches keep to windows,
     `Partitions.window_end`. stages: of a pattern of stages, which say themselves what may be
-    skipped; conditions are then asked before a row is mapped. max_steps: how often conditions on
-    the run may be asked in a partition, without event selection. chained: whether matches that
+    skipped; conditions are then asked before a row is mapped. partial: which runs come out beside
+    the matches. max_steps: how often conditions on the run may be asked in a partition, without
+    event selection. chained: whether matches that
     share rows may come as chains of them, see `match.Chains`; an engine need not do so. Picklable.
     """
 
@@ -108,6 +111,7 @@ class Task:
     optimisations: Optimisations = OPTIMISED
     windowed: bool = False
     stages: Staged | None = None
+    partial: PartialMatches | None = None
     max_steps: int | None = None
     chained: bool = False
 
@@ -120,6 +124,16 @@ class Task:
     def selects(self) -> bool:
         """Whether more is asked for than one match of rows in a row for each starting row."""
         return goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
+
+    @property
+    def needs_whole_partitions(self) -> bool:
+        """Whether no row of a partition can be let go before the search of it has ended."""
+        return self.selects or self.partial is not None
+
+    @property
+    def searches_twice(self) -> bool:
+        """Whether runs are looked for from starting rows that have been found to begin no match."""
+        return self.partial is not None and self.output in ONE_OF_A_ROW
 
     @property
     def looks_only_at_data(self) -> bool:
@@ -148,7 +162,11 @@ class Task:
         """Whether matches overlap, and how one goes on from a row does not depend on its start."""
         overlap = self.after_match.to is not SkipTo.PAST_LAST_ROW
         overlap = overlap and self.output is MatchOutput.PREFERRED
-        return overlap and self.looks_only_at_data and not (self.windowed or self.selects)
+        return (
+            overlap
+            and self.looks_only_at_data
+            and not (self.windowed or self.selects or self.partial)
+        )
 
 
 class Algorithm(Protocol):

@@ -173,3 +173,67 @@ def too_far_back(
         span,
         hint="write PREV(x, n) of a column, which counts rows of the partition and has no limit",
     )
+
+
+def timeouts_without_within(span: Span | None) -> MatchRecognizePlanError:
+    """SHOW TIMEOUT MATCHES and no WITHIN."""
+    return MatchRecognizePlanError(
+        "SHOW TIMEOUT MATCHES without WITHIN",
+        span,
+        notes=("without a window no run times out",),
+        hint=(
+            "add WITHIN INTERVAL ... after PATTERN (...), or write SHOW UNFINISHED MATCHES for the "
+            "run that the end of a partition has left"
+        ),
+    )
+
+
+def partial_with_unmatched_rows(words: str, span: Span | None) -> MatchRecognizePlanError:
+    """SHOW TIMEOUT MATCHES behind WITH UNMATCHED ROWS."""
+    return MatchRecognizePlanError(
+        f"{words} with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+        span,
+        notes=("a row of a run that is no match would be neither matched nor unmatched",),
+        hint=f"write ALL ROWS PER MATCH {words}",
+    )
+
+
+def partial_of_other_matches(
+    words: str, output: str, span: Span | None
+) -> MatchRecognizeUnsupportedError:
+    """SHOW TIMEOUT MATCHES with NON-OVERLAPPING MATCHES, SHOW UNFINISHED MATCHES with all."""
+    return MatchRecognizeUnsupportedError(
+        f"{words} with {output} is not supported",
+        span,
+        hint=f"leave out {output}; ALL MATCHES can stand with SHOW TIMEOUT MATCHES",
+    )
+
+
+def partial_with_negation(words: str, span: Span | None) -> MatchRecognizeUnsupportedError:
+    """SHOW TIMEOUT MATCHES of a pattern with rows that must not be there."""
+    return MatchRecognizeUnsupportedError(
+        f"{words} of a pattern with NOT is not supported",
+        span,
+        notes=("what must not be there is looked for when a match is complete",),
+        hint=f"leave out {words}, or use detect with timeouts=True",
+    )
+
+
+def partial_with_gaps(words: str, span: Span | None) -> MatchRecognizeUnsupportedError:
+    """SHOW TIMEOUT MATCHES of a pattern with windows between rows or variables."""
+    return MatchRecognizeUnsupportedError(
+        f"{words} with WITHIN between rows or variables is not supported",
+        span,
+        notes=("a run times out where the window of the whole match ends",),
+        hint=f"leave out {words}, or write the window in DEFINE",
+    )
+
+
+def ending_of_matches_only(function: str, span: Span | None) -> MatchRecognizePlanError:
+    """MATCH_STATUS() where only matches come out."""
+    return MatchRecognizePlanError(
+        f"{function}() without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",
+        span,
+        notes=("only matches come out, none of which has timed out",),
+        hint="write ONE ROW PER MATCH SHOW TIMEOUT MATCHES after MEASURES",
+    )

@@ -7,30 +7,46 @@ from matchrec.errors.kinds import (
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
 )
+from matchrec.errors.language import part
+from matchrec.source import Span
 
 
-def clause_over_stream() -> MatchRecognizeUnsupportedError:
-    """MATCH_RECOGNIZE over a streaming DataFrame."""
-    return MatchRecognizeUnsupportedError(
-        "MATCH_RECOGNIZE over a streaming DataFrame",
-        hint="use matchrec.detect or matchrec.sase, which go on from batch to batch; "
-        "or match each batch on its own in foreachBatch",
+def no_time(span: Span | None) -> MatchRecognizePlanError:
+    """A clause over a stream without ORDER BY; span: of the row pattern."""
+    return MatchRecognizePlanError(
+        "MATCH_RECOGNIZE over a streaming DataFrame without ORDER BY",
+        span,
+        notes=("rows of a stream are put in order once the watermark has passed them",),
+        hint="add ORDER BY and the column that has the watermark",
     )
 
 
-def no_watermark(order: str) -> MatchRecognizePlanError:
+def backwards_in_time(order: str, span: Span | None) -> MatchRecognizePlanError:
+    """ORDER BY ts DESC over a stream."""
+    return MatchRecognizePlanError(
+        f"{part('ORDER BY')} {order} DESC over a streaming DataFrame",
+        span,
+        notes=("rows of a stream come in the order of time",),
+        hint=f"order by {order} first, ascending; further columns may be descending",
+    )
+
+
+def no_watermark(order: str, span: Span | None = None) -> MatchRecognizePlanError:
     """The first order column of a stream has no watermark."""
     return MatchRecognizePlanError(
-        f"order_by {order} has no watermark",
+        f"{part('ORDER BY')} {order} has no watermark",
+        span,
         notes=("events of a stream are put in order once the watermark has passed them",),
         hint='write df.withWatermark("<time column>", "<delay>"), and order by that column first',
     )
 
 
-def cannot_stream(what: str, why: str, hint: str) -> MatchRecognizeUnsupportedError:
+def cannot_stream(
+    what: str, why: str, hint: str, span: Span | None = None
+) -> MatchRecognizeUnsupportedError:
     """An option or a form that a stream does not have."""
     return MatchRecognizeUnsupportedError(
-        f"{what} over a streaming DataFrame", notes=(why,), hint=hint
+        f"{what} over a streaming DataFrame", span, notes=(why,), hint=hint
     )
 
 

@@ -94,11 +94,12 @@ def link_conditions(
     """The arrays of conditions, by variable. integers: the number of integer columns."""
     moves = ways.moves
     registers = Registers(frozenset(move.variable for move in moves))
+    mapped = {move.test: move.variable for move in moves}
     calls: list[Call] = []
     computed: dict[Call, list[Instruction]] = {}
     coders = [
-        Coder(variable, members, registers, integers, calls, computed)
-        for variable in range(len(conditions))
+        Coder(mapped.get(number, number), members, registers, integers, calls, computed)
+        for number in range(len(conditions))
     ]
     for coder, condition in zip(coders, conditions, strict=True):
         if condition is not None:
@@ -156,7 +157,7 @@ def _steps_of_moves(
     known: dict[tuple[Step, ...], Range] = {}
     ranges = []
     for move in moves:
-        useful = useful_steps(steps[move.variable], reads[move.variable] | live[move.target])
+        useful = useful_steps(steps[move.variable], reads[move.test] | live[move.target])
         if useful not in known:
             known[useful] = (len(all_steps), len(all_steps) + len(useful))
             all_steps += useful

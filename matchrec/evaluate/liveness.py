@@ -19,11 +19,15 @@ RegisterSet = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A choice that maps a row: from `source` to `target`, states, by way of `variable`."""
+    """A choice that maps a row to `variable`: from `source` to `target`, states.
+
+    test: the variable whose condition is asked of the row once it is mapped.
+    """
 
     source: int
     variable: int
     target: int
+    test: int
 
 
 def live_registers(
@@ -39,7 +43,7 @@ def live_registers(
     while changed:
         changed = False
         for move in reversed(moves):
-            after = reads[move.variable] | live[move.target]
+            after = reads[move.test] | live[move.target]
             before = needed_before(steps[move.variable], after) | live[move.source]
             changed = changed or before != live[move.source]
             live[move.source] = before

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from textwrap import indent
 
 from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
+from matchrec.compile.negation import negation_tests
 from matchrec.compile.overlap import find_slice_overlap
 from matchrec.conditions.functions.formula import names_of
 from matchrec.conditions.row_column import Neighbours, show_column
@@ -26,10 +28,12 @@ from matchrec.explanation.selection import (
     window_lines,
 )
 from matchrec.explanation.stage_conditions import test_lines
+from matchrec.explanation.stream import stream_lines
 from matchrec.explanation.vector import vector_lines
 from matchrec.output.pieces import AggregatePlace, Piece
 from matchrec.plan.clauses import ONE_OF_A_ROW, AfterMatchSkip, RowExpression
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_reference, show_scalar, show_semantics
 from matchrec.plan.text.sql_text import quoted
 
@@ -39,8 +43,9 @@ class ExplainedClause:
     """One clause or SASE+ query: its plan, resolved, and what runs it.
 
     keys: tests that the query around it makes of partition columns. slices: into how many each
-    partition is cut at most. warnings: what is nearly never meant, with its place. written: the
-    plan as it was written, None where it is `plan`.
+    partition is cut at most. warnings: what is nearly never meant, with its place. shuffle: whether
+    its rows are shuffled with those of another clause. is_stream: whether rows come little by
+    little. written: the plan as it was written, None where it is `plan`.
     """
 
     plan: MatchPlan
@@ -48,6 +53,8 @@ class ExplainedClause:
     keys: tuple[str, ...] = ()
     slices: int = 1
     warnings: tuple[str, ...] = ()
+    shuffle: tuple[str, ...] = ()
+    is_stream: bool = False
     written: MatchPlan | None = None
 
     def __str__(self) -> str:
@@ -60,7 +67,7 @@ class ExplainedClause:
         task = executable.task
         program = program_lines(task.pattern.program, formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
-        yield "partitions and order", partition_lines(plan, self.keys)
+        yield "partitions and order", chain(partition_lines(plan, self.keys), self.shuffle)
         yield "slices", slice_lines(plan, executable, self.slices)
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan, task)
@@ -71,6 +78,7 @@ class ExplainedClause:
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "engine", engine_lines(executable)
+        yield "stream", stream_lines(executable) if self.is_stream else iter(())
         yield "optimisations", optimisation_lines(plan, executable)
         yield "rows", row_lines(plan)
         yield "computed by Spark after the match", after_lines(executable)
@@ -194,9 +202,13 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         yield said
         yield from python_lines(executable)
         return
-    written = {one.variable: show_scalar(one.condition) for one in plan.definitions}
+    definitions = (*plan.definitions, *(one.definition for one in negation_tests(plan)))
+    written = {one.variable: show_scalar(one.condition) for one in definitions}
     conditions = zip(executable.task.variables, executable.task.conditions, strict=True)
     for variable, condition in conditions:
+        if negations(plan.pattern) and variable in plan.forbidden:
+            yield f"{variable}, which must not follow: {written.get(variable, 'true')}"
+            continue
         bit = None if condition.row_condition is None else f"bit {condition.row_condition}"
         if condition.run_condition is None:
             yield f"{variable}: {bit or 'true'}"
@@ -223,7 +235,8 @@ def engine_lines(executable: Executable) -> Iterator[str]:
         yield f"time: {classify_time(executable.task, executable.algorithm.engine)}"
     lookaround = executable.lookaround
     if lookaround is None:
-        yield "memory: each partition as a whole, because of event selection"
+        why = "event selection" if executable.task.selects else "runs that are no matches"
+        yield f"memory: each partition as a whole, because of {why}"
         return
     beside = [f"{lookaround.before} before it"] * bool(lookaround.before)
     beside += [f"{lookaround.after} behind a match"] * bool(lookaround.after)
@@ -232,7 +245,8 @@ def engine_lines(executable: Executable) -> Iterator[str]:
 
 
 def row_lines(plan: MatchPlan) -> Iterator[str]:
-    yield plan.rows_per_match.value
+    partial = f" {plan.partial.words}" if plan.partial else ""
+    yield f"{plan.rows_per_match.value}{partial}"
     if plan.output in ONE_OF_A_ROW:
         yield f"AFTER MATCH SKIP {show_skip(plan.after_match)}"
 

@@ -96,7 +96,8 @@ def where(absence: Absence) -> str:
         return "before the match, whose window reaches to its last row"
     if absence.before is None:
         return "behind the match, in its window"
-    return f"between the last row of {absence.after} and the first row of {absence.before}"
+    after, before = (" | ".join(names) for names in (absence.after, absence.before))
+    return f"between the last row of {after} and the first row of {before}"
 
 
 def optimisation_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:

@@ -18,6 +18,8 @@ from matchrec.source import Span
 MOST_CHOICES = 200_000
 GUARD_START = 1
 GUARD_END = 2
+ANCHORS = GUARD_START | GUARD_END
+FIRST_NOT = 4
 GUARDS = {Anchor.PARTITION_START: GUARD_START, Anchor.PARTITION_END: GUARD_END}
 
 
@@ -41,10 +43,11 @@ class Effect(IntEnum):
 class Choice:
     """Map the next row to `variable` and go on in `target`, or accept (both None).
 
-    guard: bits GUARD_START and GUARD_END, anchors that must hold before the row. again: one more
-    row of the loop over one variable that the state is in. test: the variable whose condition must
-    hold, where it is another one. effect: instead of a target. blocks: of stages, whether a row
-    that is mapped by it may not be skipped as well.
+    guard: bits GUARD_START and GUARD_END, anchors that must hold before the row; until `compile`
+    makes tests of them, bits FIRST_NOT << v of variables whose conditions it must not satisfy.
+    again: one more row of the loop over one variable that the state is in. test: the variable whose
+    condition must hold, where it is another one. effect: instead of a target. blocks: of stages,
+    whether a row that is mapped by it may not be skipped as well.
     """
 
     guard: int
@@ -143,14 +146,26 @@ def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator
                 again = edge.action is Action.TAKE and edge.target == state
                 yield Choice(guard, edge.variable, edge.target, edge.excluded, again)
             continue
-        guard |= 0 if edge.anchor is None else GUARDS[edge.anchor]
-        if guard & ~possible or is_repeated(seen, edge.target, guard):
+        guard |= guard_of(edge)
+        if guard & ANCHORS & ~possible or is_repeated(seen, edge.target, guard):
             continue
         if edge.target == program.final:
-            yield Choice(guard, None, None)
+            yield Choice(guard & ANCHORS if guard & GUARD_END else guard, None, None)
             if guard == 0 and not every_way:
                 return
         waiting += [(onward, guard) for onward in reversed(program.states[edge.target].edges)]
+
+
+def guard_of(edge: Edge) -> int:
+    """What a proceed edge asks: of the partition, and of the next row."""
+    anchor = 0 if edge.anchor is None else GUARDS[edge.anchor]
+    return anchor | sum(FIRST_NOT << variable for variable in edge.forbids)
+
+
+def forbidden_by(guard: int) -> frozenset[VariableId]:
+    """The variables whose conditions a row must not satisfy."""
+    bits = guard // FIRST_NOT
+    return frozenset(one for one in range(bits.bit_length()) if bits >> one & 1)
 
 
 def _without_dominated(folded: list[tuple[Choice, ...]]) -> list[tuple[Choice, ...]]:

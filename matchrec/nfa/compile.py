@@ -38,6 +38,7 @@ from matchrec.plan.pattern import (
     Concatenation,
     Empty,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -118,6 +119,9 @@ class _Compiler:
                 return self._compile_anchor(Anchor.PARTITION_START, then)
             case PartitionEnd():
                 return self._compile_anchor(Anchor.PARTITION_END, then)
+            case Negation(names):
+                forbids = tuple(self.ids[name] for name in names)
+                return self.add_state(Edge(Action.PROCEED, then.empty, forbids=forbids))
             case Variable():
                 return self.add_state(self.begin(node, then.consumed))
             case Concatenation(parts):
@@ -240,7 +244,7 @@ class _Compiler:
 def _has_one_word(node: RowPattern) -> bool:
     """Whether rows can match `node` in one way at most."""
     match node:
-        case Empty() | PartitionStart() | PartitionEnd() | Variable():
+        case Empty() | PartitionStart() | PartitionEnd() | Variable() | Negation():
             return True
         case Concatenation(parts):
             return all(map(_has_one_word, parts))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.nfa.closure import Folded
+from matchrec.nfa.closure import GUARD_END, Folded
 from matchrec.nfa.program import VariableId
 
 UNREACHABLE = 1 << 30
@@ -44,6 +44,39 @@ def least_rows(folded: Folded) -> tuple[int, ...]:
             if least[source] == UNREACHABLE:
                 least[source] = least[state] + 1
                 found.append(source)
+    return tuple(least)
+
+
+def live_states(folded: Folded) -> tuple[bool, ...]:
+    """For each state, whether a run that has mapped rows may still become a match by more of them.
+
+    No row after the first one is the partition's first, and none before another one its last.
+    """
+    accepting = [
+        any(c.accepts and c.guard in (0, GUARD_END) for c in choices) for choices in folded
+    ]
+    onward = [
+        [c.target for c in choices if c.target is not None and c.guard == 0] for choices in folded
+    ]
+    live = [False] * len(folded)
+    while True:
+        more = [any(live[to] or accepting[to] for to in targets) for targets in onward]
+        if more == live:
+            return tuple(live)
+        live = more
+
+
+def least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, ...]:
+    """For each state, how many rows a run that is there has mapped to `members`, at least."""
+    least = [0, *(UNREACHABLE for _ in folded[1:])]
+    changed = True
+    while changed:
+        changed = False
+        for state, choices in enumerate(folded):
+            for choice in choices:
+                rows = least[state] + (choice.variable in members)
+                if choice.target is not None and rows < least[choice.target]:
+                    least[choice.target], changed = rows, True
     return tuple(least)
 
 

@@ -27,6 +27,7 @@ NOTHING = 0
 A_MATCH = 1
 TIMED_OUT = 2
 FIRST_NEAR = 3
+UNFINISHED = -1  # live where the partition ended, before its window did
 NOT_NEAR = -1  # of a place that no window between neighbours ends
 
 Tests = frozenset[VariableId]

@@ -37,8 +37,9 @@ class Anchor(Enum):
 @dataclass(frozen=True, slots=True)
 class Edge:
     """One way on from a state. `variable` names the condition of BEGIN and TAKE, `anchor` that of
-    PROCEED; excluded: the row is matched inside an exclusion. needs, forbids: in a program of
-    stages, conditions that must hold for the next row and that must not, whatever the action.
+    PROCEED; excluded: the row is matched inside an exclusion. forbids: conditions that must not
+    hold for the next row, of PROCEED as NOT asks it, in a program of stages of any edge. needs: in
+    a program of stages, those that must hold.
     """
 
     action: Action
@@ -137,6 +138,8 @@ class Program:
             words.append(self.variables[edge.variable])
         if edge.anchor is not None:
             words.append(f"if {edge.anchor.value}")
+        if edge.forbids and not self.names:
+            words.append(f"if not {' | '.join(self.variables[one] for one in edge.forbids)}")
         if edge.excluded:
             words.append("excluded")
         return " ".join(words)

@@ -15,7 +15,8 @@ from matchrec.conditions.aggregates import BasicAggregate, basic
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import framed
 from matchrec.conditions.types import NUMBERS, Family, ValueType
-from matchrec.nfa.places import FIRST_NEAR, TIMED_OUT
+from matchrec.conditions.within import window_columns
+from matchrec.nfa.places import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.output.pieces import (
     AggregatePlace,
     Pieces,
@@ -50,6 +51,9 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    End,
+    Ending,
+    EndingField,
     MatchNumber,
     Navigation,
     Piece,
@@ -99,6 +103,8 @@ class MeasureReader:
                 return (self.read(ReadClassifierAt(navigation)),)
             case MatchNumber():
                 return (self.read(ReadMatchNumber()),)
+            case Ending(asked=asked):
+                return ending_pieces(asked, self)
             case Aggregate():
                 return self.aggregate(reference)
             case RowNumber():
@@ -196,7 +202,7 @@ class MeasureReader:
                 return self.read(ReadMatchNumber())
             case RowNumber():
                 return RowPosition()
-            case Aggregate():
+            case Aggregate() | Ending():
                 raise AssertionError(piece)
             case _:
                 assert_never(piece)
@@ -210,7 +216,7 @@ class MeasureReader:
         """The reads, at least one; last the mark of unmatched rows, where they come out."""
         rows = ReadMatchedRows(tuple(self.fields))
         reads = tuple(rows if isinstance(one, ReadMatchedRows) else one for one in self.reads)
-        if rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
+        if rows_per_match.shows_unmatched:
             return (*reads, ReadIsMatched())
         return reads or (ReadNothing(),)
 
@@ -233,6 +239,20 @@ def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
         earlier = end if whole is None else ("least(", *whole, ", ", *end, ")")
         pieces = (*pieces, f" WHEN {FIRST_NEAR + number} THEN ", *earlier)
     return (*pieces, " END") if len(pieces) > 2 else ("NULL",)
+
+
+def ending_pieces(asked: EndingField, measures: MeasureReader) -> Pieces:
+    """MATCH_STATUS(), or MATCH_TIMEOUT(): when the window of a run ended that timed out."""
+    kind = measures.read(ReadKind())
+    if asked is EndingField.STATUS:
+        names = f" WHEN {A_MATCH} THEN 'MATCHED' WHEN {TIMED_OUT} THEN 'TIMED OUT'"
+        return ("CASE ", kind, f"{names} ELSE 'UNFINISHED' END")
+    window = window_columns(measures.plan)
+    if not window:  # nothing times out
+        return ("NULL",)
+    first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
+    end = measures.read(ReadAt(measures.place(window[1]), first))
+    return ("CASE ", kind, f" WHEN {TIMED_OUT} THEN ", end, " END")
 
 
 def is_collected(aggregate: Aggregate) -> bool:

@@ -23,6 +23,7 @@ from matchrec.plan.pattern import (
     Concatenation,
     Empty,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -51,6 +52,8 @@ class _Drawing:
                 return NonTerminal("end of partition", cls="place")
             case Variable(name):
                 return Terminal(name, title=self.conditions.get(name, "every row"))
+            case Negation(names):
+                return Sequence(*map(self.forbidden, names))
             case Concatenation(parts):
                 return Sequence(*map(self.item, parts))
             case Alternation(parts):
@@ -63,6 +66,11 @@ class _Drawing:
                 return Group(self.item(part), "not in the result")
             case _:
                 assert_never(pattern)
+
+    def forbidden(self, name: str) -> DiagramItem:
+        """What must not follow."""
+        title = self.conditions.get(name, "every row")
+        return Terminal(f"no {name}", title=title, cls="forbidden")
 
     def quantified(self, pattern: Quantified) -> DiagramItem:
         """A part with the way back, and the way around it where it may be left out."""

@@ -43,12 +43,49 @@ class SortItem:
 
 
 class RowsPerMatch(Enum):
-    """Which rows come out for a match, an empty match and an unmatched row."""
+    """Which rows come out for a match, an empty match and an unmatched row.
+
+    EACH_ROW, of a row pattern window: each row of the input once, with the match that begins there.
+    """
 
     ONE_ROW = "ONE ROW PER MATCH"
     ALL_ROWS_SHOW_EMPTY = "ALL ROWS PER MATCH SHOW EMPTY MATCHES"
     ALL_ROWS_OMIT_EMPTY = "ALL ROWS PER MATCH OMIT EMPTY MATCHES"
     ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS"
+    EACH_ROW = "EACH ROW, WITH THE MATCH THAT BEGINS THERE"
+
+    @property
+    def is_one_row(self) -> bool:
+        """Whether a match comes out as one row, seen from its last one."""
+        return self in (RowsPerMatch.ONE_ROW, RowsPerMatch.EACH_ROW)
+
+    @property
+    def shows_unmatched(self) -> bool:
+        """Whether rows come out that belong to no match."""
+        return self in (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED, RowsPerMatch.EACH_ROW)
+
+
+OF_CLAUSES = tuple(one for one in RowsPerMatch if one is not RowsPerMatch.EACH_ROW)
+"""Those that a clause may say."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartialMatches:
+    """Runs that are no matches and come out beside them, of starting rows that begin none.
+
+    timed_out: those that are live where their window ends. unfinished: of those that are live where
+    their partition ends, within their window, the longest. span: of what is written.
+    """
+
+    timed_out: bool = False
+    unfinished: bool = False
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def words(self) -> str:
+        """What one writes for it."""
+        kinds = ["TIMEOUT"] * self.timed_out + ["UNFINISHED"] * self.unfinished
+        return f"SHOW {' AND '.join(kinds)} MATCHES"
 
 
 class ColumnOrder(Enum):
@@ -198,14 +235,15 @@ class Gap:
 class Absence:
     """No row in a part of the match may satisfy the condition of `variable`.
 
-    after, before: the variables, primary or union, whose last and first row enclose that part. At
-    the beginning `after` is None: rows before the match whose window holds its last row. At the end
-    `before` is None: rows after the match, in its window. Source: SASE+, negation.
+    after, before: the variables, primary or union, of which the last row and the first one after
+    it enclose that part. At the beginning `after` is None: rows before the match whose window holds
+    its last row. At the end `before` is None: rows after the match, in its window. Source: SASE+,
+    negation.
     """
 
     variable: str
-    after: str | None
-    before: str | None
+    after: tuple[str, ...] | None
+    before: tuple[str, ...] | None
     span: Span | None = field(default=None, compare=False)
 
 
@@ -233,8 +271,13 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """An output column computed from a match. span: of its name."""
+    """An output column computed from a match. span: of its name.
+
+    over_rows: it is a function over the match's rows, also where there are none; other measures are
+    NULL on a row that has no match.
+    """
 
     name: str
     value: Scalar
     span: Span | None = field(default=None, compare=False)
+    over_rows: bool = False

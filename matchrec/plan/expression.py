@@ -120,6 +120,25 @@ class MatchNumber:
     span: Span | None = field(default=None, compare=False)
 
 
+class EndingField(Enum):
+    """What a measure says of the end of a run.
+
+    STATUS: whether it is a match, timed out or unfinished. TIMEOUT: of a run that timed out, when
+    its window ended.
+    """
+
+    STATUS = "MATCH_STATUS"
+    TIMEOUT = "MATCH_TIMEOUT"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """MATCH_STATUS() or MATCH_TIMEOUT()."""
+
+    asked: EndingField
+    span: Span | None = field(default=None, compare=False)
+
+
 @dataclass(frozen=True, slots=True)
 class RowNumber:
     """MATCH_ROW_NUMBER() in an aggregate: the number of its row in the match, from 1."""
@@ -127,7 +146,7 @@ class RowNumber:
     span: Span | None = field(default=None, compare=False)
 
 
-Reference = ColumnReference | Aggregate | Classifier | MatchNumber | RowNumber
+Reference = ColumnReference | Aggregate | Classifier | MatchNumber | Ending | RowNumber
 Piece = str | Reference
 
 
@@ -206,6 +225,13 @@ def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     return tuple(found)
 
 
+def variable_of(reference: Reference) -> str | None:
+    """The variable that a reference reads."""
+    if isinstance(reference, ColumnReference | Classifier):
+        return reference.navigation.variable
+    return reference.variable if isinstance(reference, Aggregate) else None
+
+
 def render(scalar: Scalar, write: Callable[[Reference], str]) -> str:
     """The text of an expression with each reference written by `write`."""
     return "".join(piece if isinstance(piece, str) else write(piece) for piece in scalar.pieces)
@@ -226,7 +252,7 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
             return replace(reference, navigation=replace(navigation, semantics=semantics))
         case Aggregate():
             return replace(reference, semantics=semantics)
-        case MatchNumber() | RowNumber():
+        case MatchNumber() | Ending() | RowNumber():
             return reference
 
 

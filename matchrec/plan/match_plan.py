@@ -15,6 +15,7 @@ from matchrec.plan.clauses import (
     Gap,
     MatchOutput,
     Measure,
+    PartialMatches,
     RowExpression,
     RowsPerMatch,
     SortItem,
@@ -23,7 +24,7 @@ from matchrec.plan.clauses import (
     goes_beyond_preferred,
 )
 from matchrec.plan.expression import MATCHED_ROWS, Aggregate, references
-from matchrec.plan.pattern import RowPattern, variable_names
+from matchrec.plan.pattern import RowPattern, negations, variable_names
 from matchrec.plan.stages import Staging
 
 
@@ -42,6 +43,7 @@ class MatchPlan:
     order_by: tuple[SortItem, ...] = ()
     measures: tuple[Measure, ...] = ()
     rows_per_match: RowsPerMatch = RowsPerMatch.ONE_ROW
+    partial: PartialMatches | None = None
     columns: ColumnOrder = ColumnOrder.STANDARD
     after_match: AfterMatchSkip = AfterMatchSkip()
     within: Within | None = None
@@ -81,14 +83,23 @@ class MatchPlan:
     def variables(self) -> tuple[str, ...]:
         """Primary variables in order of first appearance; a variable's id is its index.
 
-        Behind those of the pattern stand names to which no row is mapped: those of absences, whose
-        conditions are about rows that must not be there, `closing`, whose condition must hold of a
-        whole match, and the tests of stages.
+        Behind those of the pattern stand names to which no row is mapped: those under NOT and of
+        absences, whose conditions are about rows that must not be there, `closing`, whose condition
+        must hold of a whole match, and the tests of stages.
         """
-        absent = tuple(absence.variable for absence in self.absences)
+        mapped = variable_names(self.pattern)
+        negated = (name for one in negations(self.pattern) for name in one.names)
+        absent = (*negated, *(one.variable for one in self.absences))
         closing = () if self.closing is None else (self.closing,)
         tests = () if self.staging is None else self.staging.tests
-        return (*variable_names(self.pattern), *absent, *closing, *tests)
+        return (*dict.fromkeys((*mapped, *absent)), *closing, *tests)
+
+    @cached_property
+    def forbidden(self) -> frozenset[str]:
+        """The variables under NOT and of absences to which no row is mapped."""
+        negated = (name for one in negations(self.pattern) for name in one.names)
+        absent = (one.variable for one in self.absences)
+        return frozenset((*negated, *absent)) - frozenset(variable_names(self.pattern))
 
     def members(self, name: str | None) -> frozenset[int]:
         """Ids of the primary variables that `name` stands for; None is the universal variable."""

@@ -44,6 +44,14 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class Negation:
+    """`NOT B`, `NOT (B | C)`: matches no row; none may follow that satisfies one of `names`."""
+
+    names: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Concatenation:
     """Two or more parts, one after the other."""
 
@@ -111,6 +119,7 @@ RowPattern = (
     | PartitionStart
     | PartitionEnd
     | Variable
+    | Negation
     | Concatenation
     | Alternation
     | Permutation
@@ -159,7 +168,7 @@ def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
             return parts
         case Quantified(part=part) | Exclusion(part=part):
             return (part,)
-        case Empty() | PartitionStart() | PartitionEnd() | Variable():
+        case Empty() | PartitionStart() | PartitionEnd() | Variable() | Negation():
             return ()
         case _:
             assert_never(pattern)
@@ -186,6 +195,11 @@ def walk(pattern: RowPattern) -> Iterator[RowPattern]:
 def variable_names(pattern: RowPattern) -> tuple[str, ...]:
     """The primary pattern variables in order of first appearance."""
     return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, Variable)))
+
+
+def negations(pattern: RowPattern) -> tuple[Negation, ...]:
+    """Every NOT, left to right."""
+    return tuple(node for node in walk(pattern) if isinstance(node, Negation))
 
 
 def may_be_empty(pattern: RowPattern) -> bool:
@@ -220,6 +234,8 @@ def show(pattern: RowPattern) -> str:
             return "$"
         case Variable(name):
             return show_name(name)
+        case Negation(names):
+            return f"NOT {_inside(alternation(map(Variable, names)), Alternation)}"
         case Concatenation(parts):
             return " ".join(_inside(part, Alternation) for part in parts)
         case Alternation(parts):
@@ -227,7 +243,7 @@ def show(pattern: RowPattern) -> str:
         case Permutation(parts):
             return f"PERMUTE({', '.join(show(part) for part in parts)})"
         case Quantified(part, least, most, greedy):
-            body = _inside(part, Concatenation | Alternation | Quantified)
+            body = _inside(part, Concatenation | Alternation | Quantified | Negation)
             bounds = show_parameters(pattern) or show_quantifier(least, most)
             return body + bounds + ("" if greedy else "?")
         case Exclusion(part):

@@ -9,6 +9,7 @@ from matchrec.plan.pattern import (
     Concatenation,
     Empty,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -42,7 +43,7 @@ def always_precedes(pattern: RowPattern, members: Names, variable: str) -> bool:
             return all(always_precedes(part, members, variable) for part in parts)
         case Quantified(part=part) | Exclusion(part=part):
             return always_precedes(part, members, variable)
-        case Empty() | PartitionStart() | PartitionEnd():
+        case Empty() | PartitionStart() | PartitionEnd() | Negation():
             return True
         case _:
             assert_never(pattern)
@@ -61,7 +62,7 @@ def _has_row(pattern: RowPattern, members: Names) -> bool:
             return least > 0 and _has_row(part, members)
         case Exclusion(part=part):
             return _has_row(part, members)
-        case Empty() | PartitionStart() | PartitionEnd():
+        case Empty() | PartitionStart() | PartitionEnd() | Negation():
             return False
         case _:
             assert_never(pattern)

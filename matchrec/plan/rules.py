@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from matchrec.errors import rules as errors
+from matchrec.errors.sql import negation
 from matchrec.errors.sql.expression import unknown_variable
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import ONE_OF_A_ROW, EventSelection, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
     End,
+    Ending,
     MatchNumber,
     Reference,
     Scalar,
     references,
     terms,
+    variable_of,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Exclusion, walk
+from matchrec.plan.pattern import Exclusion, negations, walk
 from matchrec.source import Span
 
 Rule = Callable[[MatchPlan], None]
@@ -54,6 +57,26 @@ def subset_members_are_primary(plan: MatchPlan) -> None:
                 raise errors.union_in_subset(member, subset.name, span)
             if member not in plan.ids:
                 raise unknown_variable(member, plan.variables, "SUBSET", span)
+
+
+def negated_variables_have_no_rows(plan: MatchPlan) -> None:
+    """No row is mapped to a variable under NOT: nothing reads one but its own condition."""
+    found = [(s.variable, "AFTER MATCH SKIP", s.span) for s in (plan.after_match,)]
+    found += [(name, "SUBSET", one.span) for one in plan.subsets for name in one.members]
+    for definition in plan.definitions:
+        read = rows_read(definition.condition)
+        found += [(name, "DEFINE", span) for name, span in read if name != definition.variable]
+    for measure in plan.measures:
+        found += [(name, "MEASURES", span) for name, span in rows_read(measure.value)]
+    for name, clause, span in found:
+        if name is not None and name in plan.forbidden:
+            raise negation.negated_variable(name, clause, span)
+
+
+def rows_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
+    """The variables of which an expression reads rows, and where."""
+    for reference in all_references(scalar):
+        yield variable_of(reference), reference.span
 
 
 def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
@@ -187,9 +210,39 @@ def rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
     return ("LAST", logical) if logical >= physical else ("PREV", physical)
 
 
+def partial_matches_can_be_told(plan: MatchPlan) -> None:
+    """Runs that are no matches come out beside matches that begin at different rows, or all."""
+    partial = plan.partial
+    if partial is None:
+        return
+    words, span = partial.words, partial.span
+    if partial.timed_out and plan.within is None:
+        raise errors.timeouts_without_within(span)
+    if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
+        raise errors.partial_with_unmatched_rows(words, span)
+    among_all = plan.output is MatchOutput.ALL and not partial.unfinished
+    if plan.output not in ONE_OF_A_ROW and not among_all:
+        raise errors.partial_of_other_matches(words, plan.output.value, span)
+    if plan.absences or negations(plan.pattern):
+        raise errors.partial_with_negation(words, span)
+    if plan.gaps:
+        raise errors.partial_with_gaps(words, span)
+
+
+def endings_differ(plan: MatchPlan) -> None:
+    """How a run has ended is asked only where not all of them are matches."""
+    if plan.partial is not None:
+        return
+    for measure in plan.measures:
+        for reference in references(measure.value):
+            if isinstance(reference, Ending):
+                raise errors.ending_of_matches_only(reference.asked.value, reference.span)
+
+
 RULES: tuple[Rule, ...] = (
     subset_names_are_new,
     subset_members_are_primary,
+    negated_variables_have_no_rows,
     definitions_are_of_primary_variables,
     definitions_are_unique,
     skip_target_is_known,
@@ -202,4 +255,6 @@ RULES: tuple[Rule, ...] = (
     conditions_know_the_match_number,
     matches_are_values_of_one_row,
     conditions_look_back_as_far_as_is_kept,
+    partial_matches_can_be_told,
+    endings_differ,
 )

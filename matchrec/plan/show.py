@@ -10,6 +10,7 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
+    Ending,
     Frame,
     MatchNumber,
     Navigation,
@@ -47,6 +48,8 @@ def show_reference(reference: Reference) -> str:
             return f"{function}({written or f'{qualifier(variable)}*'}{so_far}){over}"
         case MatchNumber():
             return "MATCH_NUMBER()"
+        case Ending(asked=asked):
+            return f"{asked.value}()"
         case RowNumber():
             return "MATCH_ROW_NUMBER()"
         case _:

@@ -33,6 +33,7 @@ from matchrec.plan.expression import (
     Scalar,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import negations
 from matchrec.pruning.distances import Bound, NotBefore, Row, RowOf, read_distance
 from matchrec.pruning.limits import Limit, interval_of, limit_of
 
@@ -69,9 +70,11 @@ def find_condition_window(
 def may_have_one(plan: MatchPlan) -> bool:
     """Whether a window that conditions say could be the window of a plan."""
     has_own = plan.within is not None or plan.within_rows is not None
-    is_plain = plan.staging is None and not plan.absences and plan.closing is None
+    has_absent = bool(plan.absences or negations(plan.pattern))
+    is_plain = plan.staging is None and plan.closing is None and plan.partial is None
     ascends = plan.order_by and not plan.order_by[0].descending
-    return bool(ascends and is_plain and not has_own and plan.output is not MatchOutput.GRAPH)
+    chosen = plan.output is not MatchOutput.GRAPH
+    return bool(ascends and is_plain and chosen and not has_absent and not has_own)
 
 
 def row_of(plan: MatchPlan, follow: FollowSets, variable: str) -> RowOf:

@@ -21,6 +21,7 @@ from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
 from matchrec.plan.expression import (
     Aggregate,
+    Ending,
     MatchNumber,
     Reference,
     RowNumber,
@@ -104,12 +105,16 @@ def find_fillers(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> fro
 
 
 def counts_rows(plan: MatchPlan) -> bool:
-    """Whether the result says or depends on where in its partition a row stands."""
+    """Whether the result says or depends on where in its partition a row stands.
+
+    A run that comes out where its window ends may have mapped rows that no match contains.
+    """
     return (
         plan.within_rows is not None
         or plan.row_gap is not None
         or plan.output is MatchOutput.GRAPH
-        or plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+        or plan.partial is not None
+        or plan.rows_per_match.shows_unmatched
     )
 
 
@@ -160,8 +165,8 @@ def sees_none(plan: MatchPlan, fillers: frozenset[VariableId]) -> Iterator[bool]
 
 
 def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[VariableId]) -> bool:
-    if isinstance(reference, MatchNumber | RowNumber):
-        return isinstance(reference, MatchNumber)
+    if isinstance(reference, MatchNumber | Ending | RowNumber):
+        return not isinstance(reference, RowNumber)
     if isinstance(reference, Aggregate):
         if reference.frame is not None:
             return False

@@ -16,7 +16,7 @@ from matchrec.compile.coverage import (
 )
 from matchrec.compile.path import draft
 from matchrec.conditions.within import check_order
-from matchrec.errors.streaming import clause_over_stream
+from matchrec.errors.run.coverage import coverage_of_stream
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.use import Use
 from matchrec.spark import wire
@@ -52,7 +52,7 @@ def count_starting_rows(
     rows = relation.rows()
     columns = input_columns(relation.runner, rows.columns, alias)
     if is_streaming(rows):
-        raise clause_over_stream()
+        raise coverage_of_stream()
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
         order = type_of_order(relation)

@@ -16,16 +16,17 @@ from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
 from matchrec.compile.path import draft, link
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.functions.times.zones import has_one_offset
+from matchrec.conditions.split import Scope
 from matchrec.conditions.within import OrderType, check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan
-from matchrec.errors.streaming import clause_over_stream
 from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.sql_text import quoted
+from matchrec.plan.text.template import Template
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
@@ -42,6 +43,7 @@ from matchrec.spark.streaming.execute import (
     check_options,
     check_plan,
     matched_events,
+    scope_of,
 )
 from matchrec.spark.streaming.prepare import Events, send_events
 from matchrec.spark.transport import map_partitions
@@ -57,15 +59,14 @@ class Options:
     """How a query is run, apart from what it says.
 
     engine: "auto" or an engine's name. transport: "auto", "arrow" or "pandas". optimisations:
-    those of event selection. counters: what counts, if anything. streams: whether the relation may
-    be a stream. max_steps: see `Task`. slices: into how many each partition is cut at most.
+    those of event selection. counters: what counts, if anything. max_steps: see `Task`. slices:
+    into how many each partition is cut at most.
     """
 
     engine: str = "auto"
     transport: str = "auto"
     optimisations: Optimisations = OPTIMISED
     counters: Counters | None = None
-    streams: bool = False
     max_steps: int | None = None
     slices: int = 1
 
@@ -74,7 +75,9 @@ class Options:
 class Executed:
     """The DataFrame of a clause, and what explains it.
 
-    keys: tests of whole partitions. written: the plan as it was written.
+    keys: tests of whole partitions. written: the plan as it was written. is_stream: whether its
+    rows come little by little. shuffled: the query of all rows, and that of what is shuffled of
+    them; None of slices, streams.
     """
 
     dataframe: DataFrame
@@ -82,6 +85,8 @@ class Executed:
     plan: MatchPlan
     keys: tuple[str, ...]
     written: MatchPlan
+    is_stream: bool
+    shuffled: tuple[Template, Template] | None = None
 
 
 def execute(
@@ -102,15 +107,17 @@ def execute(
     columns = input_columns(relation.runner, rows.columns, alias)
     is_stream = is_streaming(rows)
     if is_stream:
-        check_stream(plan, options)
+        check_plan(plan)
+        check_options(options.transport, options.slices, counted=options.counters is not None)
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
-        drafted = draft(
-            plan, columns, relation.name_of, options.optimisations, type_of_order(relation)
-        )
-        if is_stream:
-            return executed(Events(Preparation(relation, drafted.plan)), drafted, options)
-        preparation = preparation_of(relation, drafted.plan, key_tests(drafted.plan, columns, use))
+        scope = scope_of(plan) if is_stream else Scope.NEIGHBOURS
+        order, chosen = type_of_order(relation), options.optimisations
+        drafted = draft(plan, columns, relation.name_of, chosen, scope, order)
+        preparation: Preparation = Events(relation, drafted.plan)
+        if not is_stream:
+            tests = key_tests(drafted.plan, columns, use)
+            preparation = preparation_of(relation, drafted.plan, tests)
         found = executed(preparation, drafted, options)
         used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
         if used == drafted.outputs:
@@ -161,14 +168,6 @@ def check_steps(plan: MatchPlan, most: int | None) -> None:
         raise steps_of_event_selection()
 
 
-def check_stream(plan: MatchPlan, options: Options) -> None:
-    """Raises MatchRecognizeError for what is not asked of a stream."""
-    if not options.streams:
-        raise clause_over_stream()
-    check_plan(plan)
-    check_options(options.transport, counted=options.counters is not None)
-
-
 def preparation_of(relation: Relation, plan: MatchPlan, keys: tuple[str, ...]) -> Preparation:
     """What computes columns and bits of a plan over whole partitions. keys: tests of these."""
     first = plan.order_by[:1]
@@ -189,20 +188,27 @@ def settings_of(runner: Runner) -> Settings:
     )
 
 
-def executed(preparation: Preparation | Events, drafted: Draft, options: Options) -> Executed:
+def executed(preparation: Preparation, drafted: Draft, options: Options) -> Executed:
     """The result of a draft. Raises one of Spark's `REFUSALS`."""
     relation, columns = preparation.relation, drafted.columns()
+    is_stream = isinstance(preparation, Events)
+    if is_stream:
+        drafted = replace(drafted, relevant=(), neighbours=())  # any row moves the watermark
     prepared = preparation.dataframe(columns, drafted)
     executable = link_prepared(prepared, relation.runner, drafted, options)
     slicing = slicing_of(drafted.plan, executable, options)
-    if slicing is not None and isinstance(preparation, Preparation):
+    if slicing is not None:
         preparation = replace(preparation, slicing=slicing)
         executable = cut_into_slices(executable, slicing.overlap)
     if slicing is not None or executable.crossing.columns != columns:
         prepared = preparation.dataframe(executable.crossing.columns, drafted)
     matched = match_rows(preparation, prepared, executable, options)
     result = relation.runner.analyse(projected(relation, executable, matched))
-    return Executed(result, executable, drafted.plan, preparation.keys, drafted.written)
+    shuffled = None
+    if slicing is None and isinstance(preparation, Preparation):
+        shuffled = preparation.shuffled(executable.crossing.columns, drafted)
+    written, keys = drafted.written, preparation.keys
+    return Executed(result, executable, drafted.plan, keys, written, is_stream, shuffled)
 
 
 def link_prepared(
@@ -228,7 +234,7 @@ def slicing_of(plan: MatchPlan, executable: Executable, options: Options) -> Sli
 
 
 def match_rows(
-    preparation: Preparation | Events,
+    preparation: Preparation,
     prepared: DataFrame,
     executable: Executable,
     options: Options,
@@ -238,7 +244,7 @@ def match_rows(
     schema = schema_of_reads(executable, prepared.schema.fields[: len(columns)])
     sends = crossing_schema(schema)
     if isinstance(preparation, Events):
-        check_executable(executable)
+        check_executable(executable, preparation.plan)
         events = send_events(prepared, columns, preparation.plan)
         return decode_columns(matched_events(events, executable, sends), schema)
     crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)

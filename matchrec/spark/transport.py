@@ -12,7 +12,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -28,13 +28,20 @@ from matchrec.spark.crossing import microseconds
 from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.count import Tally
-from matchrec.spark.worker.cover import CoverageWorker
 from matchrec.spark.worker.match import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Run = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+class RunsBatches(Protocol):
+    """What a worker runs. Picklable."""
+
+    def run(self, batches: Iterable[pa.RecordBatch], /) -> Iterator[pa.RecordBatch]:
+        """Batches of the result."""
+
 
 TRANSPORTS = ("auto", "arrow", "pandas")
 NUMBERS: dict[type[spark_types.DataType], pa.DataType] = {
@@ -94,7 +101,7 @@ def map_in_arrow(
         return prepared.mapInArrow(over_arrow, schema)
 
 
-def runner_in_worker(worker: Worker | CoverageWorker) -> Run:
+def runner_in_worker(worker: RunsBatches) -> Run:
     """What a worker does; it says so in plain words where a worker lacks this package.
 
     It travels as bytes: read with the function, it would fail before a word of ours.

@@ -12,6 +12,7 @@ After the match     __r0 ...       what the measures read
                     __g0 ...       aggregates that Spark computes over the rows of a match
                     __e            one of these rows: c0 ..., its variable v, its position p
                     __counters     what a worker has counted
+Of rule sets        __rule, __kind, __first, __last, __events, __message    see `rule_sets.schema`
 Of streams          __o0 ...       ORDER BY columns after the first    __k0 ...    keys
                     __time         the column with the watermark       __t         in microseconds
 """
@@ -33,6 +34,12 @@ COUNTERS = "__counters"
 EVENT_TIME = "__time"
 MICROSECONDS = "__t"
 FIRST_BITS = "__bits0"
+RULE = "__rule"
+KIND = "__kind"
+FIRST = "__first"
+LAST = "__last"
+EVENTS = "__events"
+MESSAGE = "__message"
 
 
 class SelectItem(NamedTuple):

@@ -42,7 +42,7 @@ def every(attempt: Attempt) -> Iterable[int]:
 
 def as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Key]) -> Matches:
     """The trials as matches that end with the row in question, mapped to what it is asked for."""
-    mapped = [rows_of(attempts[number], i) for number, i in keys]
+    mapped = [rows_of(task, attempts[number], i) for number, i in keys]
     numbers = [number_of(n, attempts[key[0]].number + 1) for n, key in enumerate(keys)]
     rows = [row for one in mapped for row, _ in one]
     return Matches(
@@ -57,10 +57,14 @@ def as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Key]) -> 
     )
 
 
-def rows_of(attempt: Attempt, index: int) -> Mapped:
-    """The rows mapped before a trial, and the row that it is about."""
+def rows_of(task: Task, attempt: Attempt, index: int) -> Mapped:
+    """The rows mapped before a trial, and the row that it is about.
+
+    Of stages that row is mapped to the test: no condition counts it among a stage's events.
+    """
     trial = attempt.trials[index]
-    return (*attempt.mapped_by(index), (trial.row, trial.asked))
+    last = trial.variable if task.stages is None else trial.asked
+    return (*attempt.mapped_by(index), (trial.row, last))
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Explainer:
             yield "no condition: true of every row"
             return
         truths = known_truths(trial, own, values)
-        mapped = rows_of(self.attempts[key[0]], key[1])
+        mapped = rows_of(self.task, self.attempts[key[0]], key[1])
         for conjunct, truth in zip(own, truths, strict=True):
             if truth is None:
                 yield conjunct.text

@@ -9,7 +9,7 @@ Spark evaluates as it does all others, and gives as text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from matchrec.conditions.residual import COMPARISONS
@@ -86,11 +86,18 @@ class Parts:
     measures: tuple[Measure, ...]
 
 
-def parts_of(plan: MatchPlan, write: Write | None = None) -> Parts:
-    """The parts of all conditions of a plan. write: an expression as its author wrote it."""
+def parts_of(
+    plan: MatchPlan, write: Write | None = None, tests: Iterable[tuple[str, Definition]] = ()
+) -> Parts:
+    """The parts of all conditions of a plan.
+
+    write: an expression as its author wrote it. tests: further conditions of rows that are mapped
+    to a variable, with its name.
+    """
     number = Term((MatchNumber(), f" DIV {MATCH_NUMBERS}"), NOWHERE)
     splitter = Splitter(plan.staging is not None, write, [Measure("__why0", number)])
-    found = {one.variable: splitter.conjuncts(one) for one in plan.definitions}
+    asked = [(one.variable, one) for one in plan.definitions]
+    found = {one.variable: splitter.conjuncts(one, mapped) for mapped, one in (*asked, *tests)}
     return Parts(found, tuple(splitter.measures))
 
 
@@ -110,14 +117,15 @@ class Splitter:
     write: Write | None
     measures: list[Measure]
 
-    def conjuncts(self, definition: Definition) -> tuple[Conjunct, ...]:
-        """The conjuncts of a variable's condition."""
-        found = conjuncts(definition.condition)
-        return tuple(self.conjunct(one, definition.variable) for one in found)
+    def conjuncts(self, definition: Definition, mapped: str) -> tuple[Conjunct, ...]:
+        """The conjuncts of a condition of rows that are mapped to a variable."""
+        return tuple(self.conjunct(one, mapped) for one in conjuncts(definition.condition))
 
     def conjunct(self, scalar: Scalar, variable: str) -> Conjunct:
         looks_back = any(map(self.looks_back, references(scalar)))
-        text = self.text(scalar, variable) if self.write is None else self.write(scalar)
+        text = self.text(scalar, variable)
+        if self.write is not None and not is_complement(scalar):  # which may be one of a NOT
+            text = self.write(scalar)
         if not all(map(is_measured, references(scalar))):
             return Conjunct(text, None, "", (), (), looks_back)
         sides: tuple[Scalar, ...] = ()
@@ -194,6 +202,11 @@ class Splitter:
         if not (self.of_stages and counts_back):
             return navigation
         return replace(navigation, logical_offset=navigation.logical_offset + 1)
+
+
+def is_complement(scalar: Scalar) -> bool:
+    """Whether it says that a condition does not hold."""
+    return isinstance(scalar, Operation) and scalar.operator == "IS NOT TRUE"
 
 
 def is_measured(reference: Reference) -> bool:

@@ -14,6 +14,7 @@ from matchrec.plan.expression import ColumnReference, End, Navigation, Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Concatenation,
+    Negation,
     Quantified,
     RowPattern,
     Variable,
@@ -119,7 +120,7 @@ def starts_one(plan: MatchPlan) -> bool:
 def is_fixed(pattern: RowPattern) -> bool:
     """Whether the pattern has one word, and that a row."""
     match pattern:
-        case Variable():
+        case Variable() | Negation():
             return True
         case Concatenation(parts):
             return all(map(is_fixed, parts))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.plan.clauses import Definition, Gap, Measure, Subset
+from matchrec.plan.clauses import Absence, Definition, Gap, Measure, Subset
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    Ending,
     MatchNumber,
     Reference,
     RowNumber,
@@ -21,6 +22,7 @@ from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
     Exclusion,
+    Negation,
     Permutation,
     Quantified,
     RowPattern,
@@ -55,6 +57,10 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
         after, to = (None if name is None else new(name) for name in (one.after, one.to))
         return replace(one, after=after, to=to)
 
+    def absence(one: Absence) -> Absence:
+        after, before = (names and tuple(map(new, names)) for names in (one.after, one.before))
+        return replace(one, variable=new(one.variable), after=after, before=before)
+
     def new(name: str) -> str:
         return names.get(name, name)
 
@@ -66,6 +72,7 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
         gaps=tuple(map(gap, plan.gaps)),
         subsets=tuple(map(subset, plan.subsets)),
         definitions=tuple(definitions),
+        absences=tuple(map(absence, plan.absences)),
     )
 
 
@@ -83,7 +90,7 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             if inside.variable is None:
                 return inside
             return replace(inside, variable=name(inside.variable))
-        case MatchNumber() | RowNumber():
+        case MatchNumber() | Ending() | RowNumber():
             return reference
 
 
@@ -108,6 +115,8 @@ def with_variables(pattern: RowPattern, name: Callable[[str], str]) -> RowPatter
     match pattern:
         case Variable():
             return replace(pattern, name=name(pattern.name))
+        case Negation(names):
+            return replace(pattern, names=tuple(map(name, names)))
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
             return replace(pattern, parts=tuple(with_variables(part, name) for part in parts))
         case Quantified(part=part) | Exclusion(part=part):

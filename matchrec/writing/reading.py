@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from matchrec.errors import writing as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import SASE
+from matchrec.errors.sql.window import window_asked_about
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import SPARK, Product
 from matchrec.frontends.dialects.translate import translate_query
@@ -90,8 +91,10 @@ def read_sql(text: str, product: Product, language: str) -> Reading:
             span = query.sites[1].clause.span if query.sites else None
             raise errors.not_one_clause(language, len(query.sites), span)
         (site,) = query.sites
+        if site.window is not None:
+            raise window_asked_about("convert")
         clause = site.clause
-        plan = lower(replace(clause, rows_per_match=None))
+        plan = replace(lower(replace(clause, rows_per_match=None)), partial=None)
         source, lost = query.source, _lost(query, site, language)
         here = (replace(one, span=source.written(one.span)[1]) for one in lost)
         return Reading(plan, source, _places(clause), (*notes, *here))
@@ -135,6 +138,9 @@ def _lost(query: Query, site: Site, language: str) -> Iterator[Note]:
         items = ", ".join(key.expression.text for key in clause.order_by)
         span = clause.order_by[0].span.to(clause.order_by[-1].span)
         yield Note(f"{language} has no ORDER BY: pass order_by, with {items}", span)
+    if clause.partial:
+        span = clause.partial.span or clause.span
+        yield Note(f"{language} has no {clause.partial.words}: only matches come out", span)
     rows = clause.rows_per_match
     if rows not in (None, RowsPerMatch.ONE_ROW):
         yield Note(f"{language} has no {rows.value}: it gives a row for each match", clause.span)

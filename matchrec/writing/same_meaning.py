@@ -11,10 +11,9 @@ from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.pattern.durations import duration
-from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.clauses import Absence, MatchOutput
 from matchrec.plan.expression import (
     Aggregate,
-    Classifier,
     ColumnReference,
     Operation,
     Reference,
@@ -22,6 +21,7 @@ from matchrec.plan.expression import (
     Term,
     references,
     terms,
+    variable_of,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
@@ -140,9 +140,17 @@ def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     )
     yield "event selection", None if isinstance(pattern, Variable) else plan.selection
     yield "the output of matches", (plan.output, plan.after_match if exclusive else None)
-    yield "negation", plan.absences
+    yield "negation", frozenset(_absence(one, plan) for one in plan.absences)
     yield "a condition on the whole match", plan.closing
     yield "MEASURES", tuple((one.name, shape_of(one.value)) for one in plan.measures)
+
+
+def _absence(absence: Absence, plan: MatchPlan) -> Shape:
+    """What must be absent, between rows of which primary variables."""
+    return absence.variable, *(
+        names and frozenset(one for name in names for one in plan.members(name))
+        for names in (absence.after, absence.before)
+    )
 
 
 def without_preference(pattern: RowPattern) -> RowPattern:
@@ -167,13 +175,6 @@ def variables_read(plan: MatchPlan) -> Iterator[str]:
             name = variable_of(reference)
             if name is not None:
                 yield name
-
-
-def variable_of(reference: Reference) -> str | None:
-    """The variable that a reference reads."""
-    if isinstance(reference, ColumnReference | Classifier):
-        return reference.navigation.variable
-    return reference.variable if isinstance(reference, Aggregate) else None
 
 
 def length(window: str) -> Shape:

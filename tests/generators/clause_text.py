@@ -21,7 +21,7 @@ def clause_text(clause: MatchRecognize) -> str:
         part("PARTITION BY", map(partition_key, clause.partition_by)),
         part("ORDER BY", map(sort_key, clause.order_by)),
         part("MEASURES", measures),
-        clause.rows_per_match.value if clause.rows_per_match else "",
+        rows(clause),
         skip(clause.after_match) if clause.after_match else "",
         clause.search.value if clause.search else "",
         f"PATTERN ({show(clause.pattern)}){words}{within}",
@@ -29,6 +29,13 @@ def clause_text(clause: MatchRecognize) -> str:
         part("DEFINE", conditions),
     )
     return "\n".join(line for line in lines if line)
+
+
+def rows(clause: MatchRecognize) -> str:
+    if clause.rows_per_match is None:
+        return ""
+    partial = f" {clause.partial.words}" if clause.partial else ""
+    return f"{clause.rows_per_match.value}{partial}"
 
 
 def part(keyword: str, items: Iterable[str]) -> str:

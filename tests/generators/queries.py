@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 
-from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import OF_CLAUSES, AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Empty,
     Exclusion,
@@ -23,6 +23,7 @@ from matchrec.plan.pattern import (
     Variable,
     alternation,
     concatenation,
+    negations,
     permutation,
     show,
     variable_names,
@@ -70,7 +71,9 @@ class Query:
     @property
     def members(self) -> dict[str, frozenset[str]]:
         """The primary variables behind every name."""
-        own = {name: frozenset([name]) for name in variable_names(self.pattern)}
+        negated = (name for one in negations(self.pattern) for name in one.names)
+        names = (*variable_names(self.pattern), *negated)
+        own = {name: frozenset([name]) for name in names}
         return {**own, UNION: frozenset(self.union)} if self.union else own
 
     @property
@@ -233,7 +236,7 @@ def random_rows_per_match(random: Random, pattern: RowPattern) -> RowsPerMatch:
     """Exclusion and WITH UNMATCHED ROWS do not go together."""
     excludes = any(isinstance(node, Exclusion) for node in walk(pattern))
     unmatched = RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
-    return random.choice([one for one in RowsPerMatch if not (excludes and one is unmatched)])
+    return random.choice([one for one in OF_CLAUSES if not (excludes and one is unmatched)])
 
 
 def random_skip(random: Random, names: Sequence[str]) -> tuple[AfterMatchSkip, str]:
@@ -261,6 +264,19 @@ def random_batch(
     windows = windows if limits.within and not order[0].descending else ()
     drawn = tuple(random_query(random, limits, windows) for _ in range(queries))
     return Batch(tuple(rows), by, tuple(order), drawn)
+
+
+def random_streams(seed: int, queries: int) -> Batch:
+    """Queries over streams, which come in the order of `t` and have no last row."""
+    random = Random(seed)
+    rows = [row for row in random_rows(random, 10, 12, with_nan=True) if row["t"] is not None]
+    order = (Order("t"), Order("n", random.random() < 0.5, random.random() < 0.5))
+    drawn: list[Query] = []
+    while len(drawn) < queries:
+        query = random_query(random, NO_LIMITS, (15, 25, 45))
+        if not any(isinstance(node, PartitionEnd) for node in walk(query.pattern)):
+            drawn.append(query)
+    return Batch(tuple(rows), ("k",), order, tuple(drawn))
 
 
 def part_of(batch: Batch, keys: Sequence[tuple[Value, ...]], queries: Sequence[Query]) -> Batch:

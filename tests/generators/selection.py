@@ -184,7 +184,7 @@ def absences(draw: st.DrawFn, shape: Shape, windowed: bool) -> Absence:
     if windowed:
         name = variable_names(shape.pattern)[0]  # any: the match as a whole counts
         places += [(None, name), (name, None)]
-    return Absence(variable, *draw(st.sampled_from(places)))
+    return Absence(variable, *(name and (name,) for name in draw(st.sampled_from(places))))
 
 
 @st.composite

@@ -134,6 +134,11 @@ def patterns() -> st.SearchStrategy[RowPattern]:
         st.sampled_from([Variable(name) for name in VARIABLES]),
         st.sampled_from([Empty(), PartitionStart(), PartitionEnd()]),
     )
+    return trees(atoms)
+
+
+def trees(atoms: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
+    """Patterns of these parts."""
 
     def grow(parts: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
         several = st.lists(parts, min_size=2, max_size=3)
@@ -284,9 +289,13 @@ def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> RunE
     return Not(parts[0]) if choice == 4 else IsNull(parts[0])
 
 
+def run_dependent() -> st.SearchStrategy[tuple[Query, Rows]]:
+    return queries().flatmap(run_dependent_on)
+
+
 @st.composite
-def run_dependent(draw: st.DrawFn) -> tuple[Query, Rows]:
-    plain = draw(queries())
+def run_dependent_on(draw: st.DrawFn, plain: Query) -> tuple[Query, Rows]:
+    """A query with random conditions on the run, and rows."""
     names: list[str | None] = [None, *plain.variables, *plain.subsets]
     run_conditions = {
         name: draw(conditions(names)) for name in plain.variables if draw(st.integers(0, 3)) > 0

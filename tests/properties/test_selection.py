@@ -229,7 +229,8 @@ def test_navigation_counts_mapped_rows_and_steps_over_rows() -> None:
 
 
 def absent(text: str, after: str | None, before: str | None) -> SelectionQuery:
-    return replace(query(text, NEXT), absences=(Absence("N", after, before),))
+    beside = (name and (name,) for name in (after, before))
+    return replace(query(text, NEXT), absences=(Absence("N", *beside),))
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ def test_absence_is_about_rows_that_go_with_the_match() -> None:
 
 
 def test_absences_are_independent() -> None:
-    both = (Absence("N", "A", "B"), Absence("M", "A", "B"))
+    both = (Absence("N", ("A",), ("B",)), Absence("M", ("A",), ("B",)))
     two = replace(query("A B", NEXT), absences=both)
     for rows, expected in (("A - B", ["A0 B2"]), ("A N B", []), ("A M B", [])):
         assert_matches(two, plain_rows(rows), *expected)
@@ -293,7 +294,7 @@ def test_non_overlapping_matches() -> None:
 
 
 def test_what_is_absent_or_does_not_close_is_no_earlier_match() -> None:
-    middle = replace(query("A B", ANY, NON_OVERLAPPING), absences=(Absence("N", "A", "B"),))
+    middle = replace(query("A B", ANY, NON_OVERLAPPING), absences=(Absence("N", ("A",), ("B",)),))
     assert_matches(middle, plain_rows("A N A B B"), "A2 B3")
 
 

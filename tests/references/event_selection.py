@@ -264,8 +264,10 @@ class Partition:
             return [row for row in range(first) if self.window_end[row] > last]
         if absence.before is None:
             return range(last + 1, self.window_end[first])
-        before = [row for row, variable in mapped if variable in members[absence.after]]
-        behind = [row for row, variable in mapped if variable in members[absence.before]]
+        before, behind = (
+            [row for row, variable in mapped if any(variable in members[name] for name in names)]
+            for names in (absence.after, absence.before)
+        )
         return range(before[-1] + 1, behind[0]) if before and behind else ()
 
     def by_rows(self, first: int = 0) -> list[Mapped]:

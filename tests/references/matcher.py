@@ -39,6 +39,7 @@ from matchrec.plan.pattern import (
     Concatenation,
     Empty,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -72,12 +73,16 @@ class Failure(Exception):  # noqa: N818
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a row pattern that the rows from `start` on allow to match `number`."""
+    """The words of a row pattern that the rows from `start` on allow to match `number`.
+
+    satisfies: as `may`, of a row that must not be there, in the window or not.
+    """
 
     rows: int
     start: int
     may: May
     number: int = 1
+    satisfies: May | None = None
 
     def of(self, node: RowPattern, word: Word) -> Iterator[Word]:
         """`word` followed by each word of `node`, preferred ones first."""
@@ -90,9 +95,13 @@ class Words:
             case PartitionEnd():
                 if self.start + len(word) == self.rows:
                     yield word
+            case Negation(names):
+                if not any(self.is_one(name, word) for name in names):
+                    yield word
             case Variable(name):
-                names = (*(variable for variable, _ in word), name)
-                if self.start + len(word) < self.rows and self.may(self.number, self.start, names):
+                variables = (*(variable for variable, _ in word), name)
+                there = self.start + len(word) < self.rows
+                if there and self.may(self.number, self.start, variables):
                     yield (*word, (name, False))
             case Concatenation(parts):
                 yield from self.in_a_row(parts, word)
@@ -108,6 +117,13 @@ class Words:
                     yield word + tuple((variable, True) for variable, _ in new)
             case Quantified():
                 yield from self.iterations(node, word, 1)
+
+    def is_one(self, name: str, word: Word) -> bool:
+        """Whether the next row, if there is one, could be mapped to a variable."""
+        assert self.satisfies is not None
+        variables = (*(variable for variable, _ in word), name)
+        is_there = self.start + len(word) < self.rows
+        return is_there and self.satisfies(self.number, self.start, variables)
 
     def in_a_row(self, parts: Sequence[RowPattern], word: Word) -> Iterator[Word]:
         if not parts:
@@ -145,14 +161,16 @@ def find_all(
     after_match: AfterMatchSkip,
     members: dict[str, frozenset[str]],
     longest: bool = False,
+    satisfies: May | None = None,
 ) -> Iterator[Found]:
     """The matches of one partition. members: primary variables by name. Raises Failure.
 
     longest: of all words of a starting row the one with the most rows, the first of several.
+    satisfies: see `Words`.
     """
     start, number = 0, 0
     while start < rows:
-        all_words = Words(rows, start, may, number + 1).of(pattern, ())
+        all_words = Words(rows, start, may, number + 1, satisfies).of(pattern, ())
         word = max(all_words, key=len, default=None) if longest else next(all_words, None)
         if word is None:
             start += 1

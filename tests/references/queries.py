@@ -55,8 +55,12 @@ def rows_or_failure(
         return failure.kind
 
 
-def partition_rows(batch: Batch, query: Query, rows: list[Row]) -> Iterator[tuple[Value, ...]]:
+def partition_rows(
+    batch: Batch, query: Query, rows: list[Row], until: int | None = None
+) -> Iterator[tuple[Value, ...]]:
+    """until: the row before which matches begin that come out, and unmatched rows stand."""
     members = query.members
+    until = len(rows) if until is None else until
     tests = 0
 
     def may(number: int, start: int, variables: tuple[str, ...]) -> bool:
@@ -64,15 +68,22 @@ def partition_rows(batch: Batch, query: Query, rows: list[Row]) -> Iterator[tupl
         tests += 1
         if tests > TESTS_A_PARTITION:
             raise TooManyWords
-        if not batch.in_window(query, rows[start], rows[start + len(variables) - 1]):
-            return False
+        inside = batch.in_window(query, rows[start], rows[start + len(variables) - 1])
+        return inside and satisfies(number, start, variables)
+
+    def satisfies(number: int, start: int, variables: tuple[str, ...]) -> bool:
         condition = query.definitions.get(variables[-1])
         seen = Seen(rows, start, variables, len(variables), number, members)
         return condition is None or condition.value(seen) is True
 
     covered: set[int] = set()
     columns = batch.columns(query)
-    for found in find_all(query.pattern, len(rows), may, query.after_match, members):
+    matches = find_all(
+        query.pattern, len(rows), may, query.after_match, members, satisfies=satisfies
+    )
+    for found in matches:
+        if found.start >= until:
+            break
         covered.update(range(found.start, found.start + max(1, len(found.word))))
         for row, running in places(found, query.rows_per_match):
             variables = tuple(name for name, _ in found.word)
@@ -80,7 +91,7 @@ def partition_rows(batch: Batch, query: Query, rows: list[Row]) -> Iterator[tupl
             measures = [measure.value(seen) for measure in query.measures]
             yield output(columns, rows[row], measures)
     if query.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
-        for row in sorted(set(range(len(rows))) - covered):
+        for row in sorted(set(range(until)) - covered):
             yield output(columns, rows[row], [None] * len(query.measures))
 
 

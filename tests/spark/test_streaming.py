@@ -279,6 +279,13 @@ def detect(events: DataFrame, pattern: Pattern = RISE, **options: Any) -> DataFr
 
 SPREAD = Pattern.begin("a").one_or_more().next("b").where("x > stddev(a.x)")
 LEAST = Pattern.begin("a").next("b").where("v > min(a.v)")
+AT_END = "ORDER BY ts MEASURES 1 AS n PATTERN ((A | B $)+) DEFINE A AS x > 1"
+SKIPS = "ORDER BY ts MEASURES A.x AS n PATTERN (A B) SKIP TILL NEXT MATCH"
+OVER = "ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > avg(x) OVER (ROWS 2 PRECEDING)"
+ALONE = (
+    "SELECT * FROM {df} MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > 1)"
+)
+clause = matchrec.match_recognize
 SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHIN 5 seconds"
 
 
@@ -296,10 +303,21 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
             lambda df: matchrec.sase(df, SEQ, order_by="ts", type_column="v", form="compressed"),
             'write form="verbose"',
         ),
+        (lambda df: clause(df, "MEASURES 1 AS n PATTERN (A)"), "without ORDER BY"),
+        (lambda df: clause(df, "ORDER BY ts DESC MEASURES 1 AS n PATTERN (A)"), "further columns"),
+        (lambda df: clause(df, "ORDER BY x MEASURES 1 AS n PATTERN (A)"), "has no watermark"),
+        (lambda df: clause(df, "ORDER BY ts MEASURES 1 AS n PATTERN (A $)"), "has no last row"),
+        (lambda df: clause(df, AT_END), "has no last row"),
+        (lambda df: clause(df, "ORDER BY ts MEASURES stddev(x) AS n PATTERN (A)"), "GROUP BY"),
+        (lambda df: clause(df, "ORDER BY ts MEASURES 1 AS n PATTERN (A)", slices=2), "slices out"),
+        (lambda df: clause(df, f"{SKIPS} DEFINE B AS x > 1"), "write ALL MATCHES"),
         (
-            lambda df: matchrec.match_recognize(df, "ORDER BY ts PATTERN (A) DEFINE A AS x > 1"),
-            "use matchrec.detect or matchrec.sase",
+            lambda df: clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(x)"),
+            "neighbouring rows",
         ),
+        (lambda df: clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(A.x)"), "are not kept"),
+        (lambda df: clause(df, OVER), "aggregate the rows of a pattern variable"),
+        (lambda df: matchrec.coverage(df.sparkSession, ALONE, df=df), "rows that are all there"),
     ],
 )
 def test_what_cannot_stream(spark: SparkSession, query: Query, says: str) -> None:

@@ -8,19 +8,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from matchrec.compile.lookaround import find_lookaround
+from matchrec.compile.separation import Restriction, Separation
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Frontier, IntArray, Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
+from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
-from matchrec.plan.pattern import RowPattern, variable_names
+from matchrec.plan.pattern import RowPattern, negations, variable_names
 from tests.references.matcher import Candidate, Failure, May, Value, find_all
 from tests.tasks.compiled import compiled
 
@@ -42,14 +45,56 @@ class Query:
         return variable_names(self.pattern)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The variables of rows, then those under NOT."""
+        negated = (name for one in negations(self.pattern) for name in one.names)
+        return tuple(dict.fromkeys((*self.variables, *negated)))
+
+    @property
     def members(self) -> dict[str, frozenset[str]]:
         return {name: frozenset([name]) for name in self.variables} | self.subsets
 
+    @cached_property
+    def compiled(self) -> tuple[CompiledPattern, tuple[Restriction, ...]]:
+        """The compiled pattern, and what its tests ask of words."""
+        pattern = compiled(self.pattern, self.names, output=self.output)
+        separation = Separation(pattern.folding, len(self.names), None)
+        folding = separation.separate() if negations(self.pattern) else pattern.folding
+        tests = tuple(f"test {number}" for number, _ in enumerate(separation.restrictions))
+        program = replace(pattern.program, variables=(*self.names, *tests))
+        return CompiledPattern(program, folding), tuple(separation.restrictions)
+
+    def satisfied(self, rows: Rows) -> Rows:
+        """The rows with the tests that they satisfy among their words."""
+        _, guards = self.compiled
+        if not guards:
+            return rows
+        found = (tuple(self.tested(partition, guards)) for partition in rows.words)
+        return replace(rows, words=tuple(found))
+
+    def tested(
+        self, partition: tuple[frozenset[str], ...], guards: tuple[Restriction, ...]
+    ) -> Iterator[frozenset[str]]:
+        names = self.names
+        for row, following in itertools.zip_longest(partition, partition[1:], fillvalue=()):
+            here, after = (
+                {names.index(name) for name in words if name in names} for words in (row, following)
+            )
+            yield frozenset(row) | {
+                f"test {number}"
+                for number, guard in enumerate(guards)
+                if guard.variable in here
+                and not (guard.here & here or guard.absent & after)
+                and (not guard.present or guard.present & after)
+            }
+
     def task(self) -> Task:
         names = self.variables
+        pattern, guards = self.compiled
+        asked = (*self.names, *(self.names[guard.variable] for guard in guards))
         return Task(
-            compiled(self.pattern, names, output=self.output),
-            tuple(Condition(i, self.run_conditions.get(name)) for i, name in enumerate(names)),
+            pattern,
+            tuple(Condition(i, self.run_conditions.get(name)) for i, name in enumerate(asked)),
             {
                 name: frozenset(names.index(member) for member in members if member in names)
                 for name, members in self.members.items()
@@ -140,7 +185,8 @@ def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
     """Matches as (partition, number, first row, word), an excluded row's variable in brackets."""
     task = query.task()
     try:
-        chunks = list(search(engine, task, rows.partitions(query.variables)))
+        partitions = query.satisfied(rows).partitions(task.variables)
+        chunks = list(search(engine, task, partitions))
     except RunFailure as failure:
         return failure.kind.name, failure.partition, failure.row
     return [match for chunk in chunks for match in listed(chunk, query.variables)]
@@ -152,13 +198,14 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
     seen = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert seen is not None
     outcome: list[tuple[int, int, int, str]] = []
+    rows = query.satisfied(rows)
     for partition, offset in enumerate(rows.offsets[:-1]):
         begin, here, frontier = 0, 0, Frontier(0)
         length = len(rows.words[partition])
         while frontier.edge is not None or here == 0:
             here = min(here + step, length)
             frontier.edge = here - begin - seen.after if here < length else None
-            piece = rows.part(partition, begin, here).partitions(query.variables)
+            piece = rows.part(partition, begin, here).partitions(task.variables)
             place = offset + begin
             try:
                 chunks = list(search(engine, task, replace(piece, frontier=frontier)))
@@ -186,18 +233,28 @@ def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int
 
 def may_of(query: Query, rows: Rows, number: int) -> May:
     """Whether rows of one partition may be mapped to variables, by the reference."""
+    satisfies = satisfies_of(query, rows, number)
+
+    def may(match: int, start: int, variables: tuple[str, ...]) -> bool:
+        row = start + len(variables) - 1
+        if rows.window_end is not None and row >= rows.window_end[number][start]:
+            return False
+        return satisfies(match, start, variables)
+
+    return may
+
+
+def satisfies_of(query: Query, rows: Rows, number: int) -> May:
+    """The same, whether a row is in the window or not."""
     partition, offset = rows.words[number], rows.offsets[number]
     columns = {
         kind: [list(column[offset : offset + len(partition)]) for column in columns]
         for kind, columns in rows.columns.items()
     }
 
-    def may(match: int, start: int, variables: tuple[str, ...]) -> bool:
+    def satisfies(match: int, start: int, variables: tuple[str, ...]) -> bool:
         name = variables[-1]
-        row = start + len(variables) - 1
-        if rows.window_end is not None and row >= rows.window_end[number][start]:
-            return False
-        if name not in partition[row]:
+        if name not in partition[start + len(variables) - 1]:
             return False
         if name not in query.run_conditions:
             return True
@@ -207,7 +264,7 @@ def may_of(query: Query, rows: Rows, number: int) -> May:
         )
         return bool(candidate.value(query.run_conditions[name]))
 
-    return may
+    return satisfies
 
 
 def run_reference(query: Query, rows: Rows) -> Outcome:
@@ -215,12 +272,11 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
     outcome = []
     offset = 0
     for number, partition in enumerate(rows.words):
-        may = may_of(query, rows, number)
+        may, satisfies = may_of(query, rows, number), satisfies_of(query, rows, number)
         try:
             longest = query.output is MatchOutput.LONGEST
-            for found in find_all(
-                query.pattern, len(partition), may, query.after_match, query.members, longest
-            ):
+            parts = query.pattern, len(partition), may, query.after_match, query.members
+            for found in find_all(*parts, longest, satisfies):
                 word = " ".join(f"[{v}]" if excluded else v for v, excluded in found.word)
                 outcome.append((number, found.number, offset + found.start, word))
         except Failure as failure:

@@ -24,10 +24,12 @@ from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.split import Scope
 from matchrec.conditions.within import OrderType
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.windows.lower import lower_window
 from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
@@ -133,9 +135,18 @@ def marked(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:
 
 
 class QueryBatch:
-    """The drafts of queries that share a table and a window. refused: by text, the error."""
+    """The drafts of queries that share a table and a window. refused: by text, the error.
 
-    def __init__(self, spark: SparkSession, table: str, queries: Sequence[str]) -> None:
+    scope: of conditions that Spark computes.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        table: str,
+        queries: Sequence[str],
+        scope: Scope = Scope.NEIGHBOURS,
+    ) -> None:
         self.spark, self.runner = spark, Runner(spark)
         self.relation = Relation(
             self.runner, lambda items: template("SELECT ", items, f" FROM {table}")
@@ -144,7 +155,7 @@ class QueryBatch:
         self.refused: dict[str, str] = {}
         for query in queries:
             with self.refusing(query):
-                self.drafts[query] = drafted(lower(parse(query).sites[0].clause))
+                self.drafts[query] = drafted(plan_of(query), scope=scope)
 
     @contextmanager
     def refusing(self, query: str) -> Iterator[None]:
@@ -170,11 +181,12 @@ class QueryBatch:
         plan = next(iter(self.drafts.values())).plan
         return Preparation(self.relation, plan).dataframe(wanted, Draft(plan, (), (), (), ()))
 
-    def prepared(self, executables: Iterable[Executable]) -> Prepared:
-        """One job for the columns and conditions of all executables."""
-        wanted = tuple(
-            dict.fromkeys(c for e in executables for c in (*e.crossing.columns, *e.conditions))
-        )
+    def prepared(
+        self, executables: Iterable[Executable], others: Sequence[RowColumn] = ()
+    ) -> Prepared:
+        """One job for the columns and conditions of all executables, and for other columns."""
+        asked = (c for e in executables for c in (*e.crossing.columns, *e.conditions))
+        wanted = tuple(dict.fromkeys((*asked, *others)))
         frame = self.columns(wanted)
         table = fetched(frame).combine_chunks()
         arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(wanted))]
@@ -192,17 +204,25 @@ class QueryBatch:
         return [texts[result] if isinstance(result, int) else result for result in results]
 
 
+def plan_of(query: str) -> MatchPlan:
+    """The plan of a query's clause or row pattern window."""
+    (site,) = parse(query).sites
+    return lower_window(site.clause, site.window) if site.window else lower(site.clause)
+
+
 def drafted(
     plan: MatchPlan,
     names: Sequence[str] = NAMES,
     type_of_order: Callable[[str], OrderType] | None = None,
+    scope: Scope = Scope.NEIGHBOURS,
 ) -> Draft:
     """The draft of a plan, rows being left out wherever they may be, whether that pays or not.
 
-    names: of the columns. type_of_order: see `draft`.
+    names: of the columns. type_of_order, scope: see `draft`.
     """
+    columns = InputColumns(tuple(names))
     with mock.patch.object(neighbours, "PAYS_BELOW", 100.0):
-        return draft(plan, InputColumns(tuple(names)), str, type_of_order=type_of_order)
+        return draft(plan, columns, str, type_of_order=type_of_order, scope=scope)
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,9 @@ class WindowedRows:
 def task(query: SelectionQuery) -> Task:
     names = query.variables
 
-    def ids(name: str) -> frozenset[int]:
-        return frozenset(names.index(member) for member in query.members[name])
+    def ids(*unions: str) -> frozenset[int]:
+        members = (member for name in unions for member in query.members[name])
+        return frozenset(names.index(member) for member in members)
 
     conditions = [Condition(i, query.run_conditions.get(name)) for i, name in enumerate(names)]
     if query.closing is not None:
@@ -84,8 +85,8 @@ def task(query: SelectionQuery) -> Task:
         tuple(
             Absent(
                 names.index(absence.variable),
-                None if absence.after is None else ids(absence.after),
-                None if absence.before is None else ids(absence.before),
+                None if absence.after is None else ids(*absence.after),
+                None if absence.before is None else ids(*absence.before),
             )
             for absence in query.absences
         ),

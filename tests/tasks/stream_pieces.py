@@ -16,10 +16,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from matchrec.compile.executable import Executable
-from matchrec.engine.incremental.state import SearchState
+from matchrec.engine.incremental.state import SearchState, state_of
 from matchrec.engine.partitions import Frontier
 from matchrec.spark import execute, wire
-from matchrec.spark.streaming.keyed import Keyed, order_events
+from matchrec.spark.streaming.arrival import order_events
+from matchrec.spark.streaming.contiguous import KeyedContiguous
+from matchrec.spark.streaming.keyed import Keyed
 from matchrec.spark.streaming.memory import load
 from matchrec.spark.streaming.prepare import WATERMARK, Crossed
 from matchrec.spark.streaming.worker import StreamWorker
@@ -52,12 +54,13 @@ class Group:
 
     @property
     def state(self) -> SearchState:
-        return load(self.get[0], QUERY).state
+        return state_of(load(self.get[0], QUERY).arrays)
 
     def update(self, newValue: tuple[Any, ...]) -> None:  # noqa: N803
         self.value = newValue
 
     def remove(self) -> None:
+        assert self.exists
         self.value = None
 
     def setTimeoutTimestamp(self, timestampMs: int) -> None:  # noqa: N802, N803
@@ -84,7 +87,8 @@ class Streamed:
         ):
             make(events.withMetadata(time, {WATERMARK: 0}))
         ((crossed, self.executable),) = kept
-        keyed = Keyed(self.executable, crossed.schema, crossed.orders, QUERY)
+        kind = Keyed if self.executable.task.selects else KeyedContiguous
+        keyed = kind(self.executable, crossed.schema, crossed.orders, QUERY)
         self.worker = StreamWorker(keyed, crossed.columns)
         self.keyed = keyed
         frame = crossed.frame.toPandas()

@@ -112,6 +112,6 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
 
 
 def _absence(absence: Absence) -> str:
-    after = f" after {absence.after}" if absence.after else ""
-    before = f" before {absence.before}" if absence.before else ""
+    after = f" after {' | '.join(absence.after)}" if absence.after else ""
+    before = f" before {' | '.join(absence.before)}" if absence.before else ""
     return f"absent: {absence.variable}{after}{before}"

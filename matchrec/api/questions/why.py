@@ -18,10 +18,12 @@ from matchrec.api.signatures import (
     CLAUSE,
 )
 from matchrec.arguments import TEXT, checked
+from matchrec.compile.negation import negation_tests
 from matchrec.engine.matches import RunFailure
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.errors.run.place import Place
+from matchrec.errors.sql.window import window_asked_about
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.frontends.sql.lower import lower
@@ -86,6 +88,8 @@ def why(  # noqa: PLR0913 -- public signature
     check_session(spark)
     parsed = parse_query(spark, query, args, frames, dialect)
     site = chosen_clause(parsed, clause)
+    if site.window is not None:
+        raise window_asked_about("why")
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), Options(engine))
     with shown_in(parsed.source):
         for earlier in parsed.sites[: parsed.sites.index(site)]:
@@ -214,8 +218,14 @@ class Request:
 
     def answer(self) -> Why:
         """The rows of the partition, their search, its values, words. Runs jobs."""
-        parts = parts_of(self.plan, self.write)
-        plan = replace(self.plan, measures=parts.measures, rows_per_match=RowsPerMatch.ONE_ROW)
+        tests = ((one.mapped, one.definition) for one in negation_tests(self.plan))
+        parts = parts_of(self.plan, self.write, tests)
+        plan = replace(
+            self.plan,
+            measures=parts.measures,
+            rows_per_match=RowsPerMatch.ONE_ROW,
+            partial=None,
+        )
         found = collect_partition(plan, self.relation, self.alias, self.engine, self.asked)
         executable = found.executable
         task = executable.task

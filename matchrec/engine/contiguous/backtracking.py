@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from matchrec.engine.contiguous.plain import PlainSearch, refuse_negation
 from matchrec.engine.contiguous.search import ContiguousAlgorithm, Room, larger
 from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
+from matchrec.engine.partial.search import WithPartial
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.selection.algorithms import (
     SelectionAlgorithm,
@@ -41,6 +42,8 @@ class Backtracking:
 
     def choose(self, task: Task) -> Algorithm:
         """The fastest algorithm for a task that it supports."""
+        if task.searches_twice:
+            return WithPartial(self.choose(replace(task, partial=None)), self.room)
         if task.selects:
             begin = try_one_run if task.output is MatchOutput.PREFERRED else try_every_run
             if task.stages is not None and task.stages.skip is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from matchrec.engine.contiguous.plain import PlainSearch, refuse_negation
 from matchrec.engine.contiguous.search import ContiguousAlgorithm, Room, larger
 from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.kernels import layout
+from matchrec.engine.partial.search import WithPartial
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.selection.algorithms import (
     Begin,
@@ -45,6 +46,8 @@ class BreadthFirst:
 
     def choose(self, task: Task) -> Algorithm:
         """The fastest algorithm for a task that it supports."""
+        if task.searches_twice:
+            return WithPartial(self.choose(replace(task, partial=None)), self.room)
         if task.output is MatchOutput.GRAPH:  # in which no run may merge with another
             return SelectionAlgorithm(self.name, "graph of all matches", build_graph, self.room)
         if task.stages is not None and task.stages.skip is not None:

@@ -19,6 +19,7 @@ from matchrec.engine.contiguous.plain import PlainSearch
 from matchrec.engine.contiguous.search import Room, larger, run
 from matchrec.engine.interface import Condition, Task
 from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.seen import SEEN_REGISTERS
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.nfa.facts import UNREACHABLE
@@ -131,7 +132,7 @@ class CoverageSearch(PlainSearch):
         if self.linked is None:
             return None
         registers = len(self.linked.initial)
-        return np.zeros((states, own.SEEN_REGISTERS + registers), np.int64)
+        return np.zeros((states, SEEN_REGISTERS + registers), np.int64)
 
     def new_ends(self, rows: int) -> tuple[IntArray, IntArray]:
         """Room for the nearest run from each of so many rows on, and from the one after them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.source import Span
 
 
 def coverage_of_event_selection() -> MatchRecognizeUnsupportedError:
@@ -29,4 +30,23 @@ def coverage_of_longest() -> MatchRecognizeUnsupportedError:
         "coverage of LONGEST MATCH",
         notes=("starting rows are counted while the preferred match of each is sought",),
         hint="leave LONGEST MATCH out: the same starting rows begin no match",
+    )
+
+
+def coverage_of_stream() -> MatchRecognizeUnsupportedError:
+    """Coverage over a streaming DataFrame."""
+    return MatchRecognizeUnsupportedError(
+        "coverage over a streaming DataFrame",
+        notes=("it is counted over rows that are all there",),
+        hint="count over a table of the same rows, or over each batch in foreachBatch",
+    )
+
+
+def coverage_of_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """NOT in PATTERN."""
+    return MatchRecognizeUnsupportedError(
+        "coverage of a query with NOT in PATTERN",
+        span,
+        notes=("it counts how often each variable takes a row, and NOT takes none",),
+        hint="ask matchrec.why about a starting row",
     )

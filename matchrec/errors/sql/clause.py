@@ -190,13 +190,17 @@ def distance_without_interval(text: str, span: Span) -> MatchRecognizeParseError
 
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     """ONE ROW or ALL ROWS with a wrong continuation."""
+    hint = (
+        "write ONE ROW PER MATCH, or ALL ROWS PER MATCH with SHOW EMPTY MATCHES, "
+        "OMIT EMPTY MATCHES, WITH UNMATCHED ROWS or nothing"
+    )
+    if any(word in text.upper() for word in ("TIME", "UNFINISHED", "PARTIAL")):
+        hint = (
+            "write ONE ROW PER MATCH or ALL ROWS PER MATCH, and then SHOW TIMEOUT MATCHES, "
+            "SHOW UNFINISHED MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES"
+        )
     return MatchRecognizeParseError(
-        f"cannot read `{shortened(text)}` in MATCH_RECOGNIZE",
-        span,
-        hint=(
-            "write ONE ROW PER MATCH, or ALL ROWS PER MATCH with SHOW EMPTY MATCHES, "
-            "OMIT EMPTY MATCHES, WITH UNMATCHED ROWS or nothing"
-        ),
+        f"cannot read `{shortened(text)}` in MATCH_RECOGNIZE", span, hint=hint
     )
 
 

@@ -191,6 +191,27 @@ def match_number_inside(function: str, clause: str, span: Span) -> MatchRecogniz
     )
 
 
+def ending_inside(
+    inner: str, function: str, clause: str, span: Span
+) -> MatchRecognizeUnsupportedError:
+    """MATCH_STATUS() or MATCH_TIMEOUT() in a navigation or an aggregate."""
+    return MatchRecognizeUnsupportedError(
+        f"{inner}() in the argument of {function} in {clause} is not supported",
+        span,
+        hint=f"write {inner}() outside {function}: it is the same on every row of a run",
+    )
+
+
+def ending_in_define(function: str, span: Span) -> MatchRecognizePlanError:
+    """MATCH_STATUS() or MATCH_TIMEOUT() in DEFINE."""
+    return MatchRecognizePlanError(
+        f"{function}() in DEFINE",
+        span,
+        notes=("how a run ends is not known before it has ended",),
+        hint="write it in MEASURES",
+    )
+
+
 def row_number_inside(function: str, clause: str, span: Span) -> MatchRecognizeUnsupportedError:
     """MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation."""
     return MatchRecognizeUnsupportedError(

@@ -50,8 +50,6 @@ def reserved_word(word: str, where: str, span: Span) -> MatchRecognizeParseError
 
 
 _MEANT = {
-    "NOT": "a row pattern says which rows are there; that a row is not there is not supported: "
-    "write a variable whose condition in DEFINE is the negation",
     "AND": "variables in a row are written with a space, A B; conditions belong in DEFINE",
     "OR": "one of several is written with |: (A | B)",
     "NULL": "a pattern without rows is written ()",

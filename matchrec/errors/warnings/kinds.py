@@ -46,5 +46,9 @@ class SkippedRowWarning(MatchRecognizeWarning):
     """
 
 
+class UnboundedStateWarning(MatchRecognizeWarning):
+    """The clause is over a stream without WITHIN, and a match may have any number of rows."""
+
+
 class ProductWarning(MatchRecognizeWarning):
     """With `dialect=`, a part of the query gives another result here than in the product."""

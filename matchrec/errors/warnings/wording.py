@@ -13,6 +13,7 @@ from matchrec.errors.warnings.kinds import (
     ReluctantEndWarning,
     SameValueWarning,
     SkippedRowWarning,
+    UnboundedStateWarning,
 )
 from matchrec.source import Span
 
@@ -109,6 +110,16 @@ def skipped_row(argument: str, selection: str, span: Span | None) -> SkippedRowW
         notes=("PREV is of the row before in the partition, whether or not the match has it",),
         hint=f"write LAST({argument}, 1) for the row before in the match; if that of the partition "
         f"is meant, compute lag({argument}) in a subquery before the clause",
+    )
+
+
+def unbounded_state(span: Span | None) -> UnboundedStateWarning:
+    """PATTERN (A B+) without WITHIN over a stream; span: of the row pattern."""
+    return UnboundedStateWarning(
+        "a match of PATTERN over a stream may wait for any number of rows",
+        span,
+        notes=("until it is decided, its rows are kept, and searched again as more rows come",),
+        hint="add WITHIN after PATTERN (...), or bound what is repeated, as in B{1,100}",
     )
 
 

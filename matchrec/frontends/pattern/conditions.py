@@ -16,6 +16,7 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
+    Ending,
     MatchNumber,
     Navigation,
     Operation,
@@ -69,6 +70,8 @@ def _read(piece: Piece, names: Mapping[str, str]) -> Piece:
             return replace(piece, navigation=_navigation(navigation, names, piece.span))
         case Aggregate():
             return _aggregate(piece, names)
+        case Ending():
+            raise AssertionError(piece)  # refused where it is read
         case Classifier() | MatchNumber() | RowNumber():
             raise errors.not_of_an_event(CALLED[type(piece)], piece.span)
 

@@ -128,14 +128,17 @@ def all_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
             yield from all_stages(stage.content)
 
 
-def textual(stages: tuple[Stage, ...]) -> tuple[tuple[Stage, ...], dict[str, Any]]:
-    """The stages with names of columns in place of Columns, and the Columns by these names."""
+def textual(stages: tuple[Stage, ...], taken: int = 0) -> tuple[tuple[Stage, ...], dict[str, Any]]:
+    """The stages with names of columns in place of Columns, and the Columns by these names.
+
+    taken: how many such names other patterns have.
+    """
     columns: dict[str, Any] = {}
 
     def named(test: Test) -> Test:
         if isinstance(test.expression, str):
             return test
-        name = f"__condition_{len(columns)}"
+        name = f"__condition_{taken + len(columns)}"
         columns[name] = test.expression
         return Test(name)
 

@@ -3,8 +3,9 @@
     alternatives := parts ('|' parts)*            parts := quantified*
     quantified   := primary (('*' | '+' | '?' | '{n}' | '{n,}' | '{,m}' | '{n,m}') '?'?)?
     n, m         := number | ':' name | '?' | '@' name
-    primary      := name | '^' | '$' | '()' | '(' alternatives ')' | '{-' alternatives '-}'
-                  | PERMUTE '(' alternatives (',' alternatives)* ')'
+    primary      := name | negation | '^' | '$' | '()' | '(' alternatives ')'
+                  | '{-' alternatives '-}' | PERMUTE '(' alternatives (',' alternatives)* ')'
+    negation     := NOT (name | '(' name ('|' name)* ')')
 
 White space and comments may stand between any two symbols. A name without quotes folds to upper
 case and is no reserved word; one in backticks or double quotes keeps its case. An alternative of no
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from matchrec.errors.sql import negation
 from matchrec.errors.sql import pattern as errors
 from matchrec.frontends.lexing.cursor import Cursor
 from matchrec.frontends.lexing.numbers import MOST, whole_number
@@ -23,8 +25,10 @@ from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.frontends.row_pattern.lexer import pattern_tokens
 from matchrec.frontends.row_pattern.parameters import check_bounds
 from matchrec.plan.pattern import (
+    Alternation,
     Empty,
     Exclusion,
+    Negation,
     Parameter,
     PartitionEnd,
     PartitionStart,
@@ -143,6 +147,8 @@ class _Parser(Cursor):
         part = self.primary()
         if not self.at_quantifier():
             return part
+        if isinstance(part, Negation):
+            raise negation.negation_repeated(self.span_from(start).to(self.token.span))
         quantifier = self.position
         bounds = self.quantifier()
         span = self.span_from(quantifier)
@@ -228,9 +234,22 @@ class _Parser(Cursor):
             raise errors.stray_character(token.text, token.span)
         if token.key == "PERMUTE" and self.key == "(":
             return self.permutation(token)
+        if token.kind is TokenKind.WORD and token.key == "NOT":
+            return self.negation(token)
         if token.kind is TokenKind.WORD and is_reserved(token.text):
             raise errors.reserved_word(token.key, "PATTERN", token.span)
         return Variable(token.variable, token.span)
+
+    def negation(self, word: Token) -> RowPattern:
+        """What must not follow: the names of variables, after NOT."""
+        start = self.position
+        part = self.primary() if self.token.is_name or self.key == "(" else Empty()
+        names = part.parts if isinstance(part, Alternation) else (part,)
+        span = word.span.to(self.span_from(start)) if self.position > start else word.span
+        found = [one.name for one in names if isinstance(one, Variable)]
+        if len(found) < len(names):
+            raise negation.nothing_negated(span)
+        return Negation(tuple(dict.fromkeys(found)), span)
 
     def group(self, opening: Token, closing: str) -> RowPattern:
         self.enter(opening)

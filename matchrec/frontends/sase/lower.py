@@ -123,7 +123,8 @@ def subsets(components: Components) -> Iterator[Subset]:
 def absences(components: Components) -> Iterator[Absence]:
     """What must not be there, for each negated component."""
     for component in components.negated:
-        after, before = components.neighbours(component)
+        beside = components.neighbours(component)
+        after, before = (None if name is None else (name,) for name in beside)
         yield Absence(component.name.text, after, before, component.name.span)
 
 

@@ -14,7 +14,14 @@ from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.dialect import Dialect
 from matchrec.frontends.row_pattern.parameters import Values, fill_bounds
+from matchrec.frontends.sql.absences import (
+    check_absent_rows,
+    negated_names,
+    of_forbidden_row,
+    take_out_negations,
+)
 from matchrec.frontends.sql.clause.nodes import (
+    DefinitionNode,
     ExpressionText,
     MatchRecognize,
     MeasureNode,
@@ -37,7 +44,7 @@ from matchrec.plan.clauses import (
 )
 from matchrec.plan.expression import Scalar, with_final_semantics
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import variable_names
+from matchrec.plan.pattern import RowPattern, variable_names
 from matchrec.plan.rules import check
 
 
@@ -49,12 +56,13 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     >>> plan.variables, plan.rows_per_match.value, plan.after_match.to.value
     (('A', 'B'), 'ONE ROW PER MATCH', 'PAST LAST ROW')
     """
-    if clause.search:
-        raise search_outside_window(clause.search.value, clause.search_span or clause.span)
-    if clause.output not in (None, *ONE_OF_A_ROW) and clause.after_match is not None:
-        raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
-    pattern = fill_bounds(clause.pattern, values)
-    primary = variable_names(pattern)
+    _check_words(clause)
+    selection = clause.selection or EventSelection.STRICT_CONTIGUITY
+    output = clause.output or MatchOutput.PREFERRED
+    written = fill_bounds(clause.pattern, values)
+    windowed = clause.within is not None
+    pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
+    primary = tuple(dict.fromkeys((*variable_names(written), *negated_names(written))))
     unions = tuple(subset.name for subset in clause.subsets)
     dialect = clause.dialect
     define, measures = (
@@ -67,20 +75,28 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         order_by=tuple(_sort_item(key, dialect) for key in clause.order_by),
         measures=tuple(_measure(node, measures, rows_per_match) for node in clause.measures),
         rows_per_match=rows_per_match,
+        partial=clause.partial,
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
         within=Within(_row(clause.within, Clause.WITHIN, dialect)) if clause.within else None,
         gaps=tuple(_gap(node, dialect) for node in clause.gaps),
-        selection=clause.selection or EventSelection.STRICT_CONTIGUITY,
-        output=clause.output or MatchOutput.PREFERRED,
+        selection=selection,
+        output=output,
         subsets=clause.subsets,
-        definitions=tuple(
-            Definition(node.variable, _scalar(node.condition, define), node.span)
-            for node in clause.definitions
-        ),
+        definitions=tuple(_definition(node, define, written) for node in clause.definitions),
+        absences=absences,
     )
+    check_absent_rows(plan)
     check(plan)
     return plan
+
+
+def _check_words(clause: MatchRecognize) -> None:
+    """Raises MatchRecognizeError for words that do not go together."""
+    if clause.search:
+        raise search_outside_window(clause.search.value, clause.search_span or clause.span)
+    if clause.output not in (None, *ONE_OF_A_ROW) and clause.after_match is not None:
+        raise skip_among_all(clause.output.value, clause.after_match.span or clause.span)
 
 
 def _row(node: ExpressionText, clause: Clause, dialect: Dialect) -> RowExpression:
@@ -93,6 +109,11 @@ def _gap(node: WindowNode, dialect: Dialect) -> Gap:
 
 def _scalar(node: ExpressionText, scope: Scope) -> Scalar:
     return parse_scalar(node.text, node.span.start, scope)
+
+
+def _definition(node: DefinitionNode, scope: Scope, pattern: RowPattern) -> Definition:
+    condition = of_forbidden_row(_scalar(node.condition, scope), node.variable, pattern)
+    return Definition(node.variable, condition, node.span)
 
 
 def _partition_key(key: PartitionKey, dialect: Dialect) -> RowExpression:

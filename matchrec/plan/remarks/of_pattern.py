@@ -19,6 +19,7 @@ from matchrec.plan.pattern import (
     Concatenation,
     Empty,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -84,8 +85,9 @@ def last_loops(pattern: RowPattern) -> Iterator[Quantified]:
 
 def may_be_left_out(pattern: RowPattern) -> bool:
     """Whether nothing needs to stand for it, anywhere in the partition."""
-    anchored = any(isinstance(node, PartitionStart | PartitionEnd) for node in walk(pattern))
-    return may_be_empty(pattern) and not anchored
+    conditional = PartitionStart | PartitionEnd | Negation
+    asks = any(isinstance(node, conditional) for node in walk(pattern))
+    return may_be_empty(pattern) and not asks
 
 
 def instead_of(loop: Quantified) -> tuple[str, str]:

@@ -87,6 +87,11 @@ class Preparation:
             return sorting.relation.over(number_rows(sorting, names), map(str, items))
         return may_match_items(sorting, names, items, drafted.neighbours)
 
+    def shuffled(self, columns: tuple[RowColumn, ...], drafted: Draft) -> tuple[Template, Template]:
+        """The query of all rows, and that of what is shuffled of them."""
+        names = self.names(columns, drafted.row_conditions)
+        return self.relation.query(["*"]), self.source(names, drafted)
+
     def names(self, columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]) -> Names:
         """The names of all that is computed over one row or read on another one."""
         keys = [part.text for part in self.plan.keys]

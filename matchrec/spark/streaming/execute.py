@@ -10,7 +10,6 @@ import hashlib
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -18,11 +17,16 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
+from matchrec.conditions.split import Scope
+from matchrec.engine.compiled import compile_task
 from matchrec.engine.incremental.search import keeps_values
-from matchrec.errors.streaming import cannot_stream
+from matchrec.errors.streaming import backwards_in_time, cannot_stream, no_time
+from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import PartitionEnd, walk
 from matchrec.spark.sessions.interpreter import able_workers
+from matchrec.spark.streaming.contiguous import KeyedContiguous
 from matchrec.spark.streaming.keyed import Keyed
 from matchrec.spark.streaming.prepare import Crossed
 from matchrec.spark.streaming.worker import StreamWorker
@@ -36,19 +40,39 @@ STATE = spark_types.StructType([spark_types.StructField("state", spark_types.Bin
 
 def check_plan(plan: MatchPlan) -> None:
     """Raises MatchRecognizeError for a plan whose rows cannot come little by little."""
+    if not plan.order_by:
+        raise no_time(plan.pattern.span)
+    first = plan.order_by[0]
+    if first.descending:
+        raise backwards_in_time(first.expression.text, first.expression.span)
     if plan.output is MatchOutput.GRAPH:
         raise cannot_stream(
             'form="compressed"', "the graph of all matches has no last row", 'write form="verbose"'
+        )
+    if any(isinstance(one, PartitionEnd) for one in walk(plan.pattern)):
+        raise cannot_stream(
+            "`$` in PATTERN",
+            "a stream has no last row",
+            "leave `$` out; with WITHIN a match also ends with its window",
+            plan.pattern.span,
+        )
+    if plan.selects and plan.output is MatchOutput.PREFERRED:
+        raise cannot_stream(
+            "one match for each starting row where rows may be skipped",
+            "of these, what is preferred is not known before the last row",
+            "write ALL MATCHES or NON-OVERLAPPING MATCHES after PATTERN (...)",
+            plan.pattern.span,
         )
     if plan.row_gap is not None and not plan.selects:
         raise cannot_stream(
             "WITHIN BETWEEN ROWS",
             "which rows follow each other is known of whole partitions",
-            "write ts < PREV(ts) + ... in DEFINE",
+            "write ts < LAST(ts, 1) + ... in the conditions of all variables but the first",
+            plan.row_gap.span,
         )
 
 
-def check_options(transport: str, *, counted: bool) -> None:
+def check_options(transport: str, slices: int, *, counted: bool) -> None:
     """Raises MatchRecognizeError for options that a stream does not have."""
     if transport == "arrow":
         raise cannot_stream(
@@ -60,6 +84,15 @@ def check_options(transport: str, *, counted: bool) -> None:
         raise cannot_stream(
             "counters", "they are of one action", "see StreamingQuery.lastProgress instead"
         )
+    if slices > 1:
+        raise cannot_stream(
+            f"slices={slices}", "slices are cut where all rows are there", "leave slices out"
+        )
+
+
+def scope_of(plan: MatchPlan) -> Scope:
+    """What Spark computes conditions of: a search that keeps rows in a row reads neighbours."""
+    return Scope.NEIGHBOURS if plan.selects else Scope.ROW
 
 
 def ranks(executable: Executable) -> frozenset[int]:
@@ -68,19 +101,25 @@ def ranks(executable: Executable) -> frozenset[int]:
     return frozenset(place for place, column in places if column in executable.crossing.ranked)
 
 
-def check_executable(executable: Executable) -> None:
+def check_executable(executable: Executable, plan: MatchPlan) -> None:
     """Raises MatchRecognizeError for what needs all rows at once."""
-    if executable.algorithm.engine != "breadth_first":
-        raise cannot_stream(
-            f'engine="{executable.algorithm.engine}"',
-            "it goes back to rows that a stream no longer has",
-            'write engine="breadth_first", or leave it out',
-        )
     if executable.aggregates:
         raise cannot_stream(
             "an aggregate that only Spark knows",
             "it needs a GROUP BY after the matches, which a stream cannot have there",
             "use count, sum, avg, min, max or collect_list, or aggregate arrays of events",
+        )
+    if plan.selects:
+        check_selection(executable)
+
+
+def check_selection(executable: Executable) -> None:
+    """Raises MatchRecognizeError for event selection that needs all rows at once."""
+    if executable.algorithm.engine != "breadth_first":
+        raise cannot_stream(
+            f'engine="{executable.algorithm.engine}"',
+            "it goes back to rows that a stream no longer has",
+            'write engine="breadth_first", or leave it out',
         )
     if executable.task.keeps_lists:
         raise cannot_stream(
@@ -94,13 +133,26 @@ def check_executable(executable: Executable) -> None:
             "they are compared by their rank among all events",
             "compare with first or last instead",
         )
+    if reads_neighbours(executable):
+        raise cannot_stream(
+            "PREV or NEXT of a row of a match that may skip rows",
+            "rows that are skipped are not kept",
+            "read the rows of the match, as in LAST(A.x, 1)",
+        )
+
+
+def reads_neighbours(executable: Executable) -> bool:
+    """Whether rows beside those of a match are read."""
+    reads = (one.navigation.physical_offset for one in executable.reads if isinstance(one, ReadAt))
+    compiled = compile_task(executable.task, len(executable.crossing.integers))
+    return any(compiled.offsets) or any(reads)
 
 
 def matched_events(
     events: Crossed, executable: Executable, schema: spark_types.StructType
 ) -> DataFrame:
     """The reads of the output rows, each as soon as it is complete."""
-    function = over_groups(events, replace(executable, neighbours=(), relevant=()))
+    function = over_groups(events, executable)
     function.__name__ = f"match_recognize[PATTERN ({executable.pattern})]"
     groups = events.frame.groupBy(*events.keys)
     with able_workers(events.frame.sparkSession):
@@ -126,7 +178,8 @@ def over_groups(events: Crossed, executable: Executable) -> Callable[..., Iterat
     The worker travels as bytes: read with the function, it would fail before a word of ours.
     """
     digest = hashlib.sha256(repr((executable, events.schema)).encode()).hexdigest()
-    keyed = Keyed(executable, events.schema, events.orders, digest)
+    kind = Keyed if executable.task.selects else KeyedContiguous
+    keyed = kind(executable, events.schema, events.orders, digest)
     payload = pickle.dumps(StreamWorker(keyed, events.columns))
     workers: list[Any] = []
 

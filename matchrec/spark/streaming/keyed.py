@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,7 @@ from matchrec.engine.incremental.search import (
     search_further,
     windows_between,
 )
-from matchrec.engine.incremental.state import new_state
+from matchrec.engine.incremental.state import SearchState, arrays_of, new_state, state_of
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.windows import ends_by_number
@@ -34,26 +33,13 @@ from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.output.rows import output_rows
 from matchrec.spark import wire
+from matchrec.spark.streaming.arrival import Order, arrange, times
+from matchrec.spark.streaming.group import FOREVER, Group, wake, window_bounds
 from matchrec.spark.streaming.memory import Memory, dump, load
-from matchrec.spark.worker.arrays import as_floats, as_integers, column, dense_ranks, validity
+from matchrec.spark.worker.arrays import as_integers, column
 from matchrec.spark.worker.encode import partitions_of, value_at
 from matchrec.spark.worker.failures import run_error
 from matchrec.spark.worker.gather import Gatherer
-
-FOREVER = np.iinfo(np.int64).max
-
-
-class Group(Protocol):
-    """What is used of PySpark's GroupState."""
-
-    @property
-    def exists(self) -> bool: ...
-    @property
-    def get(self) -> tuple[Any, ...]: ...
-    def update(self, newValue: tuple[Any, ...]) -> None: ...  # noqa: N803
-    def remove(self) -> None: ...
-    def setTimeoutTimestamp(self, timestampMs: int) -> None: ...  # noqa: N802, N803
-    def getCurrentWatermarkMs(self) -> int: ...  # noqa: N802
 
 
 @dataclass(frozen=True)
@@ -66,7 +52,7 @@ class Keyed:
 
     executable: Executable
     schema: pa.Schema
-    orders: tuple[str, ...]
+    orders: tuple[Order, ...]
     query: str
 
     def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
@@ -84,12 +70,12 @@ class Keyed:
         state = new_state(
             registers_of(self.executable.task, len(self.executable.crossing.integers))
         )
-        return Memory(None, state, self.schema.empty_table())
+        return Memory(None, arrays_of(state), self.schema.empty_table())
 
     def answer(self, rows: Rows) -> Answer:
         """What the search says. Raises MatchRecognizeRunError."""
         try:
-            return search_further(self.executable.task, rows.memory.state, rows.call())
+            return search_further(self.executable.task, rows.state, rows.call())
         except RunFailure as failure:
             place = self.place(failure.row, rows)
             raise run_error(failure, place) from failure
@@ -116,16 +102,14 @@ class Keyed:
             if group.exists:
                 group.remove()
             return
-        group.update((dump(Memory(rows.passed, answer.state, left), self.query),))
+        memory = Memory(rows.passed, arrays_of(answer.state), left)
+        group.update((dump(memory, self.query),))
         starts = answer.kept[answer.state.live_runs.starts]
         ends = rows.bounds[starts][~rows.ended[starts]].tolist()  # else the row to stop at decides
         ends += rows.bounds[rows.stop : rows.stop + 1].tolist()
         ends += self.near_ends(rows, answer).tolist()
         ends += times(rows.later)[:1].tolist()
-        next_end = min(ends, default=FOREVER)
-        if next_end != FOREVER:  # Spark calls when the watermark is beyond the timer
-            before = -(-int(next_end) // 1000) - 1
-            group.setTimeoutTimestamp(max(before, rows.watermark // 1000 + 1, 1))
+        wake(group, min(ends, default=FOREVER), rows.watermark)
 
     def near_ends(self, rows: Rows, answer: Answer) -> IntArray:
         """When the windows between neighbours end that runs wait in; microseconds."""
@@ -150,10 +134,10 @@ class Rows:
     known: those that the search needs from before, then those that the watermark has passed, in
     order; later: those that wait. stop: the row before which the search stops. bounds: when the
     window ends that begins with a known row, in microseconds, FOREVER without one; near:
-    int64[w, n] or None, the same of windows between neighbours.
+    int64[w, n] or None, the same of windows between neighbours. passed: see `Memory`.
     """
 
-    memory: Memory
+    state: SearchState
     known: pa.Table
     later: pa.Table
     partitions: Partitions
@@ -161,19 +145,16 @@ class Rows:
     bounds: IntArray
     near: IntArray | None
     watermark: int
+    passed: int
     stop: int
     needed: int
 
     @staticmethod
     def of(keyed: Keyed, memory: Memory, new: list[pa.RecordBatch], watermark: int) -> Rows:
         """memory: of the key. new: its new events. watermark: in microseconds."""
-        executable, state = keyed.executable, memory.state
-        fresh = in_time(pa.Table.from_batches(new, keyed.schema), memory.passed)
-        kept = memory.rows.slice(0, len(state.numbers))
-        waiting = pa.concat_tables([memory.rows.slice(len(state.numbers)), fresh]).combine_chunks()
-        waiting = waiting.take(pa.array(order_events(waiting, keyed.orders)))
-        passed = int(np.searchsorted(times(waiting), watermark, side="right"))
-        known = pa.concat_tables([kept, waiting.slice(0, passed)]).combine_chunks()
+        executable, state = keyed.executable, state_of(memory.arrays)
+        arrived = arrange(memory, len(state.numbers), new, keyed.orders, watermark)
+        known, passed = arrived.known, arrived.new
         numbers = np.append(state.numbers, np.arange(state.done, state.done + passed))
         starts = np.array([0, known.num_rows])
         partitions = partitions_of(executable, known, starts)
@@ -184,23 +165,18 @@ class Rows:
         edges = Edges(executable, len(state.numbers), numbers, bounds, times(known), watermark)
         stop = edges.stop()
         return Rows(
-            memory,
+            state,
             known,
-            waiting.slice(passed),
+            arrived.later,
             partitions,
             numbers,
             bounds,
             near_bounds(executable, known),
             watermark,
+            arrived.passed,
             stop,
             edges.needed(stop),
         )
-
-    @property
-    def passed(self) -> int:
-        """The watermark up to which rows have been put in order."""
-        before = self.memory.passed
-        return self.watermark if before is None else max(before, self.watermark)
 
     def call(self) -> Call:
         """What the search is given."""
@@ -248,39 +224,6 @@ class Edges:
             return min(stop, int(np.searchsorted(self.numbers, number - size, side="right")))
         time = min([self.watermark, *self.times[stop : stop + 1].tolist()])
         return min(stop, int(np.searchsorted(self.bounds, time, side="right")))
-
-
-def in_time(rows: pa.Table, passed: int | None) -> pa.Table:
-    """The rows that are not late; Spark itself drops those, and counts them."""
-    return rows if passed is None else rows.filter(pa.array(times(rows) > passed))
-
-
-def times(rows: pa.Table) -> IntArray:
-    """Microseconds."""
-    return as_integers(column(rows, wire.MICROSECONDS)) if rows.num_rows else np.zeros(0, np.int64)
-
-
-def order_events(rows: pa.Table, orders: tuple[str, ...]) -> IntArray:
-    """Sort the rows by time, then by `orders`, NULL first, then by arrival: their places."""
-    keys: list[Any] = [times(rows)]
-    for name in orders if rows.num_rows else ():
-        values = column(rows, name)
-        keys.append(validity(values))
-        kind = values.type
-        if pa.types.is_floating(kind):
-            keys.append(as_floats(values))  # NaN is last
-        elif pa.types.is_integer(kind) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind):
-            keys.append(as_integers(values))
-        else:
-            keys.append(as_integers(dense_ranks(values)))
-    return np.lexsort(keys[::-1]).astype(np.int64)
-
-
-def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
-    """When the window ends that begins with a row, FOREVER without one; microseconds."""
-    if not executable.crossing.window or not rows.num_rows:
-        return np.full(rows.num_rows, FOREVER, np.int64)
-    return as_integers(column(rows, wire.column(executable.crossing.window[1])))
 
 
 def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:

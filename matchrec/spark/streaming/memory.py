@@ -17,29 +17,29 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from matchrec.engine.incremental.state import SearchState, arrays_of, state_of
 from matchrec.errors.streaming import state_of_another_query
 
 FORMAT = 1
 LENGTH = 4  # bytes of the length of the header
+Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
     """A key between two micro-batches.
 
-    passed: the watermark up to which rows have been put in order, in microseconds, or None. state:
-    of the search. rows: those that it still needs, then those that wait.
+    passed: the watermark up to which rows have been put in order, in microseconds, or None. arrays:
+    the state of the search, by name. rows: those that it still needs, then those that wait.
     """
 
     passed: int | None
-    state: SearchState
+    arrays: Arrays
     rows: pa.Table
 
 
 def dump(memory: Memory, query: str) -> bytes:
     """Write a memory as bytes. query: a digest of the query that it belongs to."""
-    arrays = {name: np.ascontiguousarray(one) for name, one in arrays_of(memory.state).items()}
+    arrays = {name: np.ascontiguousarray(one) for name, one in memory.arrays.items()}
     header = {
         "format": FORMAT,
         "query": query,
@@ -70,4 +70,4 @@ def load(data: bytes, query: str) -> Memory:
         begin += one.nbytes
     with pa.ipc.open_stream(pa.py_buffer(data[begin:])) as reader:
         rows = reader.read_all()
-    return Memory(header["passed"], state_of(arrays), rows)
+    return Memory(header["passed"], arrays, rows)

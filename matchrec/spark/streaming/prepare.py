@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from matchrec.spark import wire
 from matchrec.spark.before.bits import bit_columns, null_columns
 from matchrec.spark.before.columns import Preparation
 from matchrec.spark.crossing import encode_columns
-from matchrec.spark.relation import Relation
+from matchrec.spark.streaming.arrival import Order
 from matchrec.spark.streaming.flat import Flat, flat
 from matchrec.spark.transport import encoded_field
 from matchrec.spark.wire import SelectItem
@@ -37,21 +38,8 @@ EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 
 
 @dataclass(frozen=True)
-class Events:
+class Events(Preparation):
     """Computes columns and bits of a stream's events for one plan."""
-
-    preparation: Preparation
-    keys: tuple[str, ...] = ()
-
-    @property
-    def relation(self) -> Relation:
-        """The stream."""
-        return self.preparation.relation
-
-    @property
-    def plan(self) -> MatchPlan:
-        """The plan."""
-        return self.preparation.plan
 
     def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
         """Columns __c0, ..., __bits0, ..., __o1, ..., __time, __k0, ...; events without a time are
@@ -60,24 +48,37 @@ class Events:
         Raises one of Spark's `REFUSALS`, and MatchRecognizeError without a watermark.
         """
         conditions = drafted.row_conditions
-        if any(not one.looks_at_one_row for one in (*columns, *conditions)):
-            raise cannot_stream(
-                "a condition on neighbouring rows",
-                "an event's neighbours may not have come yet",
-                "write it as a stage with `next`",
-            )
-        names = self.preparation.names(columns, conditions)
-        inner = self.preparation.relation.select(map(str, names.rows()))
-        first, *others = self.preparation.order_names(names)
-        keys = self.preparation.key_names(names) or ["0"]
+        check_one_row((*columns, *conditions), self.plan)
+        names = self.names(columns, conditions)
+        inner = self.relation.select(map(str, names.rows()))
+        first, *others = self.order_names(names)
+        keys = self.key_names(names) or ["0"]
         items = names.crossing(columns) + bit_columns("FALSE", map(names.over_window, conditions))
         items += [SelectItem(name, wire.further_order(i)) for i, name in enumerate(others)]
         items += [SelectItem(first, wire.EVENT_TIME)]
         items += [SelectItem(name, wire.key(i)) for i, name in enumerate(keys)]
         frame = inner.selectExpr(*map(str, items))
         if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
-            raise no_watermark(self.plan.order_by[0].expression.text)
+            first_item = self.plan.order_by[0].expression
+            raise no_watermark(first_item.text, first_item.span)
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
+
+
+def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
+    """Raises MatchRecognizeUnsupportedError for columns that Spark computes of several rows."""
+    if all(one.looks_at_one_row for one in columns):
+        return
+    if plan.selects:
+        raise cannot_stream(
+            "a condition on neighbouring rows",
+            "an event's neighbours may not have come yet",
+            "write it as a stage with `next`",
+        )
+    raise cannot_stream(
+        "an aggregate OVER rows of the partition",
+        "Spark has no such window functions over a stream",
+        "aggregate the rows of a pattern variable, as in avg(A.x)",
+    )
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Crossed:
     columns: tuple[Flat, ...]
     schema: pa.Schema
     keys: tuple[str, ...]
-    orders: tuple[str, ...]
+    orders: tuple[Order, ...]
 
 
 def send_events(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: MatchPlan) -> Crossed:
@@ -116,7 +117,9 @@ def send_events(prepared: DataFrame, columns: tuple[RowColumn, ...], plan: Match
     items = [*encoded, SelectItem(time.name, time.name), *as_they_are, *null_columns(marks)]
     schema = pa.schema([*fields, pa.field(time.name, pa.int64())])
     events = frame.selectExpr(*map(str, apart)).selectExpr(*map(str, items))
-    return Crossed(events, flats, schema, tuple(keys), tuple(orders))
+    items_of = zip(orders, plan.order_by[1:], strict=True)
+    ordered = tuple(Order(name, one.descending, one.puts_nulls_last) for name, one in items_of)
+    return Crossed(events, flats, schema, tuple(keys), ordered)
 
 
 def held(column: Flat, texts: dict[str, str]) -> pa.Field:

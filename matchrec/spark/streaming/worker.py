@@ -10,8 +10,10 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.spark import wire
+from matchrec.spark.streaming.contiguous import KeyedContiguous
 from matchrec.spark.streaming.flat import Flat
-from matchrec.spark.streaming.keyed import Group, Keyed
+from matchrec.spark.streaming.group import Group
+from matchrec.spark.streaming.keyed import Keyed
 from matchrec.spark.transport import arrow_type, decode
 
 
@@ -19,7 +21,7 @@ from matchrec.spark.transport import arrow_type, decode
 class StreamWorker:
     """Runs a key's search. columns: those that cross, beside the time. Picklable."""
 
-    keyed: Keyed
+    keyed: Keyed | KeyedContiguous
     columns: tuple[Flat, ...]
 
     def run(self, frames: Iterable[pd.DataFrame], group: Group) -> Iterator[pd.DataFrame]:

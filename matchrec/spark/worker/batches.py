@@ -33,14 +33,15 @@ class Piece:
 
     starts: row positions at which partitions start, then the number of rows. frontier: from where
     on in the first partition to search, and where the rows that are here end; the engine moves it.
-    passed: rows of the first partition before the table. covered: bool[n], rows that a match
-    contains, or that have come out before. fresh: how many rows no other piece has had.
+    passed: rows of the first partition before the table, None if that is not known. covered:
+    bool[n], rows that a match contains, or that have come out before. fresh: how many rows no other
+    piece has had.
     """
 
     table: pa.Table
     starts: IntArray
     frontier: Frontier
-    passed: int
+    passed: int | None
     covered: BoolArray
     fresh: int
 

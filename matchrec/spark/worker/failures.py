@@ -57,7 +57,7 @@ def place_of(executable: Executable, row: int, piece: Piece, partitions: Partiti
         for name, column in executable.crossing.keys
     }
     number: int | None
-    if executable.sliced is not None:
+    if executable.sliced is not None or piece.passed is None:
         number = None
     elif executable.neighbours:
         number = piece.table.column(wire.ROW_NUMBER)[row].as_py()

@@ -6,16 +6,20 @@ from collections.abc import Iterator
 
 from matchrec.errors import writing as errors
 from matchrec.frontends.dialects.notes import Note
-from matchrec.plan.clauses import SortItem
+from matchrec.plan.clauses import EventSelection, SortItem
 from matchrec.writing.columns import plain
 from matchrec.writing.reading import Reading
 
 
 def refuse_sase_only(reading: Reading, language: str) -> None:
-    """Negations, windows of events and conditions on whole matches."""
+    """Negations of strict contiguity, windows of events and conditions on whole matches."""
     plan, places = reading.plan, reading.places
     for absence in plan.absences:
-        raise errors.cannot_write(language, "a negation of SASE+", absence.span)
+        if plan.selection is EventSelection.STRICT_CONTIGUITY:
+            what = "a negation of SASE+ under strict contiguity"
+            hint = "between two events there is none: leave it out"
+            ends = absence.after is None or absence.before is None
+            raise errors.cannot_write(language, what, absence.span, None if ends else hint)
     if plan.within_rows is not None:
         raise errors.cannot_write(language, "WITHIN a number of events", places.window)
     for definition in plan.definitions:

@@ -22,7 +22,14 @@ from matchrec.plan.expression import (
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Concatenation, Quantified, RowPattern, Variable, show_name
+from matchrec.plan.pattern import (
+    Concatenation,
+    Negation,
+    Quantified,
+    RowPattern,
+    Variable,
+    show_name,
+)
 from matchrec.plan.show import show_reference
 from matchrec.plan.simplify import simplify
 from matchrec.plan.text.sql_text import as_operand
@@ -36,6 +43,7 @@ from matchrec.writing.languages.limits import (
     refuse_gaps,
     refuse_sase_only,
 )
+from matchrec.writing.negations import between_primary, pattern_with_absences
 from matchrec.writing.neighbours import with_near
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import SOME_ORDER, Reading
@@ -56,7 +64,9 @@ def for_pattern(reading: Reading) -> tuple[MatchPlan, tuple[Note, ...]]:
         hint = "write ALL MATCHES behind PATTERN"
         raise errors.cannot_write(LANGUAGE, what, places.output, hint)
     refuse_directions(plan.order_by, LANGUAGE)
-    return replace(plan, measures=(), subsets=()), tuple(_notes(reading, plan))
+    absences = tuple(between_primary(one, plan) for one in plan.absences)
+    kept = replace(plan, measures=(), subsets=(), absences=absences)
+    return kept, tuple(_notes(reading, plan))
 
 
 def overlap_only(plan: MatchPlan) -> bool:
@@ -82,7 +92,7 @@ def _notes(reading: Reading, plan: MatchPlan) -> Iterator[Note]:
 def write_pattern(plan: MatchPlan) -> Pattern:
     """The pattern. The plan is one of `for_pattern`."""
     stages = Stages(plan, CONTIGUITY[plan.selection])
-    pattern = stages.sequence(simplify(plan.pattern))
+    pattern = stages.sequence(simplify(pattern_with_absences(plan)))
     for window in plan.intervals:
         pattern = with_window(pattern, window, plan)
     return pattern
@@ -135,8 +145,19 @@ class Stages:
         first, *others = top(pattern)
         found = self.stage(first, Pattern.begin)
         for part in others:
-            found = self.stage(part, getattr(found, self.contiguity.value))
+            if isinstance(part, Negation):
+                found = self.forbidding(found, part)
+            else:
+                found = self.stage(part, getattr(found, self.contiguity.value))
         return found
+
+    def forbidding(self, pattern: Pattern, negation: Negation) -> Pattern:
+        """With NOTs."""
+        strict = self.contiguity is Contiguity.STRICT
+        for name in negation.names:
+            appended = pattern.not_next(name) if strict else pattern.not_followed_by(name)
+            pattern = self.single(appended, name)
+        return pattern
 
     def stage(self, part: RowPattern, append: Append) -> Pattern:
         """One more stage."""

@@ -15,6 +15,7 @@ from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
     End,
+    Ending,
     Operation,
     Reference,
     Scalar,
@@ -22,12 +23,14 @@ from matchrec.plan.expression import (
     terms,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import Negation, Variable
 from matchrec.source import Span
 from matchrec.writing.columns import column, is_path, tidy
-from matchrec.writing.forms import as_all_matches, with_named_rows
+from matchrec.writing.forms import as_all_matches, top, with_named_rows
 from matchrec.writing.languages.components import LANGUAGE, Component, components, in_components
 from matchrec.writing.languages.event_types import declared_type, type_in
 from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions, refuse_gaps
+from matchrec.writing.negations import pattern_with_absences
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import Reading
 from matchrec.writing.same_meaning import reads_whole_rows, shape_of, split
@@ -84,7 +87,7 @@ def write_sase(query: Sase) -> str:
     predicates = list(_predicates(query))
     strategy = STRATEGIES[plan.selection].value
     listed = ", ".join(one.written for one in found)
-    lines = [f"PATTERN SEQ({', '.join(_declared(query, one) for one in found)})"]
+    lines = [f"PATTERN SEQ({', '.join(_sequence(query))})"]
     inside = "\n    AND ".join(predicates)
     braces = f"{{\n    {inside}\n}}" if inside else "{ }"
     lines.append(f"WHERE {strategy}({listed}) {braces}")
@@ -116,6 +119,17 @@ def read_again(text: str, query: Sase) -> MatchPlan:
     return replace(read, order_by=plan.order_by, measures=measures)
 
 
+def _sequence(query: Sase) -> Iterator[str]:
+    """The components of SEQ, negated ones where they stand."""
+    by_first = {one.variables[0]: one for one in query.components}
+    for part in top(pattern_with_absences(query.plan)):
+        match part:
+            case Variable(name):
+                yield _declared(query, by_first[name])
+            case Negation((name,)):
+                yield f"~({_declared(query, Component(name, name))})"
+
+
 def _declared(query: Sase, component: Component) -> str:
     """A component of SEQ with its type, which is a condition on the type column."""
     literal = declared_type(query.plan, component.variables, query.type_column) or "ANY"
@@ -130,7 +144,7 @@ def _predicates(query: Sase) -> Iterator[str]:
     column = query.type_column
     said = {
         variable: declared_type(query.plan, one.variables, column)
-        for one in query.components
+        for one in (*query.components, *_negated(query.plan))
         for variable in one.variables
     }
     for definition in query.plan.definitions:
@@ -140,6 +154,10 @@ def _predicates(query: Sase) -> Iterator[str]:
                 continue
             text = unwrapped(_scalar(one, query))
             yield f"({text})" if isinstance(one, Operation) and one.operator == "OR" else text
+
+
+def _negated(plan: MatchPlan) -> Iterator[Component]:
+    return (Component(one.variable, one.variable) for one in plan.absences)
 
 
 def _scalar(scalar: Scalar, query: Sase) -> str:
@@ -153,6 +171,8 @@ def _reference(reference: Reference, query: Sase) -> str:
             return _identifier(reference, query)
         case Aggregate():
             return _aggregate(reference, query)
+        case Ending(asked=asked):
+            raise errors.cannot_write(LANGUAGE, f"{asked.value}()", reference.span)
         case _:
             name = {"Classifier": "CLASSIFIER", "MatchNumber": "MATCH_NUMBER"}
             what = f"{name[type(reference).__name__]}()"

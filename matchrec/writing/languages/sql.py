@@ -25,6 +25,7 @@ from matchrec.plan.show import show_reference
 from matchrec.writing.columns import WORD, column, tidy
 from matchrec.writing.languages.limits import refuse_sase_only
 from matchrec.writing.names import renamed, with_references_inside
+from matchrec.writing.negations import pattern_with_absences
 from matchrec.writing.reading import Reading, frames_of
 from matchrec.writing.same_meaning import reads_whole_rows, variables_read
 
@@ -98,7 +99,7 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
         yield _list("MEASURES", (f"{value} AS {name}" for value, name in values))
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield f"AFTER MATCH SKIP {plan.after_match.to.value}"
-    yield " ".join([f"PATTERN ({show(plan.pattern)})", *_selection(plan)])
+    yield " ".join([f"PATTERN ({show(pattern_with_absences(plan))})", *_selection(plan)])
     windows = [*([] if plan.within is None else [plan.within.interval.text]), *_gaps(plan)]
     if windows:
         yield f"WITHIN {', '.join(windows)}"

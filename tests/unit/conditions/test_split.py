@@ -10,7 +10,7 @@ from matchrec.conditions.residual import (
     VariableAt,
 )
 from matchrec.conditions.row_column import Shifted
-from matchrec.conditions.split import split
+from matchrec.conditions.split import Scope, split
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
@@ -50,6 +50,24 @@ def test_rows_at_a_fixed_distance_are_sparks() -> None:
     assert found.before is not None
     shifts = [piece for piece in found.before.pieces if isinstance(piece, Shifted)]
     assert shifts == [Shifted("x", 0), Shifted("x", -1), Shifted("x", 0), Shifted("x + y", 3)]
+
+
+def test_of_a_stream_spark_computes_the_row_alone() -> None:
+    """The engine reads the rows beside it."""
+    text = "ORDER BY t PATTERN (A+ B+) DEFINE B AS x > 3 AND x < PREV(x) AND abs(PREV(x)) > 1"
+    (found,) = split(lower(parse_clause(text)), Scope.ROW)
+    assert found.before is not None
+    assert found.before.text == "x > 3"
+    assert isinstance(found.during, Combined)
+    less, far = found.during.operands
+    assert isinstance(less, Combined)
+    assert isinstance(far, Value)
+    here, before = less.operands
+    assert isinstance(here, Value)
+    assert isinstance(before, Value)
+    assert here.navigation is None
+    assert before.navigation == Navigation(physical_offset=-1)
+    assert (far.column.text, far.navigation) == ("abs(x) > 1", before.navigation)
 
 
 def test_a_union_variable_that_holds_the_variable_is_the_current_row() -> None:

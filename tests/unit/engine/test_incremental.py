@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.incremental.search import Call, search_further
-from matchrec.engine.incremental.state import SearchState, new_state
+from matchrec.engine.incremental.state import SearchState, arrays_of, new_state, state_of
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
@@ -123,8 +123,8 @@ def call_of(
 
 
 def through_bytes(state: SearchState) -> SearchState:
-    memory = Memory(None, state, pa.table({}))
-    return load(dump(memory, "of this test"), "of this test").state
+    memory = Memory(None, arrays_of(state), pa.table({}))
+    return state_of(load(dump(memory, "of this test"), "of this test").arrays)
 
 
 def listed(chunks: list[Matches], numbers: IntArray) -> list[Found]:

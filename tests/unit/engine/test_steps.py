@@ -11,10 +11,14 @@ from matchrec.conditions.operations import Comparison, Reduction
 from matchrec.conditions.run_condition import Compare, Constant, Reduce, RunExpression
 from matchrec.conditions.types import Kind
 from matchrec.engine.choose import ENGINES
+from matchrec.engine.contiguous.search import Room
 from matchrec.engine.cost import classify_time
 from matchrec.engine.interface import Engine, Task
 from matchrec.engine.matches import FailureKind, RunFailure
+from matchrec.engine.partial.search import PartialSearch
+from matchrec.engine.partial.starts import Covered, find_starts
 from matchrec.engine.partitions import Frontier, Partitions
+from matchrec.plan.clauses import PartialMatches
 from tests.tasks.contiguous import query, search
 
 SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
@@ -49,6 +53,17 @@ def test_a_hopeless_search_ends_where_it_is(engine: Engine) -> None:
     assert failure.value.partition == 1
     assert 3 <= failure.value.row < 203
     assert failure.value.detail == "3000"
+
+
+def test_the_search_for_runs_without_a_match_ends_too() -> None:
+    timed_out = PartialMatches(timed_out=True)
+    hopeless = replace(task("(A | B)+ C", {"A": SOME, "C": NEVER}, 3), partial=timed_out)
+    rows = ones(4)
+    runs = PartialSearch(hopeless, rows, Room())
+    with pytest.raises(RunFailure) as failure:
+        list(runs.find_runs(find_starts(hopeless, rows, Covered.of(rows))))
+    assert failure.value.kind is FailureKind.TOO_MANY_STEPS
+    assert failure.value.row == 0
 
 
 @engines

@@ -8,14 +8,14 @@ A, B = 0, 1
 
 def test_a_register_is_live_from_where_it_is_set_to_where_it_is_read_last() -> None:
     # A B C with C reading r0, the row of A: nothing is live before A and after C
-    moves = [Move(0, 0, 1), Move(1, 1, 2), Move(2, 2, 3)]
+    moves = [Move(0, 0, 1, 0), Move(1, 1, 2, 1), Move(2, 2, 3, 2)]
     steps = [(Step(op.SET_ROW, 0),), (), ()]
     live = live_registers(moves, 4, steps, [frozenset(), frozenset(), frozenset({0})])
     assert live == [frozenset(), frozenset({0}), frozenset({0}), frozenset()]
 
 
 def test_in_a_loop_a_count_is_live_all_the_time() -> None:
-    moves = [Move(0, A, 1), Move(1, A, 1), Move(1, B, 2)]
+    moves = [Move(0, A, 1, A), Move(1, A, 1, A), Move(1, B, 2, B)]
     steps = [(Step(op.ADD_ONE, 0),), ()]
     live = live_registers(moves, 3, steps, [frozenset({0}), frozenset()])
     assert live == [frozenset({0}), frozenset({0}), frozenset()]

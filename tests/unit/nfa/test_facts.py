@@ -30,6 +30,23 @@ def test_facts(text: str, most: int | None, deterministic: bool) -> None:
     assert facts.is_deterministic(choices) is deterministic
 
 
+@pytest.mark.parametrize(
+    ("text", "live"),
+    [
+        ("A B", (True, True, False)),
+        ("A B*", (True, True)),
+        ("A B $", (True, True, False)),  # the end may come after B
+        ("A $ B", (False, False)),  # but not before it
+        ("A ^ B", (False, False)),
+        ("A (B ^ C | D)", (True, True, False, False)),
+    ],
+)
+def test_a_run_is_live_where_rows_could_still_make_a_match(
+    text: str, live: tuple[bool, ...]
+) -> None:
+    assert facts.live_states(folded(text)) == live
+
+
 def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
     assert facts.reached_twice(folded("A B C")) == (False,) * 4
     assert facts.reached_twice(folded("A B+ C")) == (False, False, True, True)

@@ -7,12 +7,14 @@ import pytest
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan import rules
 from matchrec.plan.clauses import (
+    Absence,
     AfterMatchSkip,
     Definition,
     EventSelection,
     Gap,
     MatchOutput,
     Measure,
+    PartialMatches,
     RowExpression,
     RowsPerMatch,
     SkipTo,
@@ -20,9 +22,17 @@ from matchrec.plan.clauses import (
     Subset,
     Within,
 )
-from matchrec.plan.expression import Classifier, ColumnReference, MatchNumber, Navigation, Term
+from matchrec.plan.expression import (
+    Classifier,
+    ColumnReference,
+    Ending,
+    EndingField,
+    MatchNumber,
+    Navigation,
+    Term,
+)
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Concatenation, Exclusion, Quantified, Variable
+from matchrec.plan.pattern import Concatenation, Exclusion, Negation, Quantified, Variable
 from matchrec.source import Span
 
 A, B = Variable("A"), Variable("B")
@@ -31,6 +41,7 @@ TRUE = Term(("TRUE",), Span(0, 4))
 CLASSIFIER_BEFORE = Term((Classifier(Navigation(physical_offset=-1)), " = 'A'"), Span(0, 4))
 FAR_BACK = Term((ColumnReference(Navigation(logical_offset=1001), "x"), " > 1"), Span(0, 4))
 NUMBER = Term((MatchNumber(), " = 1"), Span(0, 4))
+STATUS = Term((Ending(EndingField.STATUS),), Span(0, 4))
 WITHIN = Within(RowExpression("3"))
 EXCLUDING = Concatenation((A, Quantified(Exclusion(B), 1, None)))
 
@@ -71,6 +82,11 @@ FORBIDDEN = [
         rules.subset_members_are_primary,
         MatchPlan(AB, subsets=(Subset("U", ("A", "C")),)),
         "unknown pattern variable `C` in SUBSET",
+    ),
+    (
+        rules.negated_variables_have_no_rows,
+        MatchPlan(Concatenation((A, Negation(("B",)))), subsets=(Subset("U", ("A", "B")),)),
+        "`B` in SUBSET stands under NOT in PATTERN: no row is mapped to it",
     ),
     (
         rules.definitions_are_of_primary_variables,
@@ -135,6 +151,25 @@ FORBIDDEN = [
         rules.conditions_look_back_as_far_as_is_kept,
         MatchPlan(AB, definitions=(Definition("B", FAR_BACK),)),
         "LAST in DEFINE looks back 1,001 rows of the match; the limit is 1,000",
+    ),
+    (
+        rules.partial_matches_can_be_told,
+        MatchPlan(AB, partial=PartialMatches(timed_out=True)),
+        "SHOW TIMEOUT MATCHES without WITHIN",
+    ),
+    (
+        rules.partial_matches_can_be_told,
+        MatchPlan(
+            AB,
+            partial=PartialMatches(unfinished=True),
+            absences=(Absence("N", "A", "B"),),
+        ),
+        "SHOW UNFINISHED MATCHES of a pattern with NOT is not supported",
+    ),
+    (
+        rules.endings_differ,
+        MatchPlan(AB, measures=(Measure("status", STATUS),)),
+        "MATCH_STATUS() without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",
     ),
 ]
 

@@ -39,8 +39,8 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, RunArray
 from matchrec.engine.kernels.mapping import Places, map_row, takes_too_many_steps
 from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.kernels.seen import is_seen
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.evaluate.kernels.arithmetic import wrapped_product
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 
@@ -120,7 +120,8 @@ def find_match(
                         if answer == HOLDS and bit < 0 and rules.merge_runs:
                             if 2 * progress[layout.RUNS] >= work.seen.shape[0]:
                                 return NO_MATCH - layout.RUNS_FULL
-                            if is_seen(depth + 1, choice, row + 1, rules, work):
+                            target = work.targets[choice]
+                            if is_seen(depth + 1, target, row + 1, rules, work):
                                 answer = np.int64(HOLDS_NOT)
                     if answer == HOLDS and not known:
                         break
@@ -153,39 +154,6 @@ def find_match(
         state = program[choice, layout.SOURCE]
         choice += 1
         tried_further = True
-
-
-@inlined
-def is_seen(place: int, choice: int, row: int, rules: Rules, work: CoverageWork) -> bool:
-    """Whether a run with the same live registers has come to a state and row; now one has.
-
-    It came from the same starting row, earlier in preferment order, and has gone as far as it can.
-    """
-    seen, registers, live = work.seen, work.registers, rules.live
-    stamp, state = work.progress[layout.STAMP], work.targets[choice]
-    begins, ends = rules.live_first[state], rules.live_first[state + 1]
-    code = wrapped_product(row ^ (state << 32), 0x2545F4914F6CDD1D)
-    for index in range(begins, ends):
-        code = wrapped_product(code ^ registers[place, live[index]], 0x2545F4914F6CDD1D)
-        code ^= code >> 29
-    slot = code & (seen.shape[0] - 1)
-    while seen[slot, own.SEEN_STAMP] == stamp:
-        if seen[slot, own.SEEN_STATE] == state and seen[slot, own.SEEN_ROW] == row:
-            index = begins
-            while index < ends and (
-                seen[slot, own.SEEN_REGISTERS + index - begins] == registers[place, live[index]]
-            ):
-                index += 1
-            if index == ends:
-                return True
-        slot = (slot + 1) & (seen.shape[0] - 1)
-    seen[slot, own.SEEN_STAMP] = stamp
-    seen[slot, own.SEEN_STATE] = state
-    seen[slot, own.SEEN_ROW] = row
-    for index in range(begins, ends):
-        seen[slot, own.SEEN_REGISTERS + index - begins] = registers[place, live[index]]
-    work.progress[layout.RUNS] += 1
-    return False
 
 
 @inner

@@ -13,9 +13,8 @@ class CoverageWork(NamedTuple):
     rows after the starting row. nearest: int64[r, b, 2 + t], beside the failures of `memo`.
     remaining: int64[s], how many rows a match needs from a state at least. taken, targets:
     int64[c], of each choice its occurrence in PATTERN and its target. parts_first: int64[v + 1],
-    the parts of a variable's condition are rows of `parts`, int64[k, 3]. seen: int64[t, 3 + r], t a
-    power of two, a hash table with open addressing of computation states; an entry counts if its
-    first column is the stamp. None where no condition depends on the run.
+    the parts of a variable's condition are rows of `parts`, int64[k, 3]. seen: see
+    `engine.kernels.seen`; None where no condition depends on the run.
 
     Counts: came: int64[o], starting rows by occurrence. ended: int64[c + 1, 4], by choice, then
     reason. parts_false: int64[o + 1, k], by occurrence. In the last two the first entry is that of
@@ -52,12 +51,6 @@ END_SIZE = 3
 NEAREST_CHOICE = 0
 NEAREST_ROW = 1
 NEAREST_TRAIL = 2
-
-# Columns of `seen`; the last ones are the live registers.
-SEEN_STAMP = 0
-SEEN_STATE = 1
-SEEN_ROW = 2
-SEEN_REGISTERS = 3
 
 # Why a run ended, columns of `ended`: no condition that would have brought it nearer to a match was
 # true; there was no further row; or none in its window; or only an anchor could have held.

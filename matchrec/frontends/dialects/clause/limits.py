@@ -17,6 +17,7 @@ from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, Ski
 from matchrec.plan.pattern import (
     Alternation,
     Exclusion,
+    Negation,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -32,6 +33,7 @@ class Feature(Enum):
 
     SELECTION = "event selection: SKIP TILL NEXT MATCH, ALL MATCHES and the like"
     LONGEST = "LONGEST MATCH"
+    NEGATION = "NOT in PATTERN"
     WITHIN = "WITHIN"
     GAPS = "WITHIN between rows or variables"
     KEY_NAMES = "names in PARTITION BY"
@@ -39,6 +41,7 @@ class Feature(Enum):
     ALL_ROWS = "ALL ROWS PER MATCH"
     OMIT_EMPTY = "OMIT EMPTY MATCHES"
     UNMATCHED = "WITH UNMATCHED ROWS"
+    PARTIAL = "SHOW TIMEOUT MATCHES and SHOW UNFINISHED MATCHES"
     SKIP_TO_NEXT_ROW = "AFTER MATCH SKIP TO NEXT ROW"
     SKIP_TO_VARIABLE = "AFTER MATCH SKIP TO a variable"
     PERMUTE = "PERMUTE"
@@ -53,9 +56,11 @@ class Feature(Enum):
 _OURS = {
     Feature.SELECTION,
     Feature.LONGEST,
+    Feature.NEGATION,
     Feature.WITHIN,
     Feature.GAPS,
     Feature.KEY_NAMES,
+    Feature.PARTIAL,
     Feature.MATCHED_ROWS,
 }
 _LACKING = {
@@ -80,12 +85,14 @@ _LACKING = {
         {
             Feature.SELECTION,
             Feature.MATCHED_ROWS,
+            Feature.NEGATION,
             Feature.WITHIN,
             Feature.GAPS,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
             Feature.UNMATCHED,
+            Feature.PARTIAL,
             Feature.SKIP_TO_VARIABLE,
             Feature.PERMUTE,
             Feature.EXCLUSION,
@@ -97,11 +104,13 @@ _LACKING = {
             Feature.MATCHED_ROWS,
             Feature.LONGEST,
             Feature.GAPS,
+            Feature.NEGATION,
             Feature.KEY_NAMES,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
             Feature.UNMATCHED,
+            Feature.PARTIAL,
             Feature.PERMUTE,
             Feature.EXCLUSION,
             Feature.ANCHORS,
@@ -141,6 +150,8 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
     for subset in clause.subsets:
         yield Feature.SUBSET, subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
+    if clause.partial:
+        yield Feature.PARTIAL, clause.partial.span or pattern
     for measure in clause.measures:
         yield from ((Feature.MATCHED_ROWS, span) for span in _matched_rows(measure.expression))
     skip = clause.after_match
@@ -154,6 +165,8 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
                 yield Feature.PERMUTE, span or pattern
             case Exclusion(span=span):
                 yield Feature.EXCLUSION, span or pattern
+            case Negation(span=span):
+                yield Feature.NEGATION, span or pattern
             case PartitionStart() | PartitionEnd():
                 yield Feature.ANCHORS, pattern
             case Alternation():

@@ -59,6 +59,7 @@ _OF_FUNCTIONS: dict[type[exp.Expr], Kind] = {
 _OF_OWN_FUNCTIONS = {
     "CLASSIFIER": Kind.TEXT,
     "MATCH_NUMBER": Kind.INTEGER,
+    "MATCH_STATUS": Kind.TEXT,
     "ROW_NUMBER": Kind.INTEGER,
     "UNIX_DATE": Kind.INTEGER,
     "UNIX_MICROS": Kind.INTEGER,

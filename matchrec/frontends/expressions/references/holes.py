@@ -17,12 +17,14 @@ from matchrec.frontends.expressions.references.frames import is_frame
 from matchrec.frontends.expressions.references.navigation import read_navigation
 from matchrec.frontends.expressions.references.row_term import (
     read_classifier,
+    read_ending,
     read_match_number,
     read_matched_rows,
     read_row_number,
 )
 from matchrec.frontends.lexing.function_names import (
     AGGREGATES,
+    ENDINGS,
     LOGICAL,
     NAVIGATION,
     NONDETERMINISTIC,
@@ -123,6 +125,8 @@ def _call(analysis: Analysis, index: int, semantics: Semantics) -> tuple[Term, i
         reference, end = read_classifier(analysis, index, semantics)
     elif name == "MATCH_NUMBER":
         reference, end = read_match_number(analysis, index)
+    elif name in ENDINGS:
+        reference, end = read_ending(analysis, index)
     elif name == "MATCH_ROW_NUMBER":
         reference, end = read_row_number(analysis, index)
     elif name == "MATCHED_ROWS":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.frontends.expressions.analysis import Analysis, Clause
-from matchrec.frontends.lexing.function_names import AGGREGATES, NAVIGATION
+from matchrec.frontends.lexing.function_names import AGGREGATES, ENDINGS, NAVIGATION
 from matchrec.source import Span
 
 
@@ -99,6 +99,8 @@ def _refuse_call(analysis: Analysis, function: int, index: int, aggregate: bool)
             return
         case "MATCH_NUMBER":
             raise errors.match_number_inside(name, clause, inner.span)
+        case key if key in ENDINGS:
+            raise errors.ending_inside(key, name, clause, inner.span)
         case "MATCH_ROW_NUMBER":
             raise errors.row_number_inside(name, clause, inner.span)
         case "MATCHED_ROWS":

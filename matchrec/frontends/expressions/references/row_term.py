@@ -14,6 +14,8 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
+    Ending,
+    EndingField,
     MatchNumber,
     Navigation,
     Reference,
@@ -97,6 +99,14 @@ def read_match_number(analysis: Analysis, index: int) -> tuple[MatchNumber, int]
     """The MATCH_NUMBER called at `index` and the token after it."""
     span, end = without_arguments(analysis, index)
     return MatchNumber(span), end
+
+
+def read_ending(analysis: Analysis, index: int) -> tuple[Ending, int]:
+    """The MATCH_STATUS or MATCH_TIMEOUT called at `index` and the token after it."""
+    span, end = without_arguments(analysis, index)
+    if analysis.scope.clause is Clause.DEFINE:
+        raise errors.ending_in_define(analysis.key(index), span)
+    return Ending(EndingField(analysis.key(index)), span), end
 
 
 def read_row_number(analysis: Analysis, index: int) -> tuple[Aggregate, int]:

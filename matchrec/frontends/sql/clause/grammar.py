@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from matchrec.errors import MatchRecognizeError
@@ -30,7 +31,14 @@ from matchrec.frontends.sql.clause.sections import (
     read_words_after_pattern,
 )
 from matchrec.frontends.sql.clause.windows import read_windows
-from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
+from matchrec.plan.clauses import (
+    OF_CLAUSES,
+    AfterMatchSkip,
+    PartialMatches,
+    RowsPerMatch,
+    SkipTo,
+    Subset,
+)
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text.reserved import is_reserved
 from matchrec.source import Span
@@ -59,6 +67,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         order_by=tuple(_sort_key(clause, *item) for item in items(Part.ORDER_BY)),
         measures=tuple(_measure(clause, *item) for item in items(Part.MEASURES)),
         rows_per_match=one(Part.ROWS_PER_MATCH, _rows_per_match),
+        partial=one(Part.ROWS_PER_MATCH, _partial),
         after_match=one(Part.AFTER_MATCH, _after_match),
         search=one(Part.SEARCH, lambda _, section: Search(clause.key(section.start))),
         search_span=one(Part.SEARCH, lambda _, section: section.keyword),
@@ -156,7 +165,7 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     return errors.measure_without_name(expression.text, expression.span)
 
 
-_ROWS_PER_MATCH = {rows.value: rows for rows in RowsPerMatch} | {
+_ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES} | {
     "ALL ROWS PER MATCH": RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 }
 
@@ -166,11 +175,26 @@ def _words(clause: ClauseTokens, section: Section) -> str:
 
 
 def _rows_per_match(clause: ClauseTokens, section: Section) -> RowsPerMatch:
-    rows = _ROWS_PER_MATCH.get(_words(clause, section))
+    partial = _partial(clause, section)
+    words = _words(clause, section)
+    rows = _ROWS_PER_MATCH.get(words.removesuffix(f" {partial.words}") if partial else words)
     if rows is None:
         written = expression_at(clause, section.start, section.end)
         raise errors.malformed_rows_per_match(written.text, written.span)
     return rows
+
+
+_PARTIAL = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
+
+
+def _partial(clause: ClauseTokens, section: Section) -> PartialMatches | None:
+    """What the words after ONE ROW or ALL ROWS PER MATCH say of runs that are no matches."""
+    words = _words(clause, section)
+    for partial in _PARTIAL:
+        if words.endswith(f" {partial.words}"):
+            first = section.end - len(partial.words.split())
+            return replace(partial, span=clause.span(first, section.end))
+    return None
 
 
 def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:

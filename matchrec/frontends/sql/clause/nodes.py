@@ -14,6 +14,7 @@ from matchrec.plan.clauses import (
     ColumnOrder,
     EventSelection,
     MatchOutput,
+    PartialMatches,
     RowsPerMatch,
     Subset,
 )
@@ -98,6 +99,7 @@ class MatchRecognize:
     order_by: tuple[SortKey, ...] = ()
     measures: tuple[MeasureNode, ...] = ()
     rows_per_match: RowsPerMatch | None = None
+    partial: PartialMatches | None = None
     after_match: AfterMatchSkip | None = None
     search: Search | None = None
     search_span: Span | None = field(compare=False, default=None)

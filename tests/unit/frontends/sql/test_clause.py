@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,14 @@ from matchrec.frontends.sql.clause.nodes import (
     WindowNode,
 )
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo, Subset
+from matchrec.plan.clauses import (
+    OF_CLAUSES,
+    AfterMatchSkip,
+    PartialMatches,
+    RowsPerMatch,
+    SkipTo,
+    Subset,
+)
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span
 from tests.generators.clause_text import clause_text
@@ -144,6 +152,16 @@ def several(items: st.SearchStrategy[object], least: int = 0) -> st.SearchStrate
     return st.lists(items, min_size=least, max_size=3).map(tuple)
 
 
+PARTIAL = st.sampled_from(
+    [PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True)]
+)
+
+
+def without_partial(clause: MatchRecognize) -> MatchRecognize:
+    """Which runs come out is written after ONE ROW or ALL ROWS PER MATCH only."""
+    return clause if clause.rows_per_match else replace(clause, partial=None)
+
+
 WINDOWS = st.lists(
     st.one_of(
         st.builds(WindowNode, EXPRESSIONS, st.just(NOWHERE), st.booleans()),
@@ -160,13 +178,14 @@ CLAUSES = st.builds(
         st.builds(SortKey, EXPRESSIONS, st.none() | st.booleans(), st.none() | st.booleans())
     ),
     measures=several(st.builds(MeasureNode, EXPRESSIONS, NAMES, st.just(NOWHERE))),
-    rows_per_match=st.none() | st.sampled_from(RowsPerMatch),
+    rows_per_match=st.none() | st.sampled_from(OF_CLAUSES),
+    partial=st.none() | PARTIAL,
     after_match=st.none() | SKIPS,
     search=st.none() | st.sampled_from(Search),
     windows=WINDOWS,
     subsets=several(st.builds(Subset, NAMES, several(NAMES, 1))),
     definitions=several(st.builds(DefinitionNode, NAMES, EXPRESSIONS, st.just(NOWHERE))),
-)
+).map(without_partial)
 
 
 @settings(max_examples=examples(500), deadline=None)

@@ -1,0 +1,173 @@
+"""Several executables over one input: the columns and conditions of all of them, each once.
+
+Each rule keeps its own executable, whose columns are found among those of the set by their places,
+and whose row conditions are bits of the set. A row stays behind only where no rule needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from matchrec.compile.columns import find_columns_sent_once, key_columns
+from matchrec.compile.draft import Draft
+from matchrec.compile.executable import Executable
+from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.types import ValueType
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text.sql_text import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedRule:
+    """A rule, linked. Picklable.
+
+    columns: those of its crossing, by their places in the set. equal: the places of what divides
+    the partitions of the set further, for this rule.
+    """
+
+    name: str
+    executable: Executable
+    columns: tuple[int, ...]
+    equal: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """Linked rules. Picklable: Spark carries them to its workers.
+
+    columns: those that cross, for all rules together. keys, order, events: the places among them of
+    what is asked of every match; events by the names of the input's columns. once: the places of
+    those that only the first row of a partition brings. conditions: on one row, then on several, as
+    Spark computes them before the sort and after it. relevant: see `Executable`.
+    """
+
+    rules: tuple[LinkedRule, ...]
+    columns: tuple[RowColumn, ...]
+    keys: tuple[int, ...]
+    order: int
+    events: Mapping[str, int]
+    once: tuple[int, ...]
+    conditions: tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]
+    relevant: tuple[RowColumn, ...]
+
+    def users(self, column: RowColumn) -> tuple[str, ...]:
+        """The names of the rules that need a column or a condition."""
+        return tuple(
+            rule.name
+            for rule in self.rules
+            if column in rule.executable.crossing.columns or column in rule.executable.conditions
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SharedDrafts:
+    """The drafts of all rules, by name. events: the names of the columns of a match's rows."""
+
+    drafts: Mapping[str, Draft]
+    events: tuple[str, ...]
+
+    @property
+    def plan(self) -> MatchPlan:
+        """The partitions and the order that all rules share."""
+        first = next(iter(self.drafts.values())).plan
+        return MatchPlan(first.pattern, first.partition_by, first.order_by)
+
+    @property
+    def of_matches(self) -> tuple[RowColumn, ...]:
+        """The columns that are asked of every match, and those that divide partitions further."""
+        plans = [drafted.plan for drafted in self.drafts.values()]
+        further = (column for plan in plans for column in further_keys(plan))
+        order = row_column(self.plan.order_by[0].expression.text)
+        events = (row_column(quoted(name)) for name in self.events)
+        return tuple(dict.fromkeys((*key_columns(self.plan), order, *events, *further)))
+
+    @property
+    def columns(self) -> tuple[RowColumn, ...]:
+        """Every column whose type the link needs, each once."""
+        drafts = self.drafts.values()
+        asked = (column for drafted in drafts for column in drafted.columns())
+        return tuple(dict.fromkeys((*self.of_matches, *asked)))
+
+    @property
+    def conditions(self) -> tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]:
+        """The row conditions of all rules, each once: those on one row, those on several."""
+        drafts = self.drafts.values()
+        found = dict.fromkeys(one for drafted in drafts for one in drafted.row_conditions)
+        early = tuple(one for one in found if one.looks_at_one_row)
+        return early, tuple(one for one in found if not one.looks_at_one_row)
+
+    @property
+    def relevant(self) -> tuple[RowColumn, ...]:
+        """The tests of which a row must satisfy one to be sent at all; none if a rule has none."""
+        tests = [drafted.relevant for drafted in self.drafts.values()]
+        return tuple(dict.fromkeys(one for own in tests for one in own)) if all(tests) else ()
+
+    def draft(self) -> Draft:
+        """What Spark is to compute after the sort, as a draft without a condition of a variable."""
+        first = next(iter(self.drafts.values()))
+        return replace(
+            first,
+            plan=self.plan,
+            conditions=(),
+            outputs=(),
+            relevant=(),
+            neighbours=(),
+            observed=self.conditions[1],
+        )
+
+
+def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """What divides the partitions of a set for one rule only."""
+    known = key_columns(plan)
+    keys = dict.fromkeys(row_column(part.text) for part in plan.equal)
+    return tuple(key for key in keys if key not in known)
+
+
+def join_rules(
+    shared: SharedDrafts,
+    executables: Mapping[str, Executable],
+    types: Mapping[RowColumn, ValueType],
+    bits: Sequence[int],
+) -> RuleSet:
+    """The set of rules that are linked each by itself.
+
+    types: of `shared.columns`. bits: where the bit of each condition is, of one row, then of
+    several, in the order of `shared.conditions`.
+    """
+    crossing = (c for one in executables.values() for c in one.crossing.columns)
+    columns = tuple(dict.fromkeys((*shared.of_matches, *crossing)))
+    place = {column: number for number, column in enumerate(columns)}
+    early, late = shared.conditions
+    bit = dict(zip((*early, *late), bits, strict=True))
+
+    def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
+        return tuple(place[column] for column in those)
+
+    def linked(name: str, executable: Executable) -> LinkedRule:
+        own = replace(with_bits(executable, bit), relevant=shared.relevant)
+        equal = further_keys(shared.drafts[name].plan)
+        return LinkedRule(name, own, places(own.crossing.columns), places(equal))
+
+    return RuleSet(
+        tuple(linked(name, executable) for name, executable in executables.items()),
+        columns,
+        places(key_columns(shared.plan)),
+        place[row_column(shared.plan.order_by[0].expression.text)],
+        {name: place[row_column(quoted(name))] for name in shared.events},
+        places(find_columns_sent_once(shared.plan, types)),
+        shared.conditions,
+        shared.relevant,
+    )
+
+
+def with_bits(executable: Executable, bit: Mapping[RowColumn, int]) -> Executable:
+    """The executable whose task reads its row conditions at these bits."""
+    task, own = executable.task, executable.conditions
+    conditions = tuple(
+        one
+        if one.row_condition is None
+        else replace(one, row_condition=bit[own[one.row_condition]])
+        for one in task.conditions
+    )
+    return replace(executable, task=replace(task, conditions=conditions))

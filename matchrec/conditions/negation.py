@@ -1,0 +1,182 @@
+"""The condition of a variable under NOT, as it is asked of a row that is mapped to another one.
+
+In `A NOT B C` the row that C takes must not satisfy B's condition, as if it were mapped to B after
+the rows so far. It is asked when the row has been mapped to C, or at the end of a pattern when the
+row before it has been mapped; so references to rows of the match are counted from there.
+
+    B AS x > 2 * LAST(C.x)     of the row that C takes: x > 2 * LAST(C.x, 1)
+                               of the row after that of A: NEXT(x) > 2 * LAST(C.x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from matchrec.errors.sql.negation import reads_forbidden_row
+from matchrec.plan.expression import (
+    Aggregate,
+    Classifier,
+    ColumnReference,
+    End,
+    Ending,
+    Frame,
+    MatchNumber,
+    Navigation,
+    Operation,
+    Piece,
+    Reference,
+    RowNumber,
+    Scalar,
+    Term,
+    references,
+    set_apart,
+    terms,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text.sql_text import string_literal
+from matchrec.source import Span
+
+NOWHERE = Span(0, 0)
+
+
+class Forbidden(IntEnum):
+    """Which row must not be there: the one that is mapped, or the one after it."""
+
+    HERE = 0
+    AFTER = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Viewpoint:
+    """From where a condition is asked.
+
+    negated: the variable whose condition it is. mapped: the one to which the row is mapped.
+    row: which row it is about. least: how many rows are mapped to some variables before that row,
+    at least.
+    """
+
+    plan: MatchPlan
+    negated: str
+    mapped: str
+    row: Forbidden
+    least: Callable[[frozenset[int]], int]
+
+    def lacks(self) -> Scalar:
+        """That the row does not satisfy the condition, or is not there."""
+        definitions = (one for one in self.plan.definitions if one.variable == self.negated)
+        asked = [self.seen(one.condition) for one in definitions]
+        if self.row is Forbidden.AFTER:
+            asked = [self.there(), *asked]
+        return complement(all_of(asked)) if asked else Term(("FALSE",), NOWHERE)
+
+    def there(self) -> Scalar:
+        """Whether there is a row after the one that is mapped."""
+        return Term((ColumnReference(self.candidate(0), "TRUE"),), NOWHERE)
+
+    def candidate(self, physical: int) -> Navigation:
+        """The row that must not be there, or one so far from it."""
+        return Navigation(self.mapped, physical_offset=physical + self.row)
+
+    def seen(self, scalar: Scalar) -> Scalar:
+        """The expression with its references seen from here."""
+        pieces = tuple(
+            piece if isinstance(piece, str) else self.read(piece) for piece in scalar.pieces
+        )
+        if isinstance(scalar, Operation):
+            return replace(scalar, pieces=pieces, operands=tuple(map(self.seen, scalar.operands)))
+        return replace(scalar, pieces=pieces)
+
+    def read(self, reference: Reference) -> Piece:
+        match reference:
+            case ColumnReference(navigation=navigation):
+                return replace(reference, navigation=self.navigation(navigation, reference.span))
+            case Classifier():
+                return self.classifier(reference)
+            case Aggregate():
+                return self.aggregate(reference)
+            case MatchNumber() | RowNumber() | Ending():
+                return reference
+
+    def includes(self, variable: str | None) -> tuple[bool, bool]:
+        """Whether a name stands for the negated variable, and for the one that is mapped."""
+        members = self.plan.members(variable)
+        ids = self.plan.ids
+        return variable is None or ids[self.negated] in members, ids[self.mapped] in members
+
+    def navigation(self, navigation: Navigation, span: Span | None) -> Navigation:
+        """The same row, found from here."""
+        is_candidate, is_mapped = self.includes(navigation.variable)
+        offset = navigation.logical_offset
+        if navigation.end is End.FIRST:
+            return self.from_first(navigation, span)
+        if is_candidate and offset == 0:
+            return self.candidate(navigation.physical_offset)
+        before = offset - is_candidate  # the last row before is number 0
+        after = before + is_mapped if self.row is Forbidden.HERE else before
+        return replace(navigation, logical_offset=after)
+
+    def from_first(self, navigation: Navigation, span: Span | None) -> Navigation:
+        """The row that FIRST finds, unless it may be the row that the condition is about."""
+        is_candidate, is_mapped = self.includes(navigation.variable)
+        members = self.plan.members(navigation.variable)
+        is_mapped = is_mapped and self.row is Forbidden.HERE
+        if is_candidate == is_mapped or self.least(members) > navigation.logical_offset:
+            return navigation
+        if navigation.variable == self.negated and navigation.logical_offset == 0:
+            return self.candidate(navigation.physical_offset)
+        hint = "read a row that the match has in any case, such as FIRST of its first variable"
+        raise reads_forbidden_row("FIRST of rows that may be missing", self.negated, span, hint)
+
+    def classifier(self, reference: Classifier) -> Piece:
+        """The variable of a row of the match; that of the row itself is the negated one."""
+        navigation = reference.navigation
+        here = navigation.end is End.LAST and navigation.logical_offset == 0
+        if here and self.includes(navigation.variable)[0] and navigation.physical_offset == 0:
+            return string_literal(self.negated)
+        if navigation.physical_offset > 0:
+            hint = "read the classifier of a row before, with PREV or LAST"
+            raise reads_forbidden_row("NEXT(CLASSIFIER())", self.negated, reference.span, hint)
+        return replace(reference, navigation=self.classified(navigation, reference.span))
+
+    def classified(self, navigation: Navigation, span: Span | None) -> Navigation:
+        """Where a classifier of a row before is read: of any variable, counted from the last."""
+        found = self.navigation(navigation, span)
+        return replace(found, variable=navigation.variable)
+
+    def aggregate(self, aggregate: Aggregate) -> Aggregate:
+        """The aggregate over the rows before, or with the row where it counts here too."""
+        if aggregate.frame is not None:
+            return replace(aggregate, frame=self.frame(aggregate.frame))
+        is_candidate, is_mapped = self.includes(aggregate.variable)
+        is_mapped = is_mapped and self.row is Forbidden.HERE
+        inner = (one for term in terms(aggregate) for one in references(term))
+        if is_candidate and (not is_mapped or any(isinstance(one, Classifier) for one in inner)):
+            what, hint = f"{aggregate.function} over the row itself", "aggregate rows of variables"
+            raise reads_forbidden_row(what, self.negated, aggregate.span, f"{hint} of the match")
+        return replace(aggregate, so_far=True) if is_mapped and not is_candidate else aggregate
+
+    def frame(self, frame: Frame) -> Frame:
+        """The rows around the row that must not be there, counted from the one that is mapped."""
+        bounds = (None if one is None else one + self.row for one in (frame.start, frame.end))
+        return Frame(*bounds)
+
+
+def complement(scalar: Scalar) -> Operation:
+    """That a condition does not hold: it is false, or unknown.
+
+    Its text is a CASE: Spark casts what IS NOT TRUE is asked of, and a text is no condition.
+    """
+    pieces = ("CASE WHEN ", *scalar.pieces, " THEN FALSE ELSE TRUE END")
+    return Operation("IS NOT TRUE", (scalar,), set_apart(pieces), scalar.span)
+
+
+def all_of(parts: Sequence[Scalar]) -> Scalar:
+    """Several conditions as one; one condition is itself."""
+    if len(parts) == 1:
+        return parts[0]
+    pieces: list[Piece] = []
+    for part in parts:
+        pieces += [" AND (" if pieces else "(", *part.pieces, ")"]
+    return Operation("AND", tuple(parts), tuple(pieces), parts[-1].span)

@@ -1,0 +1,1 @@
+"""Rules over one input → one DataFrame of their matches: one sort, one crossing to the workers."""

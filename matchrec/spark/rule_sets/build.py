@@ -1,0 +1,215 @@
+"""Rules over a relation → a DataFrame of the rows of all of them, and what explains it.
+
+As with one query (`spark.execute`) everything is built at once and no job runs. Spark is asked for
+all rules together; only where it refuses is each tried by itself, to find the one that is to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import types as spark_types
+
+from matchrec.compile.draft import Draft
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import draft, link
+from matchrec.compile.rule_set import RuleSet, SharedDrafts, further_keys, join_rules
+from matchrec.conditions.row_column import RowColumn, show_column
+from matchrec.conditions.types import Family, ValueType
+from matchrec.conditions.within import check_order
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import Language
+from matchrec.errors.run.rule_sets import not_divided_by, of_rule, rule_set_over_stream
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns
+from matchrec.source import Source
+from matchrec.spark.before.columns import Preparation, with_keys_once
+from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
+from matchrec.spark.execute import (
+    check_steps,
+    in_terms_of_the_query,
+    is_streaming,
+    preparation_of,
+    settings_of,
+)
+from matchrec.spark.relation import Relation
+from matchrec.spark.rule_sets.packing import early_words, find_bits
+from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
+from matchrec.spark.rule_sets.worker import OnError, RuleSetWorker
+from matchrec.spark.session import REFUSALS, quiet_analysis
+from matchrec.spark.transport import arrow_schema, map_in_arrow, runner_in_worker
+from matchrec.spark.types import value_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a rule asks for. source, language: of its text, for messages."""
+
+    name: str
+    plan: MatchPlan
+    source: Source
+    language: Language | None = None
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Errors raised inside name the rule and show its text."""
+        try:
+            with shown_in(self.source, self.language):
+                yield
+        except MatchRecognizeError as error:
+            raise of_rule(self.name, error) from error.__cause__
+
+
+@dataclass(frozen=True)
+class RuleSetOptions:
+    """How a rule set is run. engine, max_steps: as of `Options`, for each rule."""
+
+    engine: str = "auto"
+    max_steps: int | None = None
+    on_error: OnError = OnError.RAISE
+
+
+@dataclass(frozen=True)
+class Input:
+    """What rules are over. columns: the names by which they know its columns."""
+
+    relation: Relation
+    columns: InputColumns
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BuiltRuleSet:
+    """The rows of all rules, and what explains them.
+
+    rules: by name. plans: theirs, resolved. executables: of each by itself.
+    """
+
+    rows: DataFrame
+    given: Input
+    rule_set: RuleSet
+    slots: Slots
+    rules: Mapping[str, Rule]
+    plans: Mapping[str, MatchPlan]
+    executables: Mapping[str, Executable]
+
+
+def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions) -> BuiltRuleSet:
+    """All rules over one input. Raises MatchRecognizeError for whatever is wrong with a rule."""
+    if is_streaming(given.relation.rows()):
+        raise rule_set_over_stream()
+    with quiet_analysis():
+        check_streams(rules[0].plan, given)
+        drafts = {rule.name: draft_rule(rule, given, options) for rule in rules}
+        shared = SharedDrafts(drafts, given.events)
+        preparation = preparation_of_all(shared, given.relation)
+        types = types_of(shared, preparation, rules, given)
+        executables = {
+            rule.name: link_rule(rule, drafts[rule.name], types, given, options) for rule in rules
+        }
+        rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
+        rows, slots = match_rules(rule_set, shared, preparation, options)
+    plans = {name: drafted.plan for name, drafted in drafts.items()}
+    named = {rule.name: rule for rule in rules}
+    return BuiltRuleSet(rows, given, rule_set, slots, named, plans, executables)
+
+
+def check_streams(plan: MatchPlan, given: Input) -> None:
+    """Raises where Spark makes no sense of what the rows are partitioned or sorted by."""
+    alone = MatchPlan(plan.pattern, plan.partition_by, plan.order_by)
+    with in_terms_of_the_query(alone, given.relation, given.columns):
+        texts = (*plan.partition_by, *(item.expression for item in plan.order_by))
+        _ = given.relation.select([one.text for one in texts]).schema
+
+
+def draft_rule(rule: Rule, given: Input, options: RuleSetOptions) -> Draft:
+    """The draft of a rule. Neighbours of rows are not looked at: other rules may need the row."""
+    with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
+        check_steps(rule.plan, options.max_steps)
+        check_order(rule.plan)
+        drafted = draft(rule.plan, given.columns, given.relation.name_of)
+    return replace(drafted, neighbours=())
+
+
+def preparation_of_all(shared: SharedDrafts, relation: Relation) -> Preparation:
+    """What computes the columns and bits of all rules."""
+    tests = tuple(one.text for one in shared.relevant)
+    kept = (f"(({') OR ('.join(tests)}))",) if tests else ()
+    return preparation_of(relation, shared.plan, kept)
+
+
+def types_of(
+    shared: SharedDrafts, preparation: Preparation, rules: Sequence[Rule], given: Input
+) -> dict[RowColumn, ValueType]:
+    """The types of all columns. Raises for the rule whose text Spark refuses, if there is one."""
+    words = early_words(shared.conditions)
+    try:
+        prepared = preparation.dataframe((*shared.columns, *words), shared.draft())
+        fields = prepared.schema.fields
+    except REFUSALS:
+        for rule in rules:
+            refuse(rule, shared.drafts[rule.name], given)
+        raise
+    kinds = (value_type(field.dataType) for field in fields)
+    return dict(zip(shared.columns, kinds, strict=False))
+
+
+def refuse(rule: Rule, drafted: Draft, given: Input) -> None:
+    """Raises MatchRecognizeError where Spark makes no sense of a rule by itself."""
+    with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
+        alone = preparation_of(given.relation, drafted.plan, ())
+        _ = alone.dataframe(drafted.columns(), drafted).schema
+
+
+def link_rule(
+    rule: Rule,
+    drafted: Draft,
+    types: Mapping[RowColumn, ValueType],
+    given: Input,
+    options: RuleSetOptions,
+) -> Executable:
+    """The executable of one rule over its own columns."""
+    runner = given.relation.runner
+    with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
+        for key in further_keys(drafted.plan):
+            if types[key].family is Family.OTHER:
+                raise not_divided_by(show_column(key), types[key].name)
+        ansi = runner.setting("spark.sql.ansi.enabled") == "true"
+        session = settings_of(runner)
+        found = link(drafted, types, options.engine, ansi=ansi, session=session)
+    return found.limit(options.max_steps)
+
+
+def match_rules(
+    rule_set: RuleSet, shared: SharedDrafts, preparation: Preparation, options: RuleSetOptions
+) -> tuple[DataFrame, Slots]:
+    """The rows of a linked set, and the slots of what its rules read."""
+    words = early_words(shared.conditions)
+    prepared = preparation.dataframe((*rule_set.columns, *words), shared.draft())
+    inputs = prepared.schema.fields[: len(rule_set.columns)]
+    slots = find_slots(rule_set, inputs)
+    schema = schema_of_rows(rule_set, inputs, slots)
+    rows = mapped(prepared, rule_set, slots, schema, options.on_error)
+    return decode_columns(rows, schema), slots
+
+
+def mapped(
+    prepared: DataFrame,
+    rule_set: RuleSet,
+    slots: Slots,
+    schema: spark_types.StructType,
+    on_error: OnError,
+) -> DataFrame:
+    """The rows as they cross."""
+    sends = crossing_schema(schema)
+    crossing = with_keys_once(encode_columns(prepared), rule_set.once)
+    worker = RuleSetWorker(rule_set, slots.of_rule, arrow_schema(sends), on_error)
+    name = f"match_recognize[{len(rule_set.rules)} rules]"
+    return map_in_arrow(crossing, runner_in_worker(worker), sends, name)

@@ -1,0 +1,81 @@
+"""The rows of one piece as all rules of a set see them, and as one of them does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.rule_set import LinkedRule
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray, WordArray
+from matchrec.spark import wire
+from matchrec.spark.worker.arrays import as_floats, column, validity
+from matchrec.spark.worker.batches import Piece
+
+
+@dataclass(frozen=True)
+class SharedRows:
+    """Rows of whole partitions.
+
+    table: the columns of the set. starts: as of `Partitions`. words: uint64[n, w], the bits of all
+    conditions. outer: int64[p], where partitions are divided for a rule, the one of the set that
+    each is a part of.
+    """
+
+    table: pa.Table
+    starts: IntArray
+    words: WordArray
+    outer: IntArray | None = None
+
+    def between(self, first: int, last: int) -> SharedRows:
+        """Those of some partitions of the set, from one on and before another one."""
+        begin, end = int(self.starts[first]), int(self.starts[last])
+        starts = self.starts[first : last + 1] - begin
+        return SharedRows(self.table.slice(begin, end - begin), starts, self.words[begin:end])
+
+    def divide(self, places: tuple[int, ...]) -> SharedRows:
+        """The same with partitions divided by equal values of some columns.
+
+        Those of one partition come in the order of their first rows.
+        """
+        outer = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        codes = (codes_of(column(self.table, wire.column(place))) for place in places)
+        first = first_of_equal(np.stack([outer, *codes]))
+        order = np.argsort(first, kind="stable")
+        begins = np.flatnonzero(np.diff(first[order], prepend=-1))
+        starts = np.append(begins, len(order)).astype(np.int64)
+        table = self.table.take(pa.array(order)).combine_chunks()
+        return SharedRows(table, starts, self.words[order], outer[order[begins]])
+
+    def view(self, rule: LinkedRule) -> pa.Table:
+        """The columns of a rule's crossing, with a column of bits that says nothing."""
+        columns = [column(self.table, wire.column(place)) for place in rule.columns]
+        nothing = pa.array(np.zeros(self.table.num_rows, np.int8))
+        names = [*map(wire.column, range(len(columns))), wire.FIRST_BITS]
+        return pa.Table.from_arrays([*columns, nothing], names)
+
+    def piece(self, view: pa.Table) -> Piece:
+        """The rows as a worker of one query has them."""
+        covered: BoolArray = np.zeros(view.num_rows, np.bool_)
+        return Piece(view, self.starts, Frontier(0), 0, covered, view.num_rows)
+
+
+def first_of_equal(keys: IntArray) -> IntArray:
+    """int64[n], the first row with the same keys. keys: int64[k, n]."""
+    order = np.lexsort(keys[::-1])
+    by_keys = keys[:, order]
+    begins = np.flatnonzero(np.append(True, np.any(by_keys[:, 1:] != by_keys[:, :-1], axis=0)))
+    lengths = np.diff(np.append(begins, len(order)))
+    first = np.empty(len(order), np.int64)
+    first[order] = np.repeat(order[begins], lengths)
+    return first
+
+
+def codes_of(values: pa.Array) -> IntArray:
+    """int64[n], alike for equal values as Spark has it, -1 for NULL."""
+    if pa.types.is_floating(values.type):
+        _, codes = np.unique(as_floats(values), return_inverse=True)
+        return np.where(validity(values), codes, -1).astype(np.int64)
+    indices = values.dictionary_encode().indices
+    return np.asarray(indices.fill_null(-1).to_numpy(zero_copy_only=False)).astype(np.int64)

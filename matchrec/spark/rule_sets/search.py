@@ -1,0 +1,166 @@
+"""One rule over some rows: its matches, with what is asked of every match and what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.rule_set import LinkedRule, RuleSet
+from matchrec.engine.matches import Matches, RunFailure, no_matches
+from matchrec.engine.partitions import BoolArray, Frontier, Partitions
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.run.failures import sum_too_large
+from matchrec.errors.run.place import Place
+from matchrec.output.aggregates import SumOverflow
+from matchrec.output.measures import Reader
+from matchrec.output.rows import (
+    OutputRows,
+    matched_rows,
+    one_row_each,
+    output_rows,
+    unmatched_rows,
+)
+from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.expression import End, Navigation, Semantics
+from matchrec.spark import wire
+from matchrec.spark.rule_sets.rows import SharedRows
+from matchrec.spark.rule_sets.schema import VARIABLE, RowKind
+from matchrec.spark.worker.contiguous_runs import ContiguousRuns
+from matchrec.spark.worker.encode import partitions_of
+from matchrec.spark.worker.failures import place_of, run_error
+from matchrec.spark.worker.gather import Gatherer
+
+Columns = dict[str, pa.Array]
+
+FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
+LAST = Navigation(semantics=Semantics.FINAL)
+
+
+class RuleFailure(Exception):  # noqa: N818 -- the worker decides whether it is an error
+    """A rule failed at a row. error: what a user is told."""
+
+    def __init__(self, row: int, error: MatchRecognizeError) -> None:
+        super().__init__(row, error)
+        self.row = row
+        self.error = error
+
+
+@dataclass(frozen=True)
+class RuleSearch:
+    """A rule over the rows of some partitions, which are divided as the rule needs them.
+
+    view: the table of the rule's own columns. slots: of its reads.
+    """
+
+    rule_set: RuleSet
+    rule: LinkedRule
+    slots: tuple[int, ...]
+    rows: SharedRows
+    view: pa.Table
+    partitions: Partitions
+
+    @classmethod
+    def of(
+        cls, rule_set: RuleSet, rule: LinkedRule, slots: tuple[int, ...], rows: SharedRows
+    ) -> RuleSearch:
+        """slots: of the rule. rows: divided as the rule needs them."""
+        view = rows.view(rule)
+        partitions = partitions_of(rule.executable, view, rows.starts)
+        partitions = replace(partitions, satisfied=rows.words)
+        return cls(rule_set, rule, slots, rows, view, partitions)
+
+    def columns(self) -> Iterator[Columns]:
+        """The columns of the workers' rows, in batches. Raises RuleFailure."""
+        try:
+            yield from self.found()
+        except RunFailure as failure:
+            error = run_error(failure, self.place(failure.row))
+            raise RuleFailure(failure.row, error) from failure
+        except SumOverflow as overflow:
+            error = sum_too_large(overflow.type_name, self.place(overflow.row))
+            raise RuleFailure(overflow.row, error) from overflow
+
+    def place(self, row: int) -> Place:
+        """A row, for a message."""
+        piece = self.rows.piece(self.view)
+        return place_of(self.rule.executable, row, piece, self.partitions)
+
+    def found(self) -> Iterator[Columns]:
+        """The same; a failure is as the engine says it."""
+        rows_per_match = self.rule.executable.rows_per_match
+        covered = np.zeros(self.partitions.rows, np.bool_)
+        for matches in self.matches():
+            each = self.reader(matches, one_row_each(matches))
+            if rows_per_match is RowsPerMatch.ONE_ROW:
+                yield self.of_matches(each) | self.reads(each)
+                continue
+            yield self.of_matches(each)
+            yield from self.further_rows(matches, output_rows(matches, rows_per_match))
+            covered |= matched_rows(matches, self.partitions.rows)
+        if rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
+            yield from self.unmatched(covered)
+
+    def matches(self) -> Iterator[Matches]:
+        """The matches, numbered by partitions of the set."""
+        executable = self.rule.executable
+        found = executable.algorithm.search(executable.task, self.partitions)
+        if self.rows.outer is None:
+            return found
+        return ContiguousRuns(self.rows.starts, self.rows.outer).number_matches(found, Frontier(0))
+
+    def unmatched(self, covered: BoolArray) -> Iterator[Columns]:
+        """The rows that no match covers."""
+        yield from self.further_rows(no_matches(), unmatched_rows(covered, self.partitions))
+
+    def further_rows(self, matches: Matches, rows: OutputRows) -> Iterator[Columns]:
+        """The rows of a rule that has others than one for each match."""
+        if rows.count:
+            kind = constant(RowKind.ROW, rows.count)
+            yield {wire.KIND: kind} | self.reads(self.reader(matches, rows))
+
+    def reader(self, matches: Matches, rows: OutputRows) -> Reader:
+        task = self.rule.executable.task
+        return Reader(matches, rows, self.partitions, task.members, len(task.variables))
+
+    def reads(self, reader: Reader) -> Columns:
+        """What the rule reads, by its slots."""
+        executable = self.rule.executable
+        gatherer = Gatherer(executable, self.view, reader)
+        pairs = zip(self.slots, executable.reads, strict=True)
+        return {wire.read(slot): gatherer.column(read) for slot, read in pairs}
+
+    def of_matches(self, reader: Reader) -> Columns:
+        """What is asked of every match."""
+        gatherer, own = Gatherer(self.rule.executable, self.rows.table, reader), self.rule_set
+        keys = {
+            wire.key(i): gatherer.take_values(place, reader.rows.row)
+            for i, place in enumerate(own.keys)
+        }
+        return {
+            wire.KIND: constant(RowKind.MATCH, reader.rows.count),
+            **keys,
+            wire.ROW_NUMBER: pa.array(reader.match_numbers()),
+            wire.FIRST: gatherer.take_values(own.order, reader.positions(FIRST)),
+            wire.LAST: gatherer.take_values(own.order, reader.positions(LAST)),
+            wire.EVENTS: self.events(gatherer, reader),
+        }
+
+    def events(self, gatherer: Gatherer, reader: Reader) -> pa.Array:
+        """For each match the array of its rows, without those of an exclusion."""
+        shown = reader.mask(None) & ~reader.matches.excluded
+        index, offsets = reader.collect(shown, Semantics.FINAL)
+        rows = reader.mapped_rows()[index]
+        places = self.rule_set.events
+        fields = {name: gatherer.take_values(place, rows) for name, place in places.items()}
+        classifiers = reader.matches.classifiers[index].astype(np.int64)
+        fields[VARIABLE] = gatherer.name_variables(classifiers)
+        structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
+
+
+def constant(number: int, count: int) -> pa.Array:
+    """The same number so many times."""
+    return pa.array(np.full(count, number, np.int32))

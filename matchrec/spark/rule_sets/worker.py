@@ -1,0 +1,132 @@
+"""The function that runs a rule set inside Spark's Python workers: rows in, matches out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.rule_set import RuleSet
+from matchrec.errors.run.rule_sets import of_rule
+from matchrec.spark import wire
+from matchrec.spark.rule_sets.packing import word_columns, words_of
+from matchrec.spark.rule_sets.rows import SharedRows
+from matchrec.spark.rule_sets.schema import RowKind
+from matchrec.spark.rule_sets.search import Columns, RuleFailure, RuleSearch, constant
+from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
+
+ROWS_A_BATCH = 1 << 14
+
+
+class OnError(Enum):
+    """What becomes of a rule that fails in a partition.
+
+    RAISE: the query fails. KEEP: the partition has no matches of the rule, but its failure.
+    """
+
+    RAISE = "raise"
+    KEEP = "keep"
+
+
+@dataclass(frozen=True)
+class RuleSetWorker:
+    """Runs all rules over one task's stream of batches.
+
+    slots: of each rule. schema: of the rows that come out. rows_a_call: see `worker.batches`.
+    """
+
+    rule_set: RuleSet
+    slots: tuple[tuple[int, ...], ...]
+    schema: pa.Schema
+    on_error: OnError = OnError.RAISE
+    rows_a_call: int = ROWS_A_CALL
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of rows, rule after rule for each piece."""
+        keys = tuple(map(wire.column, self.rule_set.once))
+        for piece in pieces(batches, None, keys, self.rows_a_call):
+            yield from joined(self.rows_of_piece(piece))
+
+    def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """The rows of all rules, in small batches."""
+        names = word_columns(len(self.rule_set.columns), self.rule_set.conditions)
+        shared = SharedRows(piece.table, piece.starts, words_of(piece.table, tuple(names)))
+        divided: dict[tuple[int, ...], SharedRows] = {(): shared}
+        for number, rule in enumerate(self.rule_set.rules):
+            if rule.equal not in divided:
+                divided[rule.equal] = shared.divide(rule.equal)
+            for columns in self.rows_of_rule(number, shared, divided[rule.equal]):
+                yield self.batch(number, columns)
+
+    def rows_of_rule(
+        self, number: int, shared: SharedRows, rows: SharedRows | None = None
+    ) -> Iterator[Columns]:
+        """The rows of one rule; where failures are kept, those of the partitions without one.
+
+        rows: the same as the rule divides them, if that is known.
+        """
+        rule = self.rule_set.rules[number]
+        if rows is None:
+            rows = shared.divide(rule.equal) if rule.equal else shared
+        found = RuleSearch.of(self.rule_set, rule, self.slots[number], rows).columns()
+        try:
+            yield from found if self.on_error is OnError.RAISE else list(found)
+        except RuleFailure as failure:
+            if self.on_error is OnError.RAISE:
+                raise of_rule(rule.name, failure.error) from failure
+            yield from self.rows_without(number, shared, failure)
+
+    def rows_without(
+        self, number: int, shared: SharedRows, failure: RuleFailure
+    ) -> Iterator[Columns]:
+        """The rows of a rule in all partitions but that of a failure, and the failure itself."""
+        failed = int(np.searchsorted(shared.starts, failure.row, side="right")) - 1
+        row = pa.array([int(shared.starts[failed])])
+        keys = {
+            wire.key(i): shared.table.column(wire.column(place)).take(row).combine_chunks()
+            for i, place in enumerate(self.rule_set.keys)
+        }
+        message = pa.array([str(failure.error)], pa.string())
+        yield {wire.KIND: constant(RowKind.FAILURE, 1), **keys, wire.MESSAGE: message}
+        for first, last in ((0, failed), (failed + 1, len(shared.starts) - 1)):
+            if first < last:
+                yield from self.rows_of_rule(number, shared.between(first, last))
+
+    def batch(self, number: int, columns: Columns) -> pa.RecordBatch:
+        """A batch with all columns, those that are not given NULL."""
+        count = len(columns[wire.KIND])
+        given = {wire.RULE: constant(number, count)} | columns
+        arrays = [
+            cast(given[field.name], field.type)
+            if field.name in given
+            else pa.nulls(count, field.type)
+            for field in self.schema
+        ]
+        return pa.RecordBatch.from_arrays(arrays, names=self.schema.names)
+
+
+def cast(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The values as a type that differs at most in the names and marks of its parts."""
+    return values if values.type == kind else values.cast(kind)
+
+
+def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows in larger batches."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= ROWS_A_BATCH:
+            yield from together(waiting)
+            waiting, rows = [], 0
+    yield from together(waiting)
+
+
+def together(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """One batch of several; none of none."""
+    if batches:
+        yield from pa.Table.from_batches(batches).combine_chunks().to_batches()

@@ -1,0 +1,171 @@
+"""Matches of rows in a row over a stream: the new events of a key in, what is decided out.
+
+Events wait until the watermark has passed them; then they are put in order and searched, with the
+open row after them. The rows from the first undecided starting row on are kept, and those before it
+that conditions and measures look back on. A window ends when the watermark passes its end, for
+which an event-time timer is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.executable import Executable
+from matchrec.compile.lookaround import Lookaround
+from matchrec.engine.compiled import compile_task
+from matchrec.engine.incremental.open_row import ask_open_row, before_open_row, with_open_row
+from matchrec.engine.matches import Matches
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
+from matchrec.output.reads import ReadMatchNumber
+from matchrec.spark.streaming.arrival import Arrived, Order, arrange, times
+from matchrec.spark.streaming.group import FOREVER, Group, wake, window_bounds
+from matchrec.spark.streaming.memory import Arrays, Memory, dump, load
+from matchrec.spark.worker.batches import Piece
+from matchrec.spark.worker.encode import partitions_of
+from matchrec.spark.worker.match import Worker
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The search of a key between two micro-batches, over the rows that are kept.
+
+    start: the first undecided starting row. number: how many matches were found. covered: bool[n],
+    rows that a match contains, or that have come out.
+    """
+
+    start: int
+    number: int
+    covered: BoolArray
+
+    def arrays(self) -> Arrays:
+        """It as plain arrays by name."""
+        return {"counts": np.array([self.start, self.number], np.int64), "covered": self.covered}
+
+    @staticmethod
+    def of(arrays: Arrays) -> Begun:
+        """What `arrays` has taken apart."""
+        start, number = arrays["counts"].tolist()
+        return Begun(start, number, arrays["covered"])
+
+
+NOTHING = Begun(0, 0, np.zeros(0, np.bool_))
+
+
+@dataclass(frozen=True)
+class OpenWorker(Worker):
+    """Searches pieces that end with an open row."""
+
+    def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
+        return before_open_row(super().find_matches(partitions, piece), piece.frontier)
+
+
+@dataclass(frozen=True)
+class KeyedContiguous:
+    """Runs an executable of contiguous matches over the events of one key. Picklable.
+
+    schema, orders, query: see `Keyed`.
+    """
+
+    executable: Executable
+    schema: pa.Schema
+    orders: tuple[Order, ...]
+    query: str
+
+    def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
+        """The output rows of what is decided now; the state is kept in the group."""
+        memory = self.memory(group)
+        begun, watermark = Begun.of(memory.arrays), group.getCurrentWatermarkMs() * 1000
+        arrived = arrange(memory, len(begun.covered), new, self.orders, watermark)
+        rows = Rows.of(self, begun, arrived, watermark)
+        yield from self.worker.match_partitions(rows.piece, rows.partitions)
+        self.keep(rows, arrived, group)
+
+    @cached_property
+    def worker(self) -> Worker:
+        """What searches; conditions hold on the open row."""
+        task = ask_open_row(self.executable.task, len(self.executable.crossing.integers))
+        return OpenWorker(replace(self.executable, task=task))
+
+    @cached_property
+    def lookaround(self) -> Lookaround:
+        """How many rows beside a match are read, at least the one before it where that is asked
+        for by `^`.
+        """
+        found = self.executable.lookaround
+        assert found is not None
+        anchored = int(self.executable.task.pattern.has_anchors)
+        return replace(found, before=max(found.before, anchored))
+
+    @cached_property
+    def counts(self) -> bool:
+        """Whether the number of matches is asked for."""
+        executable = self.executable
+        compiled = compile_task(executable.task, len(executable.crossing.integers))
+        return ReadMatchNumber() in executable.reads or compiled.counts_matches
+
+    def memory(self, group: Group) -> Memory:
+        """What is known of a key."""
+        if group.exists:
+            return load(group.get[0], self.query)
+        return Memory(None, NOTHING.arrays(), self.schema.empty_table())
+
+    def keep(self, rows: Rows, arrived: Arrived, group: Group) -> None:
+        """Store what is needed further on, and ask to be called when something may end."""
+        frontier = rows.piece.frontier
+        gone = max(0, frontier.start - self.lookaround.before)
+        kept = arrived.known.slice(gone)
+        covered = rows.piece.covered[gone : arrived.known.num_rows]
+        left = pa.concat_tables([kept, arrived.later]).combine_chunks()
+        if not (left.num_rows or self.counts):
+            if group.exists:
+                group.remove()
+            return
+        begun = Begun(frontier.start - gone, frontier.number, covered)
+        group.update((dump(Memory(arrived.passed, begun.arrays(), left), self.query),))
+        ends = [*times(arrived.later)[:1].tolist(), *rows.bounds[frontier.start :][:1].tolist()]
+        next_end = min((end for end in ends if end > rows.watermark), default=FOREVER)
+        wake(group, next_end, rows.watermark)  # what has ended and is undecided waits for a row
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The known events of a key in one micro-batch as what is searched, with the open row.
+
+    bounds: when the windows end that begin with a row, in microseconds.
+    """
+
+    piece: Piece
+    partitions: Partitions
+    bounds: IntArray
+    watermark: int
+
+    @staticmethod
+    def of(keyed: KeyedContiguous, begun: Begun, arrived: Arrived, watermark: int) -> Rows:
+        """begun: the search so far, over the first of the known rows."""
+        executable, known = keyed.executable, arrived.known
+        count = known.num_rows
+        table = with_blank_row(known)
+        frontier = Frontier(begun.start, begun.number)
+        starts = np.array([0, count + 1], np.int64)
+        found = partitions_of(executable, table, starts, frontier)
+        bounds = window_bounds(executable, known)
+        open_row = max(0, count - keyed.lookaround.after)
+        may_grow = np.append(bounds > watermark, False)
+        if found.window_end is not None:
+            may_grow &= found.window_end >= count
+        partitions = with_open_row(found, frontier, open_row, may_grow)
+        covered = np.zeros(count + 1, np.bool_)
+        covered[: len(begun.covered)] = begun.covered
+        piece = Piece(table, starts, frontier, None, covered, arrived.new)
+        return Rows(piece, partitions, bounds, watermark)
+
+
+def with_blank_row(rows: pa.Table) -> pa.Table:
+    """The rows and one more, of NULLs."""
+    blank = [pa.nulls(1, kind) for kind in rows.schema.types]
+    return pa.concat_tables([rows, pa.table(blank, rows.schema)]).combine_chunks()

@@ -1,0 +1,287 @@
+"""Runs that time out or are unfinished: answers by hand, engines against the reference."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from matchrec.engine.choose import choose
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.interface import Task
+from matchrec.engine.matches import Matches, RunFailure
+from matchrec.engine.partial.search import WithPartial
+from matchrec.engine.partitions import Partitions
+from matchrec.nfa import places
+from matchrec.plan.clauses import (
+    AfterMatchSkip,
+    EventSelection,
+    MatchOutput,
+    PartialMatches,
+    SkipTo,
+)
+from matchrec.plan.pattern import show
+from tests.generators.selection import cases, general
+from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
+from tests.quick.scale import examples
+from tests.references.event_selection import SelectionQuery
+from tests.references.matcher import Failure, May, Word, Words, find_all
+from tests.references.partial import (
+    TIMED_OUT,
+    UNFINISHED,
+    Asked,
+    Mapped,
+    rows_left,
+    run_of,
+    selected_runs,
+)
+from tests.tasks.contiguous import Query, Rows, may_of, query, words
+from tests.tasks.selection import NEXT, WindowedRows, is_deterministic, task
+
+EXAMPLES = examples(100)
+KINDS = {places.TIMED_OUT: TIMED_OUT, places.UNFINISHED: UNFINISHED, places.A_MATCH: "match"}
+SHOWN = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
+BY_TIME, BY_END, BY_BOTH = SHOWN
+SMALL_ROOM = Room(rows=3, matches=2, memory=1)
+
+Outcome = list[tuple[int, str, Mapped]] | tuple[str, int]
+
+random_examples = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+def run_engine(name: str, room: Room, task: Task, partitions: Partitions) -> Outcome:
+    """First row over all partitions, kind and rows of each match and run, sorted."""
+    asked = replace(task, windowed=partitions.window_end is not None)
+    algorithm = choose(asked, name)[0]
+    if isinstance(algorithm, WithPartial):
+        algorithm = replace(algorithm, room=room)
+    try:
+        chunks = list(algorithm.search(asked, partitions))
+    except RunFailure as failure:
+        return failure.kind.name, failure.row
+    return sorted(one for chunk in chunks for one in listed(chunk, task.variables))
+
+
+def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, str, Mapped]]:
+    assert matches.kind is not None
+    found = []
+    for i, start in enumerate(matches.start.tolist()):
+        begin, end = matches.offsets[i : i + 2]
+        variables = (names[v] for v in matches.classifiers[begin:end])
+        rows = range(start, start + int(end - begin))
+        if matches.rows is not None:
+            rows = matches.rows[begin:end].tolist()
+        run = tuple(zip(rows, variables, strict=True))
+        found.append((start, KINDS[int(matches.kind[i])], run))
+        assert (matches.number[i] < 0) == (matches.kind[i] != places.A_MATCH)
+    return found
+
+
+def moved(rows: Mapped, offset: int) -> Mapped:
+    return tuple((row + offset, variable) for row, variable in rows)
+
+
+def run_reference(query: Query, rows: Rows, partial: PartialMatches) -> Outcome:
+    parts = [part_of(query, rows, number) for number in range(len(rows.words))]
+    found: list[tuple[int, str, Mapped]] = []
+    matched, offset = [], 0
+    try:
+        for part, offset in zip(parts, rows.offsets, strict=False):  # noqa: B007
+            matched.append(list(part.matches()))
+        for part, of_part, offset in zip(parts, matched, rows.offsets, strict=False):
+            found += ((start + offset, "match", moved(one, offset)) for start, one in of_part)
+            runs = part.runs(of_part, partial)
+            found += ((start + offset, kind, moved(one, offset)) for start, kind, one in runs)
+    except Failure as failure:
+        return failure.kind, offset + failure.row
+    return sorted(found)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One partition as the reference matcher sees it. Its methods raise Failure."""
+
+    query: Query
+    may: May
+    window_end: tuple[int, ...]
+
+    def matches(self) -> Iterator[tuple[int, Mapped]]:
+        query, size = self.query, len(self.window_end)
+        longest = query.output is MatchOutput.LONGEST
+        skip, members = query.after_match, query.members
+        for one in find_all(query.pattern, size, self.may, skip, members, longest):
+            yield one.start, mapped(one.start, one.word)
+
+    def runs(
+        self, matches: list[tuple[int, Mapped]], partial: PartialMatches
+    ) -> Iterator[tuple[int, str, Mapped]]:
+        size = len(self.window_end)
+        left = rows_left(size, matches, self.query.after_match, self.query.members)
+        return Asked(size, self.window_end, partial).runs(left, self.begun)
+
+    def begun(self, start: int, number: int) -> Iterator[Mapped]:
+        words = Words(len(self.window_end), start, self.may, number)
+        run = run_of(words, self.query.pattern, self.window_end[start])
+        if run is not None:
+            yield mapped(start, run)
+
+
+def part_of(query: Query, rows: Rows, number: int) -> Part:
+    size = len(rows.words[number])
+    ends = rows.window_end[number] if rows.window_end else (size,) * size
+    return Part(query, may_of(query, rows, number), ends)
+
+
+def mapped(start: int, word: Word) -> Mapped:
+    return tuple((start + i, name) for i, (name, _) in enumerate(word))
+
+
+def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
+    expected = run_reference(query, rows, partial)
+    asked = replace(query.task(), partial=partial)
+    partitions = rows.partitions(query.variables)
+    names = ("backtracking", "breadth_first")
+    if query.output is MatchOutput.LONGEST and not asked.looks_only_at_data:
+        names = names[1:]
+    for name, room in itertools.product(names, (Room(), SMALL_ROOM)):
+        found = run_engine(name, room, asked, partitions)
+        assert found == expected, (name, room, show(query.pattern))
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "ends", "partial", "expected"),
+    [
+        # the row at which the window of row 0 ends is row 2
+        ("A B", "A - A", (1, 2, 3), BY_TIME, "timed out A0, timed out A2"),
+        ("A B C", "A B C", (2, 3, 3), BY_TIME, "timed out A0 B1"),
+        ("A B C", "A - -", (2, 3, 3), BY_TIME, ""),  # ended by a row, not by time
+        ("A B*", "A B B", (2, 3, 3), BY_TIME, "match A0 B1"),  # a match needs no more rows
+        # each starting row has a run of its own
+        ("A+ B", "A A A", (2, 3, 3), BY_TIME, "timed out A0 A1, timed out A1 A2, timed out A2"),
+        # the most preferred of several
+        ("(A | B)+ C", "AB AB", (2, 2), BY_TIME, "timed out A0 A1, timed out A1"),
+        ("(A | B)+? C", "AB AB", (2, 2), BY_TIME, "timed out A0 A1, timed out A1"),
+        ("(A B | A A) C", "A AB", (2, 2), BY_TIME, "timed out A0 B1, timed out A1"),
+        # rows of a match begin nothing
+        ("A B", "A B A -", (2, 2, 3, 4), BY_TIME, "match A0 B1, timed out A2"),
+        # no way on: the end cannot come before another row, nor the beginning after one
+        ("A $ B", "A", (1,), BY_TIME, ""),
+        ("A ^ B", "A", (1,), BY_TIME, ""),
+        ("A (B ^ C | D)", "A", (1,), BY_TIME, "timed out A0"),
+        ("A (B ^ C | D)", "A B", (2, 2), BY_TIME, ""),
+        ("A B $", "A -", (1, 2), BY_TIME, "timed out A0"),
+        ("A+ $", "A A -", (2, 3, 3), BY_TIME, "timed out A0 A1"),
+        # at the partition's end
+        ("A+ B", "A A A", (3, 3, 3), BY_END, "unfinished A0 A1 A2"),
+        ("A+ B", "A A A", (2, 3, 3), BY_END, "unfinished A1 A2"),
+        ("A+ B", "A A A", (2, 3, 3), BY_BOTH, "timed out A0 A1, unfinished A1 A2"),
+        ("A+ B", "A A A", (), BY_END, "unfinished A0 A1 A2"),
+        ("A+ B", "A B A A", (), BY_END, "match A0 B1, unfinished A2 A3"),
+        ("A+ B | C", "A C", (), BY_END, "match C1"),
+        ("A X* B | C", "A CX", (), BY_END, "unfinished A0 X1, match C1"),
+        # a row without a time is in no window
+        ("A B", "A A", (0, 1), BY_TIME, ""),
+    ],
+)
+def test_by_hand(
+    text: str, rows: str, ends: tuple[int, ...], partial: PartialMatches, expected: str
+) -> None:
+    whole = replace(words(rows), window_end=(ends,) if ends else None)
+    found = run_reference(query(text), whole, partial)
+    assert isinstance(found, list)
+    written = [f"{kind} {' '.join(f'{name}{row}' for row, name in run)}" for _, kind, run in found]
+    assert written == (expected.split(", ") if expected else [])
+    assert_agreement(query(text), whole, partial)
+
+
+@random_examples
+@given(st.data())
+def test_random_patterns(data: st.DataObject) -> None:
+    asked = data.draw(queries())
+    if data.draw(st.booleans()):
+        asked = replace(asked, output=MatchOutput.LONGEST)
+    rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
+    partial = data.draw(st.sampled_from(SHOWN))
+    if partial.timed_out or data.draw(st.booleans()):
+        rows = data.draw(windowed(rows))
+    assert_agreement(asked, rows, partial)
+
+
+@random_examples
+@given(st.data())
+def test_random_conditions_that_depend_on_the_run(data: st.DataObject) -> None:
+    asked, rows = data.draw(run_dependent())
+    assert_agreement(asked, data.draw(windowed(rows)), data.draw(st.sampled_from(SHOWN)))
+
+
+@pytest.mark.parametrize("depends_on_run", [False, True])
+@pytest.mark.parametrize("output", [MatchOutput.PREFERRED, MatchOutput.ALL])
+@pytest.mark.parametrize("selection", EventSelection)
+def test_random_event_selection(
+    selection: EventSelection, output: MatchOutput, depends_on_run: bool
+) -> None:
+    shapes = general()
+    if selection is NEXT:
+        shapes = shapes.filter(lambda shape: is_deterministic(shape.pattern))
+
+    @settings(random_examples, max_examples=max(EXAMPLES // 4, 1))
+    @given(
+        cases(
+            shapes=shapes,
+            selection=selection,
+            output=output,
+            depends_on_run=depends_on_run,
+            most_rows=5,
+        ),
+        st.sampled_from(SHOWN),
+    )
+    def run(case: tuple[SelectionQuery, WindowedRows], partial: PartialMatches) -> None:
+        asked, rows = case
+        asked = replace(asked, absences=(), closing=None)
+        partial = BY_TIME if output is MatchOutput.ALL else partial
+        expected = selected_reference(asked, rows, partial)
+        for name in ("backtracking", "breadth_first"):
+            for room in (Room(), SMALL_ROOM):
+                planned = replace(task(asked), partial=partial)
+                found = run_engine(name, room, planned, rows.partitions(planned.variables))
+                assert found == expected, (name, room, show(asked.pattern))
+
+    run()
+
+
+def selected_reference(
+    query: SelectionQuery, rows: WindowedRows, partial: PartialMatches
+) -> Outcome:
+    parts = list(zip(rows.seen_by(query), rows.offsets, strict=False))
+    found: list[tuple[int, str, Mapped]] = []
+    offset = 0
+    try:
+        for part, offset in parts:
+            found += (
+                (start + offset, "match", moved(one, offset)) for start, one in part.matches()
+            )
+        for part, offset in parts:
+            runs = selected_runs(part, partial)
+            found += ((start + offset, kind, moved(one, offset)) for start, kind, one in runs)
+    except Failure as failure:
+        return failure.kind, failure.row + offset
+    return sorted(found)
+
+
+@pytest.mark.parametrize("to", [SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW])
+def test_rows_that_a_match_skips_begin_nothing(to: SkipTo) -> None:
+    """A0 A1 B2 is a match; A1 begins a run that times out only where the search goes on there."""
+    asked = replace(query("A A B | A B C"), after_match=AfterMatchSkip(to))
+    rows = replace(words("A A B"), window_end=((3, 3, 3),))
+    assert_agreement(asked, rows, BY_TIME)
+    found = run_reference(asked, rows, BY_TIME)
+    assert len(found) == (2 if to is SkipTo.NEXT_ROW else 1)

@@ -1,0 +1,87 @@
+"""Random clauses as one rule set: each rule's rows and failures against an oracle in plain Python.
+
+A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_rule_sets.py
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial, reduce
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+
+import matchrec
+from matchrec.spark.rule_sets import build
+from matchrec.spark.rule_sets.worker import RuleSetWorker
+from tests.generators.queries import Batch, Order, Query, random_batch
+from tests.properties.test_queries import (
+    INTERPRETED,
+    answers,
+    counted,
+    expected_rows,
+    settings,
+    table,
+)
+from tests.quick.scale import SEED, examples
+from tests.references.queries import Answer
+
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+
+EXAMPLES = examples(48)
+RULES = min(24, EXAMPLES)
+ENGINES = ("backtracking", "breadth_first")
+
+
+def ascending(batch: Batch) -> Batch:
+    """The batch in an order that a rule set can have."""
+    return replace(batch, order=tuple(Order(one.column) for one in batch.order))
+
+
+def clause(batch: Batch, query: Query) -> str:
+    """The text of a query's clause from its measures on."""
+    text = batch.text(query, "t")
+    return text[text.index("MEASURES") : text.rindex(") AS r")]
+
+
+def rows_by_rule(found: matchrec.RuleMatches) -> dict[str, list[tuple[str | None, ...]]]:
+    """All rows as text, in one job."""
+    frames = []
+    for name in found.rules:
+        frame = found.rule(name)
+        texts = ", ".join(f"CAST({column} AS STRING)" for column in frame.columns)
+        frames.append(frame.selectExpr(f"'{name}' AS rule", f"array({texts}) AS texts"))
+    rows: dict[str, list[tuple[str | None, ...]]] = {name: [] for name in found.rules}
+    for row in reduce(DataFrame.unionAll, frames).collect():
+        rows[row.rule].append(tuple(row.texts))
+    return rows
+
+
+def failed_partitions(rows: list[Row], name: str) -> Counter[tuple[Any, ...]]:
+    """The keys of the partitions in which a rule failed."""
+    return Counter(tuple(row)[1:-1] for row in rows if row.rule == name)
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // RULES)))
+def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    batch = ascending(random_batch(SEED + 700_000 + seed, RULES))
+    oracle: dict[str, tuple[Query, Answer]] = {
+        f"rule {number}": pair for number, pair in enumerate(answers(batch).items())
+    }
+    rules = {name: clause(batch, query) for name, (query, _) in oracle.items()}
+    streams = {"order_by": [one.column for one in batch.order], "partition_by": batch.by}
+    few = partial(RuleSetWorker, rows_a_call=(3, 1 << 17)[seed % 2])
+    monkeypatch.setattr(build, "RuleSetWorker", few)
+    with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
+        events = spark.table("random_rules")
+        engine = ENGINES[seed % 2]
+        found = matchrec.match_all(events, rules, **streams, on_error="keep", engine=engine).cache()
+        rows, errors = rows_by_rule(found), found.errors.collect()
+        found.unpersist()
+    for name, (query, expected) in oracle.items():
+        assert counted(batch, query, rows[name]) == expected_rows(batch, query, expected), name
+        assert failed_partitions(errors, name) == Counter(list(expected.failures)), name

@@ -1,0 +1,73 @@
+"""Random whole queries over streams: what has come out is what the oracle says of the rows so far.
+
+A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_streams.py
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from pyspark.sql import SparkSession
+
+from matchrec.conditions.row_column import row_column
+from matchrec.conditions.split import Scope
+from matchrec.spark import wire
+from matchrec.spark.streaming.arrival import Order
+from tests.generators.queries import Batch, Query, random_streams
+from tests.properties.test_queries import (
+    ENGINES,
+    INTERPRETED,
+    answers,
+    counted,
+    partitions_without,
+    settings,
+    table,
+    text_of,
+)
+from tests.quick.scale import SEED, examples
+from tests.references.queries import partition_rows
+from tests.tasks.query_batches import QueryBatch
+from tests.tasks.query_streams import StreamRun
+
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+
+STREAMS = examples(480)
+QUERIES = 12  # of ten streams each
+TIME, NUMBER = row_column("`t`"), row_column("`n`")
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, STREAMS // (10 * QUERIES))))
+def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int) -> None:
+    batch = random_streams(seed, QUERIES)
+    found = answers(batch)
+    texts = {query: batch.text(query, "random_rows") for query in found}
+    further = Order(wire.further_order(0), batch.order[1].descending)
+    with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
+        queries = QueryBatch(spark, "random_rows", list(texts.values()), Scope.ROW)
+        linked = queries.link(ENGINES[seed % 2])
+        assert queries.refused == {}
+        prepared = queries.prepared(linked.values(), (TIME, NUMBER, row_column("`k`")))
+        runs = [
+            StreamRun(linked[text], prepared, partitions, 1, TIME, NUMBER, further, seed)
+            for query, text in texts.items()
+            for partitions in (partitions_without(found[query], batch, prepared),)
+        ]
+        results = queries.answers(runs)
+    for query, run, result in zip(found, runs, results, strict=True):
+        assert counted(batch, query, result) == expected(batch, query, run), texts[query]
+
+
+def expected(batch: Batch, query: Query, run: StreamRun) -> Counter[tuple[str | None, ...]]:
+    """The rows of the oracle up to the first undecided starting row of each partition."""
+    keys = run.prepared.columns[row_column("`k`")].filter(run.prepared.starts)
+    rows = []
+    partitions = batch.partitions()
+    for number, decided in run.decided.items():
+        partition = partitions[(keys[number].as_py(),)]
+        rows += partition_rows(batch, query, partition, decided)
+        if query.window is not None and not run.executable.lookaround.after:
+            assert decided == len(partition), "each window has ended"
+    found = counted(batch, query, [tuple(map(text_of, row)) for row in rows])
+    assert isinstance(found, Counter)
+    return found

@@ -1,0 +1,205 @@
+"""MATCH_RECOGNIZE over streams in Spark; in pieces without it see `properties/test_streams.py`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from tests.quick.scale import examples
+from tests.spark.test_streaming import Event, Feed, events_of, pieces_of
+from tests.tasks.stream_pieces import Group, Streamed, times
+
+RISES = """
+    SELECT upper(k) AS key, r.* FROM {events} MATCH_RECOGNIZE (
+        PARTITION BY k ORDER BY ts, x DESC
+        MEASURES MATCH_NUMBER() AS m, CLASSIFIER() AS c, FIRST(A.x) AS first_x, sum(B.x) AS total,
+            PREV(x) AS before, FINAL LAST(ts) AS last
+        ALL ROWS PER MATCH WITH UNMATCHED ROWS AFTER MATCH SKIP TO NEXT ROW
+        PATTERN (A B* C?) WITHIN INTERVAL 20 SECONDS
+        DEFINE A AS v = 'a', B AS x > PREV(x), C AS x < avg(B.x)
+    ) AS r WHERE v <> 'z'
+"""
+LONGEST = """
+    SELECT m.first + 1 AS later, m.* FROM {events} MATCH_RECOGNIZE (
+        ORDER BY ts, x MEASURES FIRST(x) AS first, count(*) AS n, LAST(v) AS v
+        AFTER MATCH SKIP TO LAST B
+        PATTERN (A B{1,3}) DEFINE A AS v = 'a', B AS v IN ('a', 'b') AND x >= PREV(x)
+    ) AS m WHERE n < 4
+"""
+PAIRS = """
+    SELECT * FROM {events} MATCH_RECOGNIZE (
+        PARTITION BY k ORDER BY ts MEASURES A.x AS a, B.x AS b
+        PATTERN (A B) SKIP TILL ANY MATCH ALL MATCHES WITHIN INTERVAL 9 SECONDS
+        DEFINE A AS v = 'a', B AS v = 'b' AND x > A.x
+    )
+"""
+
+
+def query_of(text: str) -> Callable[[DataFrame], DataFrame]:
+    return lambda events: matchrec.sql(events.sparkSession, text, events=events)
+
+
+@pytest.fixture
+def feed(spark: SparkSession, tmp_path: Path) -> Feed:
+    return Feed(spark, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_clause_goes_on_from_its_checkpoint(feed: Feed) -> None:
+    """Rows out of order, one that is late, a match and a window that are open when it stops."""
+    query = query_of(RISES)
+    feed.put(
+        [("p", 1, "a", 1), ("q", 2, "a", 5), ("p", 5, "b", 2)],
+        [("p", 12, "b", 9), ("p", 9, "a", 4), ("q", 10, "b", 6)],
+    )
+    assert feed.run(query) == 0
+    early, late = feed.rows(), ("p", 3, "late", 7)
+    feed.put([("p", 14, "b", 8), ("q", 40, "a", 0), late], [("p", 200, "z", 0), ("q", 200, "z", 0)])
+    feed.put([("p", 400, "z", 0)])
+    assert feed.run(query) == 1
+    assert set(early) < set(feed.rows())
+    assert feed.rows() == feed.at_once(query, [late])
+
+
+class Broken(Exception):  # noqa: N818
+    """What a sink fails with."""
+
+
+def run_brokenly(feed: Feed, query: Callable[[DataFrame], DataFrame], random: Random) -> None:
+    """Run the query until all is done, with a sink that fails after or before it has written."""
+    stream = feed.spark.readStream.schema("k string, ts timestamp, v string, x int")
+    events = stream.option("maxFilesPerTrigger", 1).json(str(feed.source))
+    frame = query(events.withWatermark("ts", "5 seconds"))
+
+    def write(rows: DataFrame, batch: int) -> None:
+        fails = random.random() < 0.4
+        if fails and random.random() < 0.5:
+            rows.count()
+            raise Broken
+        rows.write.mode("overwrite").parquet(f"{feed.result}/batch={batch}")
+        if fails:
+            raise Broken
+
+    for _ in range(60):
+        writer = frame.writeStream.foreachBatch(write).trigger(availableNow=True)
+        started = writer.option("checkpointLocation", feed.checkpoint).start()
+        try:
+            started.awaitTermination()
+        except StreamingQueryException as error:
+            if "Broken" not in str(error):
+                raise
+            continue
+        return
+    raise AssertionError("it never comes to an end")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(examples(1)))
+def test_nothing_is_lost_or_doubled_by_failures(feed: Feed, seed: int) -> None:
+    random = Random(seed)
+    query = query_of((RISES, PAIRS, LONGEST)[seed % 3])
+    second = 100
+    for _ in range(4):
+        events: list[Event] = []
+        for _ in range(random.randint(1, 6)):
+            second += random.choice((0, 1, 1, 3))
+            early = second - random.choice((0, 0, 2, 4))
+            events.append((random.choice("pq"), early, random.choice("aabbc"), random.randrange(9)))
+        feed.put(events)
+        second += 2
+    feed.put([("p", 900, "z", 0), ("q", 900, "z", 0)], [("p", 1800, "z", 0)])
+    run_brokenly(feed, query, random)
+    written = feed.spark.read.parquet(str(feed.result)).drop("batch")
+    assert sorted(map(repr, written.collect())) == feed.at_once(query)
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        "B AS count(DISTINCT B.x) < 4 AND coalesce(stddev(B.x), 0) < 2, C AS listagg(B.v, '') > v",
+        "B AS max(B.v) > v OR levenshtein(v, LAST(A.v)) = 1, C AS sum(B.x) > NEXT(x)",
+        "B AS MATCH_NUMBER() < 3 AND x > 0, C AS sum(DISTINCT x) > 9",
+    ],
+)
+def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, conditions: str) -> None:
+    """Rows of a last key value end what NEXT waits for."""
+    rnd = Random(3)
+    rows = [
+        (key, second, rnd.choice("abcd"), rnd.randrange(5))
+        for key in range(8)
+        for second in [*sorted(rnd.choices(range(100, 125), k=12)), 900]
+    ]
+    clause = f"""PARTITION BY k ORDER BY ts, x, v MEASURES FIRST(ts) AS first, count(*) AS n,
+        collect_list(B.x) AS xs, MATCH_NUMBER() AS m AFTER MATCH SKIP TO NEXT ROW
+        PATTERN (A B+ C) WITHIN INTERVAL 9 SECONDS DEFINE A AS v <> 'd', {conditions}"""
+    events = events_of(spark, rows)
+    streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
+    matches = 0
+    for frame in streamed.by_key:
+        expected = sorted(map(repr, streamed.at_once(frame)))
+        found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
+        assert sorted(map(repr, found)) == expected
+        matches += len(expected)
+    assert matches
+
+
+def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
+    clause = """PARTITION BY k ORDER BY ts MEASURES count(*) AS n PATTERN (A B* C)
+        WITHIN INTERVAL 20 SECONDS DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c'"""
+    rows = [("p", 100 + i, "abbb"[i % 4], i) for i in range(600)]
+    events = events_of(spark, rows)
+    streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
+    (frame,) = streamed.by_key
+    group, sizes = Group(), []
+    for begin in range(0, 600, 10):
+        list(streamed.batch(frame[begin : begin + 10], group))
+        group.watermark = (begin + 100) * 1000
+        sizes.append(group.bytes)
+    assert max(sizes[30:]) <= max(sizes[:30]) < 10_000
+    group.watermark += 100_000
+    list(streamed.batch(frame[:0], group))
+    assert group.timer is None
+    assert not group.exists, "a partition that waits for nothing is forgotten"
+
+
+def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
+    rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    clause = (
+        "ORDER BY timestamp MEASURES count(*) AS n PATTERN ({}) {} DEFINE UP AS value > PREV(value)"
+    )
+
+    def kept(pattern: str, within: str = "") -> str:
+        text = f"SELECT * FROM {{rate}} MATCH_RECOGNIZE ({clause.format(pattern, within)})"
+        return str(matchrec.explain(spark, text, rate=rate)).partition("\nstream\n")[2]
+
+    assert "at most 4 rows" in kept("UP{4}")
+    assert "from the first undecided starting row on, and 1 before it" in kept("UP+")
+    assert "ends when the watermark passes its end" in kept("UP+", "WITHIN INTERVAL 1 MINUTE")
+    with pytest.warns(matchrec.UnboundedStateWarning, match="line 1, column 52"):
+        matchrec.match_recognize(rate, clause.format("UP+", ""))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert matchrec.match_recognize(rate, clause.format("UP{4}", "")).isStreaming
+
+
+def test_an_installed_session_streams(spark: SparkSession) -> None:
+    rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    rate.createOrReplaceTempView("rate_of_stream")
+    matchrec.install(spark)
+    try:
+        found = spark.sql("""
+            SELECT word, n + 1 AS more FROM rate_of_stream MATCH_RECOGNIZE (
+                ORDER BY timestamp MEASURES LAST(value) AS n PATTERN (A B) DEFINE B AS value > 1)
+            JOIN VALUES (3, 'three') AS words(number, word) ON n = number WHERE n < 9""")
+    finally:
+        matchrec.uninstall(spark)
+        spark.catalog.dropTempView("rate_of_stream")
+    assert found.isStreaming
+    assert found.dtypes == [("word", "string"), ("more", "bigint")]

@@ -1,0 +1,79 @@
+"""NOT of a Pattern, and what `convert` makes of it in SQL, find the same matches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec import Pattern
+from tests.cases.pattern_notation import NAMES, SCHEMA, built, read_event
+from tests.generators.patterns import random_question, random_stream
+from tests.quick.scale import SEED, examples, some_of
+
+PATTERNS = (
+    "begin(a).not_next(c).next(b)",
+    'begin(a).not_next("c").where("is_c AND x >= last(a.x)").next(b).times(2).consecutive()',
+    "begin(d).next(a).not_next(c).not_next(d2).next(b)",
+    "begin(a).not_followed_by(c).followed_by(b)",
+    'begin(a).followed_by(d).not_followed_by("c").where("is_c AND x > a.x").followed_by(b)',
+    "begin(a).not_followed_by(c).not_followed_by(d).followed_by_any(b)",
+    "begin(a).not_followed_by(c).within(3)",
+    "begin(a).followed_by(b).not_followed_by(c).within(4)",
+    "begin(a).followed_by_any(b).not_followed_by(c).not_followed_by(d).within(4)",
+)
+
+
+def random_patterns(count: int) -> Iterator[Pattern]:
+    """Random patterns with a NOT that SQL can say."""
+    number = SEED
+    while count:
+        calls = random_question(Random(number)).calls
+        number += 1
+        if "not_" in calls:
+            pattern = built(calls, Pattern)
+            try:
+                matchrec.convert(pattern, order_by="n")
+            except matchrec.MatchRecognizeUnsupportedError:
+                continue
+            count -= 1
+            yield pattern
+
+
+@pytest.fixture(scope="module")
+def streams(spark: SparkSession) -> DataFrame:
+    random = Random(SEED)
+    events = [
+        {**read_event(word, number), "p": str(stream)}
+        for stream in range(40)
+        for number, word in enumerate(random_stream(random), 1)
+    ]
+    rows = [tuple(event[name] for name in NAMES) for event in events]
+    frame = spark.createDataFrame(rows, SCHEMA)
+    frame.createOrReplaceTempView("streams")
+    return frame
+
+
+def times(frame: DataFrame) -> Counter[tuple[str, int, int]]:
+    return Counter(map(tuple, frame.select("p", "start_time", "end_time").collect()))
+
+
+def assert_same(streams: DataFrame, pattern: Pattern) -> None:
+    text = matchrec.convert(pattern, table="streams", order_by="n", partition_by="p").text
+    found = times(matchrec.sql(streams.sparkSession, text))
+    assert found == times(matchrec.detect(streams, pattern, order_by="n", partition_by="p")), text
+
+
+@pytest.mark.parametrize("calls", some_of(PATTERNS))
+def test_sql_finds_what_detect_does(streams: DataFrame, calls: str) -> None:
+    assert_same(streams, built(calls, Pattern))
+
+
+@pytest.mark.slow
+def test_random_patterns_find_the_same(streams: DataFrame) -> None:
+    for pattern in random_patterns(examples(6)):
+        assert_same(streams, pattern)

@@ -1,0 +1,105 @@
+"""Runs that time out in SQL: those that `detect` finds, and what else looks at such a clause."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec import MatchRecognizeError, MatchRecognizeUnsupportedError, Pattern
+from tests.quick.scale import some_of
+
+A = Pattern.begin("a").where("kind = 'a'")
+PATTERNS = {
+    "everything strict": A.next("b").where("kind = 'b'").one_or_more().consecutive(),
+    "relaxed stages": A.followed_by("b").where("kind = 'b'").followed_by("c").where("kind = 'c'"),
+    "everything non-deterministic": (
+        A.followed_by_any("b").where("kind = 'b'").followed_by_any("c").where("kind = 'c'")
+    ),
+    "three in a row": A.next("b").where("kind = 'b'").next("c").where("kind = 'c'"),
+}
+SQL = """
+    PARTITION BY key ORDER BY second
+    MEASURES FIRST(second) AS first, MATCH_STATUS() AS status, MATCH_TIMEOUT() AS due
+    ONE ROW PER MATCH SHOW TIMEOUT MATCHES
+    PATTERN (A X* B) WITHIN 4
+    DEFINE A AS kind = 'a', X AS kind <> 'b', B AS kind = 'b'
+"""
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> DataFrame:
+    chooser = random.Random(7)
+    rows = [(key, chooser.choice("aabbcd"), 2 * i) for key in "xyz" for i in range(14)]
+    return spark.createDataFrame(rows, "key string, kind string, second int")
+
+
+@pytest.mark.parametrize("name", some_of(list(PATTERNS)))
+@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+def test_the_rows_of_detect(events: DataFrame, name: str, engine: str) -> None:
+    pattern = PATTERNS[name].within(8)
+    streams = {"order_by": "second", "partition_by": "key"}
+    text = matchrec.convert(pattern, table="{events}", **streams).text
+    text = text.replace(
+        " AS end_time\n",
+        " AS end_time, MATCH_TIMEOUT() AS timed_out_at,\n"
+        "    MATCH_NUMBER() AS number ONE ROW PER MATCH SHOW TIMEOUT MATCHES\n",
+    )
+    found = matchrec.sql(events.sparkSession, text, events=events, engine=engine)
+    expected = matchrec.detect(events, pattern, **streams, timeouts=True)
+    expected = expected.selectExpr("key", "start_time", "end_time", "timed_out_at", "match_number")
+    rows = Counter(map(tuple, found.collect()))
+    assert rows == Counter(map(tuple, expected.collect()))
+    assert any(row[-1] is None for row in rows)
+
+
+def test_why_and_coverage_are_those_of_the_matches(spark: SparkSession, events: DataFrame) -> None:
+    plain = SQL.replace("SHOW TIMEOUT MATCHES", "").replace("MATCH_STATUS()", "1")
+    plain = plain.replace("MATCH_TIMEOUT()", "1")
+    partition = {"key": "x"}
+    assert str(matchrec.why_clause(events, SQL, partition=partition)) == str(
+        matchrec.why_clause(events, plain, partition=partition)
+    )
+    covered = [
+        str(
+            matchrec.coverage(
+                spark, f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({one})", events=events
+            )
+        )
+        for one in (SQL, plain)
+    ]
+    assert covered[0] == covered[1]
+
+
+def test_explain_says_what_comes_out_and_why_partitions_stay_whole(
+    spark: SparkSession, events: DataFrame
+) -> None:
+    query = f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({SQL})"
+    explained = str(matchrec.explain(spark, query, events=events, slices=4))
+    assert "  ONE ROW PER MATCH SHOW TIMEOUT MATCHES\n" in explained
+    assert "windowed, then runs of rows without a match" in explained
+    assert "a search for runs that are no matches looks at each partition as a whole" in explained
+    assert "memory: each partition as a whole, because of runs that are no matches" in explained
+
+
+@pytest.mark.parametrize("write", ["trino", "flink", "bigquery"])
+def test_other_products_have_no_such_runs(write: str) -> None:
+    clause = SQL.replace("TIMEOUT MATCHES", "UNFINISHED MATCHES").replace("WITHIN 4", "")
+    query = f"SELECT * FROM events MATCH_RECOGNIZE ({clause})"
+    with pytest.raises(MatchRecognizeUnsupportedError, match="no SHOW TIMEOUT MATCHES and SHOW UN"):
+        matchrec.convert(query, write=write)
+
+
+@pytest.mark.parametrize("write", ["sase", "pattern"])
+def test_what_other_languages_lose_is_noted(write: str) -> None:
+    clause = SQL.replace("(A X* B)", "(A B) ALL MATCHES").replace("X AS kind <> 'b', ", "")
+    measures = clause[clause.index("MEASURES") : clause.index("ONE ROW")]
+    query = f"SELECT * FROM events MATCH_RECOGNIZE ({clause})"
+    found = matchrec.convert(query.replace(measures, ""), write=write)
+    assert any("SHOW TIMEOUT MATCHES" in note.message for note in found.notes)
+    if write == "sase":
+        with pytest.raises(MatchRecognizeError, match=r"MATCH_STATUS\(\)"):
+            matchrec.convert(query, write=write)

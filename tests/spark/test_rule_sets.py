@@ -1,0 +1,331 @@
+"""`match_all`: what comes out of a rule set, how it runs, and what it refuses.
+
+Rows of single clauses against an oracle: tests/properties/test_rule_sets.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any
+
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+import matchrec
+from matchrec import Pattern, RuleMatches
+from tests.cases.case_file import CaseFile, QueryRecord, case_files
+from tests.cases.test_queries import register_tables, text_of
+from tests.properties.test_queries import INTERPRETED, settings
+from tests.quick.scale import FULL, LONG_RUN
+
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")
+
+STREAMS: dict[str, Any] = {"order_by": "day", "partition_by": "sym"}
+V = """MEASURES FIRST(STRT.day) AS first, LAST(DOWN.price) AS bottom, count(*) AS days
+    PATTERN (STRT DOWN+ UP) DEFINE DOWN AS price < PREV(price), UP AS price > FIRST(price)"""
+FALLS = """MEASURES CLASSIFIER() AS c, MATCH_NUMBER() AS n ALL ROWS PER MATCH WITH UNMATCHED ROWS
+    PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)"""
+SPREAD = """MEASURES stddev(price) AS s, concat(A.kind, '!') AS k
+    PATTERN (A B*) DEFINE A AS kind = 'b', B AS kind = 'b'"""
+PAIRS = """PATTERN SEQ(a x, b y) WHERE skip_till_any_match { x.price > y.price }
+    RETURN x.day AS d, y.price AS e"""
+SAME_USER = """PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match { [user] AND x.price > y.price }
+    RETURN x.day AS d, y.day AS e"""
+
+
+@pytest.fixture(autouse=True)
+def interpreted(spark: SparkSession) -> Iterator[None]:
+    with settings(spark, **INTERPRETED):
+        yield
+
+
+@pytest.fixture
+def ticks(spark: SparkSession) -> DataFrame:
+    rows = [
+        ("X", 1, 90, "a", "u"),
+        ("X", 2, 80, "b", None),
+        ("X", 3, 95, "a", "w"),
+        ("Y", 1, 5, "b", "w"),
+        ("Y", 2, 4, "b", "u"),
+        ("Y", 3, 3, "a", "w"),
+        ("Y", 4, 9, "b", "u"),
+        ("Y", 5, 2, "b", "u"),
+        (None, 1, 7, "a", "u"),
+    ]
+    return spark.createDataFrame(rows, "sym string, day int, price int, kind string, user string")
+
+
+def in_any_order(frame: DataFrame) -> Counter[str]:
+    return Counter(str(row) for row in frame.collect())
+
+
+def plan_of(frame: DataFrame) -> str:
+    """The plan as Spark prints it."""
+    with redirect_stdout(StringIO()) as printed:
+        frame.explain()
+    return printed.getvalue()
+
+
+def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> None:
+    soon = Pattern.begin("a").where(sql.col("kind") == "a")
+    soon = soon.followed_by("b").where(sql.col("price") < 85)
+    again = (
+        Pattern.begin("b").where(sql.col("kind") == "b").next("c").where("price < last(b.price)")
+    )
+    sase = {"type_column": "kind", **STREAMS}
+    alone = {
+        "v": (V, matchrec.match_recognize(ticks, f"PARTITION BY sym ORDER BY day {V}")),
+        "falls": (FALLS, matchrec.match_recognize(ticks, f"PARTITION BY sym ORDER BY day {FALLS}")),
+        "sd": (SPREAD, matchrec.match_recognize(ticks, f"PARTITION BY sym ORDER BY day {SPREAD}")),
+        "pairs": (PAIRS, matchrec.sase(ticks, PAIRS, **sase)),
+        "same": (SAME_USER, matchrec.sase(ticks, SAME_USER, **sase)),
+        "soon": (soon, matchrec.detect(ticks, soon, **STREAMS)),
+        "again": (again, matchrec.detect(ticks, again, **STREAMS)),
+    }
+    alone = alone if FULL else {name: alone[name] for name in ("falls", "same", "soon")}
+    rules = {name: rule for name, (rule, _) in alone.items()}
+    together = matchrec.match_all(ticks, rules, **sase).cache()
+    for name, (_, frame) in alone.items():
+        own = together.rule(name)
+        assert own.dtypes == frame.dtypes
+        assert in_any_order(own) == in_any_order(frame), name
+    together.unpersist()
+
+
+def test_matches_have_their_rule_their_times_and_their_events(ticks: DataFrame) -> None:
+    rules = {"v": V, "same": SAME_USER, "none": "PATTERN (A?) DEFINE A AS price = 90"}
+    rules["hidden"] = "MEASURES MATCHED_ROWS() AS m PATTERN (A {- B -}) DEFINE A AS price = 80"
+    found = matchrec.match_all(ticks, rules, **STREAMS, event_columns=["day", "user"]).matches
+    assert found.columns == ["rule", "sym", "match_number", "start_time", "end_time", "events"]
+    rows: dict[str, list[Any]] = defaultdict(list)
+    for row in found.orderBy("sym", "match_number").collect():
+        events = [tuple(one) for one in row.events]
+        rows[row.rule].append((*tuple(row)[1:-1], events))
+    assert rows["v"] == [
+        ("X", 1, 1, 3, [(1, "u", "STRT"), (2, None, "DOWN"), (3, "w", "UP")]),
+        ("Y", 1, 1, 4, [(1, "w", "STRT"), (2, "u", "DOWN"), (3, "w", "DOWN"), (4, "u", "UP")]),
+    ]
+    assert rows["same"] == [  # numbered by symbol, though they are sought by user
+        ("Y", 1, 1, 3, [(1, "w", "x"), (3, "w", "y")]),
+        ("Y", 2, 2, 5, [(2, "u", "x"), (5, "u", "y")]),
+        ("Y", 3, 4, 5, [(4, "u", "x"), (5, "u", "y")]),
+    ]
+    assert rows["hidden"] == [("X", 1, 2, 3, [(2, None, "A")])]
+    assert rows["none"][:3] == [
+        (None, 1, None, None, []),
+        ("X", 1, 1, 1, [(1, "u", "A")]),
+        ("X", 2, None, None, []),
+    ]
+
+
+TOO_LARGE = """MEASURES count(*) AS n PATTERN (A B+)
+    DEFINE B AS sum(B.big) > 0 AND B.day > FIRST(A.day)"""
+
+
+def test_a_failing_rule_is_named_and_may_leave_the_others_alone(ticks: DataFrame) -> None:
+    big = "IF(sym = 'Y', 9223372036854775807, 1) AS big"
+    rules = {"v": V, "sums": TOO_LARGE}
+    with settings(ticks.sparkSession, ansi__enabled="true"):
+        wide = ticks.selectExpr("*", big)
+        with pytest.raises(PythonException) as caught:
+            matchrec.match_all(wide, rules, **STREAMS).matches.collect()
+        kept = matchrec.match_all(wide, rules, **STREAMS, on_error="keep").cache()
+        errors, sums, v = kept.errors.collect(), kept.rule("sums").collect(), kept.rule("v").count()
+        kept.unpersist()
+    error = matchrec.MatchRecognizeRunError.from_exception(caught.value)
+    assert error is not None
+    assert error.message.startswith("rule `sums`: a number in the condition of `B` is too large")
+    assert error.partition == {"sym": "Y"}
+    assert [(row.rule, row.sym) for row in errors] == [("sums", "Y")]
+    assert "a number in the condition of `B` is too large" in errors[0].message
+    assert "sym` = 'Y', row" in errors[0].message
+    assert [tuple(row) for row in sums] == [("X", 3)]
+    assert v == 2
+
+
+def test_spark_sorts_and_sends_the_rows_once(ticks: DataFrame) -> None:
+    clause = "PATTERN (A B) DEFINE A AS price > {0}, B AS price < PREV(price) AND day > {0}"
+    rules: dict[str, Any] = {f"r{number}": clause.format(number % 7) for number in range(80)}
+    rules["pairs"] = PAIRS
+    found = matchrec.match_all(ticks, rules, **STREAMS, type_column="kind")
+    plan = plan_of(found.matches)
+    for operator in ("Exchange hash", "Window ", "MapInArrow "):
+        assert len(re.findall(rf"\b{operator}", plan)) == 1, operator
+    explained = found.explain()
+    assert "  bit 6 = `price` > 6, before the sort, for r6, r13, r20" in explained
+    assert "`price` < PREV(`price`)) AND (`day` > 3), after it, for r3, r10" in explained
+    assert len(re.findall(r"^  bit \d+ =", explained, re.MULTILINE)) == 16
+    matching = {f"r{number}" for number in range(80) if number % 7 < 5}
+    assert {row.rule for row in found.matches.collect()} == {"pairs", *matching}
+
+
+def test_rows_stay_behind_that_no_rule_needs(ticks: DataFrame) -> None:
+    first, second = "price > 90", "kind = 'b' AND price < 5"
+    selecting = "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match {{ x.{} AND y.{} }}"
+    rules = {
+        "one": selecting.format("price > 90", "price < 50"),
+        "two": Pattern.begin("p").where(second).followed_by("q").where(first),
+    }
+    explained = matchrec.match_all(ticks, rules, **STREAMS).explain()
+    assert "only of rows with `price` > 90 or `price` < 50 or (`kind` = 'b') AND " in explained
+    rules["three"] = V
+    assert "only of rows with" not in matchrec.match_all(ticks, rules, **STREAMS).explain()
+
+
+MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
+    "no rules": (
+        lambda df: matchrec.match_all(df, {}, **STREAMS),
+        "`rules` of match_all() is empty",
+    ),
+    "names in two cases": (
+        lambda df: matchrec.match_all(df, {"v": V, "V": V}, **STREAMS),
+        "rules `v` and `V` differ in case only",
+    ),
+    "an order of its own": (
+        lambda df: matchrec.match_all(df, {"v": V, "w": f"ORDER BY day {V}"}, **STREAMS),
+        """rule `w`: ORDER BY in a rule
+  line 1, column 10
+      ORDER BY day MEASURES FIRST(STRT.day) AS first, LAST(DOWN.price) AS bottom, count(*) AS days
+               ^^^
+  all rules of a set have the same partitions and the same order
+  leave it out, and write match_all(..., order_by="...")""",
+    ),
+    "partitions of its own": (
+        lambda df: matchrec.match_all(df, {"v": f"PARTITION BY sym {V}"}, **STREAMS),
+        "rule `v`: PARTITION BY in a rule",
+    ),
+    "an unknown column": (
+        lambda df: matchrec.match_all(
+            df, {"v": V, "w": "PATTERN (A) DEFINE A AS pirce > 1"}, **STREAMS
+        ),
+        """rule `w`: unknown column `pirce` in DEFINE
+  line 1, column 25
+      PATTERN (A) DEFINE A AS pirce > 1
+                              ^^^^^""",
+    ),
+    "a measure of no sense": (
+        lambda df: matchrec.match_all(
+            df, {"v": V, "w": "MEASURES sqrt(kind, 1) AS s PATTERN (A)"}, **STREAMS
+        ),
+        "rule `w`: ",
+    ),
+    "a SASE+ text": (
+        lambda df: matchrec.match_all(df, {"s": "PATTERN SEQ(a x, b y"}, **STREAMS),
+        "rule `s`: ",
+    ),
+    "an unknown key": (
+        lambda df: matchrec.match_all(df, {"v": V}, order_by="day", partition_by="smy"),
+        "unknown column `smy`",
+    ),
+    "an unknown column of events": (
+        lambda df: matchrec.match_all(df, {"v": V}, **STREAMS, event_columns="dya"),
+        "`dya` of event_columns is no column of the input",
+    ),
+    "two columns of one name": (
+        lambda df: matchrec.match_all(df.select("*", "price"), {"v": V}, **STREAMS),
+        "the input has two columns `price`",
+    ),
+    "a name of ours": (
+        lambda df: matchrec.match_all(
+            df.withColumnRenamed("sym", "Rule"), {"v": V}, order_by="day", partition_by="Rule"
+        ),
+        "partition column `Rule` has the name of a column of the result",
+    ),
+    "an unknown rule": (
+        lambda df: matchrec.match_all(df, {"v_shape": V}, **STREAMS).rule("v_shap"),
+        "there is no rule `v_shap`",
+    ),
+    "a stream": (
+        lambda df: matchrec.match_all(
+            df.sparkSession.readStream.format("rate").load(), {"a": "PATTERN (A)"}, order_by="value"
+        ),
+        "match_all over a streaming DataFrame",
+    ),
+    "nested values in an equivalence test": (
+        lambda df: matchrec.match_all(
+            df.selectExpr("*", "array(user) AS users"),
+            {"s": "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match { [users] }"},
+            **STREAMS,
+        ),
+        "rule `s`: an equivalence test over `users` of type array<string> in a rule set",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_names_the_rule(ticks: DataFrame, name: str) -> None:
+    ask, message = MESSAGES[name]
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        ask(ticks)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_warning_names_the_rule(ticks: DataFrame) -> None:
+    with pytest.warns(matchrec.SameValueWarning, match="^rule `w`: "):
+        matchrec.match_all(ticks, {"w": "PATTERN (A) DEFINE A AS price = price"}, **STREAMS)
+
+
+ASKED = re.compile(
+    r"SELECT \* FROM (\w+)\s+MATCH_RECOGNIZE\s*\(\s*(?:PARTITION BY ([\w, ]+?)\s+)?"
+    r"ORDER BY ((?:(?! ASC| DESC| NULLS)[\w, ])+?)\s+"
+    r"(?=MEASURES|ONE ROW|ALL ROWS|AFTER|PATTERN)(.*)\)(?:\s*AS \w+)?\s*",
+    re.DOTALL,
+)
+Group = tuple[CaseFile, tuple[str, str | None, str], dict[str, QueryRecord]]
+
+
+def groups() -> list[Group]:
+    """The queries of case files that are one clause over a table, by table, partitions, order.
+
+    The largest first. Those that fail, or that one engine alone can answer, are left out.
+    """
+    found: list[Group] = []
+    for file in case_files():
+        own: dict[tuple[str, str | None, str], dict[str, QueryRecord]] = defaultdict(dict)
+        for record in file.queries:
+            asked = ASKED.fullmatch(record.sql)
+            if asked and not record.head.note_of("gap"):
+                own[asked[1], asked[2], asked[3]][asked[4]] = record
+        found += [(file, streams, records) for streams, records in own.items()]
+    found.sort(key=lambda group: -len(group[2]))
+    return found if LONG_RUN is not None else found[::8] if FULL else found[20:21]
+
+
+def rows_of(found: RuleMatches) -> dict[str, Counter[tuple[str | None, ...]]]:
+    """The rows of every rule, in the words of case files."""
+    return {
+        name: Counter(tuple(map(text_of, row)) for row in found.rule(name).collect())
+        for name in found.rules
+    }
+
+
+@pytest.mark.parametrize("group", groups(), ids=lambda one: f"{one[0].path.stem} {one[1]}")
+def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -> None:
+    file, (table, partition, order), records = group
+    register_tables(spark, file)
+    rules = {f"line {record.head.line}": text for text, record in records.items()}
+    streams = {
+        "order_by": order.split(", "),
+        "partition_by": partition.split(", ") if partition else [],
+    }
+    found = matchrec.match_all(spark.table(table), rules, **streams).cache()
+    rows = rows_of(found)
+    found.unpersist()
+    for record in records.values():
+        name = f"line {record.head.line}"
+        assert found.rule(name).columns == list(record.columns)
+        assert rows[name] == Counter(record.rows), record.sql
+
+
+def test_rows_that_stay_behind_change_no_result(ticks: DataFrame) -> None:
+    pair = "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match { x.price > 4 AND y.price < 4 }"
+    rules: dict[str, Any] = {"pair": pair, "dear": Pattern.begin("a").where("price > 90")}
+    found = matchrec.match_all(ticks, rules, **STREAMS)
+    assert "only of rows with" in found.explain()
+    assert in_any_order(found.rule("pair")) == in_any_order(matchrec.sase(ticks, pair, **STREAMS))

@@ -1,0 +1,74 @@
+"""Rule sets without Spark: where bits are, how partitions are divided, what is one slot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from matchrec.conditions.row_column import RowColumn, Shifted, row_column
+from matchrec.spark import wire
+from matchrec.spark.rule_sets.packing import (
+    early_words,
+    find_bits,
+    word_columns,
+    words_of,
+)
+from matchrec.spark.rule_sets.rows import SharedRows, codes_of
+
+
+def early(count: int) -> tuple[RowColumn, ...]:
+    return tuple(row_column(f"a > {number}") for number in range(count))
+
+
+def late(count: int) -> tuple[RowColumn, ...]:
+    shifted = (Shifted("a", 0), " < ", Shifted("a", -1), " + ")
+    return tuple(RowColumn((*shifted, str(number))) for number in range(count))
+
+
+def test_conditions_on_one_row_fill_words_before_the_others() -> None:
+    conditions = early(63), late(62)
+    bits = find_bits(conditions)
+    assert len(early_words(conditions)) == 2
+    assert list(word_columns(5, conditions)) == ["__c5", "__c6", "__bits0", "__bits1"]
+    assert bits[:63] == (*range(62), 64)
+    assert bits[63:] == (*range(129, 190), 192)  # the first bit of late words marks partitions
+
+
+def test_words_are_the_columns_bit_for_bit() -> None:
+    values = [[1, 2, 3], [1 << 61, 0, 5]]
+    table = pa.table({"__c0": pa.array(values[0], pa.int8()), "__bits0": pa.array(values[1])})
+    assert words_of(table, ("__c0", "__bits0")).tolist() == [[1, 1 << 61], [2, 0], [3, 5]]
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        (pa.array(["x", None, "y", "x"]), [0, -1, 1, 0]),
+        (pa.array([0.0, float("nan"), -0.0, float("nan"), None]), [0, 1, 0, 1, -1]),
+        (pa.array([True, False, None]), [0, 1, -1]),
+    ],
+)
+def test_equal_values_have_equal_codes(values: pa.Array, codes: list[int]) -> None:
+    assert codes_of(values).tolist() == codes
+
+
+def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:
+    keys, rows = ["b", "a", "b", "a", "a", "b"], np.arange(6)
+    table = pa.table({wire.column(0): pa.array(keys), wire.column(1): pa.array(rows)})
+    words = np.arange(6, dtype=np.uint64).reshape(-1, 1)
+    shared = SharedRows(table, np.array([0, 3, 6]), words)
+    divided = shared.divide((0,))
+    assert divided.table.column(1).to_pylist() == [0, 2, 1, 3, 4, 5]
+    assert divided.words[:, 0].tolist() == [0, 2, 1, 3, 4, 5]
+    assert divided.starts.tolist() == [0, 2, 3, 5, 6]
+    assert divided.outer is not None
+    assert divided.outer.tolist() == [0, 0, 1, 1]
+
+
+def test_rows_between_partitions() -> None:
+    table = pa.table({wire.column(0): pa.array(range(6))})
+    shared = SharedRows(table, np.array([0, 1, 3, 6]), np.zeros((6, 1), np.uint64))
+    part = shared.between(1, 3)
+    assert part.table.column(0).to_pylist() == [1, 2, 3, 4, 5]
+    assert part.starts.tolist() == [0, 2, 5]
