@@ -77,6 +77,13 @@ def check_plan(plan: MatchPlan) -> None:
             "write ALL MATCHES or NON-OVERLAPPING MATCHES after PATTERN (...)",
             plan.pattern.span,
         )
+    if plan.row_gap is not None and not plan.selects:
+        raise cannot_stream(
+            "WITHIN BETWEEN ROWS",
+            "which rows follow each other is known of whole partitions",
+            "write ts < LAST(ts, 1) + ... in the conditions of all variables but the first",
+            plan.row_gap.span,
+        )
 
 
 def check_options(transport: str, slices: int, *, counted: bool) -> None:

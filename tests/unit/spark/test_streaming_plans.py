@@ -1,0 +1,19 @@
+"""Plans whose rows cannot come little by little."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.lower import lower
+from matchrec.spark.streaming.execute import check_plan
+
+CLAUSE = "ORDER BY ts PATTERN (A B) {} WITHIN 5 BETWEEN ROWS DEFINE B AS x > 1"
+
+
+def test_windows_between_rows() -> None:
+    with pytest.raises(MatchRecognizeUnsupportedError, match="WITHIN BETWEEN ROWS over a stream"):
+        check_plan(lower(parse_clause(CLAUSE.format(""))))
+    skipping = CLAUSE.format("SKIP TILL NEXT MATCH ALL MATCHES")
+    check_plan(lower(parse_clause(skipping)))  # there, they are conditions
