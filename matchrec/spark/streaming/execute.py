@@ -56,6 +56,18 @@ def check_plan(plan: MatchPlan) -> None:
         raise cannot_stream(
             'form="compressed"', "the graph of all matches has no last row", 'write form="verbose"'
         )
+    check_ends(plan)
+    if plan.row_gap is not None and not plan.selects:
+        raise cannot_stream(
+            "WITHIN BETWEEN ROWS",
+            "which rows follow each other is known of whole partitions",
+            "write ts < LAST(ts, 1) + ... in the conditions of all variables but the first",
+            plan.row_gap.span,
+        )
+
+
+def check_ends(plan: MatchPlan) -> None:
+    """Raises MatchRecognizeError for what only the last row of a partition decides."""
     if plan.partial is not None:
         raise cannot_stream(
             plan.partial.words,
@@ -76,13 +88,6 @@ def check_plan(plan: MatchPlan) -> None:
             "of these, what is preferred is not known before the last row",
             "write ALL MATCHES or NON-OVERLAPPING MATCHES after PATTERN (...)",
             plan.pattern.span,
-        )
-    if plan.row_gap is not None and not plan.selects:
-        raise cannot_stream(
-            "WITHIN BETWEEN ROWS",
-            "which rows follow each other is known of whole partitions",
-            "write ts < LAST(ts, 1) + ... in the conditions of all variables but the first",
-            plan.row_gap.span,
         )
 
 

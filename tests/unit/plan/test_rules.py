@@ -23,6 +23,8 @@ from matchrec.plan.clauses import (
     Within,
 )
 from matchrec.plan.expression import (
+    MATCHED_ROWS,
+    Aggregate,
     Classifier,
     ColumnReference,
     Ending,
@@ -41,6 +43,7 @@ TRUE = Term(("TRUE",), Span(0, 4))
 CLASSIFIER_BEFORE = Term((Classifier(Navigation(physical_offset=-1)), " = 'A'"), Span(0, 4))
 FAR_BACK = Term((ColumnReference(Navigation(logical_offset=1001), "x"), " > 1"), Span(0, 4))
 NUMBER = Term((MatchNumber(), " = 1"), Span(0, 4))
+ROWS = Term((Aggregate(MATCHED_ROWS, None, ()),), Span(0, 4))
 STATUS = Term((Ending(EndingField.STATUS),), Span(0, 4))
 WITHIN = Within(RowExpression("3"))
 EXCLUDING = Concatenation((A, Quantified(Exclusion(B), 1, None)))
@@ -165,6 +168,13 @@ FORBIDDEN = [
             absences=(Absence("N", "A", "B"),),
         ),
         "SHOW UNFINISHED MATCHES of a pattern with NOT is not supported",
+    ),
+    (
+        rules.matches_are_values_of_one_row,
+        MatchPlan(
+            AB, measures=(Measure("m", ROWS),), rows_per_match=RowsPerMatch.ALL_ROWS_SHOW_EMPTY
+        ),
+        "MATCHED_ROWS in MEASURES with ALL ROWS PER MATCH",
     ),
     (
         rules.endings_differ,
