@@ -139,10 +139,12 @@ class RuleSearch:
             wire.key(i): gatherer.take_values(place, reader.rows.row)
             for i, place in enumerate(own.keys)
         }
+        numbers = reader.match_numbers()
+        kinds = np.where(numbers < 0, RowKind.PARTIAL, RowKind.MATCH)
         return {
-            wire.KIND: constant(RowKind.MATCH, reader.rows.count),
+            wire.KIND: pa.array(kinds.astype(np.int32)),
             **keys,
-            wire.ROW_NUMBER: pa.array(reader.match_numbers()),
+            wire.ROW_NUMBER: pa.array(numbers, mask=numbers < 0),
             wire.FIRST: gatherer.take_values(own.order, reader.positions(FIRST)),
             wire.LAST: gatherer.take_values(own.order, reader.positions(LAST)),
             wire.EVENTS: self.events(gatherer, reader),
