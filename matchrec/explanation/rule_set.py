@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from textwrap import indent
 
+from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
 from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import RowColumn, show_column
@@ -15,10 +16,10 @@ from matchrec.plan.match_plan import MatchPlan
 
 @dataclass(frozen=True)
 class ExplainedRules:
-    """A rule set. plans, executables: of each rule by itself, by name."""
+    """A rule set. drafts, executables: of each rule by itself, by name."""
 
     rule_set: RuleSet
-    plans: Mapping[str, MatchPlan]
+    drafts: Mapping[str, Draft]
     executables: Mapping[str, Executable]
 
     def __str__(self) -> str:
@@ -27,7 +28,7 @@ class ExplainedRules:
         return "\n".join((*shared, *self._rules()))
 
     def _shared(self) -> Iterator[tuple[str, Iterator[str]]]:
-        first = next(iter(self.plans.values()))
+        first = next(iter(self.drafts.values())).plan
         plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
         yield "partitions and order of all rules", partition_lines(plan, ())
         yield "computed by Spark before the match, once for all rules", self._columns()
@@ -52,5 +53,6 @@ class ExplainedRules:
     def _rules(self) -> Iterator[str]:
         for name, executable in self.executables.items():
             own = replace(executable, relevant=())  # rows stay behind for all rules or for none
-            clause = ExplainedClause(self.plans[name], own)
+            drafted = self.drafts[name]
+            clause = ExplainedClause(drafted.plan, own, written=drafted.written)
             yield f"\nrule {name}\n{indent(str(clause), '  ')}"

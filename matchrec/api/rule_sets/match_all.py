@@ -113,5 +113,5 @@ def warn_of(built: BuiltRuleSet) -> None:
     """Warns of what in the rules is nearly never meant."""
     for name, rule in built.rules.items():
         with reading(rule.language):
-            found = remarks_in(built.plans[name], rule.source)
+            found = remarks_in(built.drafts[name].written, rule.source)
         warn(*(of_rule(name, one) for one in found))

@@ -147,7 +147,7 @@ class RuleMatches:
         ...
         """
         built = self._built
-        return str(ExplainedRules(built.rule_set, built.plans, built.executables))
+        return str(ExplainedRules(built.rule_set, built.drafts, built.executables))
 
     def __repr__(self) -> str:
         return f"<RuleMatches: {', '.join(self.rules)}>"

@@ -89,7 +89,7 @@ class Input:
 class BuiltRuleSet:
     """The rows of all rules, and what explains them.
 
-    rules: by name. plans: theirs, resolved. executables: of each by itself.
+    rules: by name. drafts: theirs. executables: of each by itself.
     """
 
     rows: DataFrame
@@ -97,7 +97,7 @@ class BuiltRuleSet:
     rule_set: RuleSet
     slots: Slots
     rules: Mapping[str, Rule]
-    plans: Mapping[str, MatchPlan]
+    drafts: Mapping[str, Draft]
     executables: Mapping[str, Executable]
 
 
@@ -116,9 +116,8 @@ def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions)
         }
         rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
         rows, slots = match_rules(rule_set, shared, preparation, options)
-    plans = {name: drafted.plan for name, drafted in drafts.items()}
     named = {rule.name: rule for rule in rules}
-    return BuiltRuleSet(rows, given, rule_set, slots, named, plans, executables)
+    return BuiltRuleSet(rows, given, rule_set, slots, named, drafts, executables)
 
 
 def check_streams(plan: MatchPlan, given: Input) -> None:

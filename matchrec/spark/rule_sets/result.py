@@ -70,8 +70,9 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
     """What the rule would give by itself. Raises MatchRecognizeError for a measure of no sense."""
     linked = built.rule_set.rules[number]
     one_row = linked.executable.rows_per_match is RowsPerMatch.ONE_ROW
-    kind = RowKind.MATCH if one_row else RowKind.ROW
-    own = built.rows.where(f"{wire.KIND} = {int(kind)} AND {wire.RULE} = {number}")
+    kinds = (RowKind.MATCH, RowKind.PARTIAL) if one_row else (RowKind.ROW,)
+    listed = ", ".join(str(int(kind)) for kind in kinds)
+    own = built.rows.where(f"{wire.KIND} IN ({listed}) AND {wire.RULE} = {number}")
     rule, given = built.rules[linked.name], built.given
     with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
         if linked.executable.aggregates:
@@ -115,7 +116,7 @@ def name_of_rule(built: BuiltRuleSet) -> str:
 
 def key_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
     """The partition columns."""
-    plan = next(iter(built.plans.values()))
+    plan = next(iter(built.drafts.values())).plan
     for number, name in enumerate(key_names(plan, built.given)):
         yield SelectItem(wire.key(number), quoted(name))
 
@@ -129,7 +130,7 @@ def key_names(plan: MatchPlan, given: Input) -> Iterator[str]:
 def check_names(built: BuiltRuleSet) -> None:
     """Raises where a column of the input would have the name of another one in the result."""
     folded = built.given.columns.folded
-    plan = next(iter(built.plans.values()))
+    plan = next(iter(built.drafts.values())).plan
     for name in key_names(plan, built.given):
         if folded(name) in map(folded, NAMES):
             raise taken_name(name, "partition column")

@@ -30,12 +30,14 @@ class RowKind(IntEnum):
     """What a row of the workers is.
 
     MATCH: a match, and its reads where the rule has one row for each. ROW: a row of a rule that has
-    several rows for a match. FAILURE: a rule that failed in a partition.
+    several rows for a match. FAILURE: a rule that failed in a partition. PARTIAL: as MATCH, of a
+    run that is no match and comes out beside them.
     """
 
     MATCH = 0
     ROW = 1
     FAILURE = 2
+    PARTIAL = 3
 
 
 @dataclass(frozen=True)

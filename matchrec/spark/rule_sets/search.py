@@ -140,8 +140,9 @@ class RuleSearch:
             for i, place in enumerate(own.keys)
         }
         numbers = reader.match_numbers()
+        kinds = np.where(numbers < 0, RowKind.PARTIAL, RowKind.MATCH)
         return {
-            wire.KIND: constant(RowKind.MATCH, reader.rows.count),
+            wire.KIND: pa.array(kinds.astype(np.int32)),
             **keys,
             wire.ROW_NUMBER: pa.array(numbers, mask=numbers < 0),
             wire.FIRST: gatherer.take_values(own.order, reader.positions(FIRST)),
