@@ -22,7 +22,7 @@ from matchrec.engine.compiled import compile_task
 from matchrec.engine.incremental.search import keeps_values
 from matchrec.errors.streaming import backwards_in_time, cannot_stream, no_time
 from matchrec.output.reads import ReadAt
-from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, negations, walk
 from matchrec.spark.sessions.interpreter import able_workers
@@ -54,6 +54,13 @@ def check_plan(plan: MatchPlan) -> None:
             "`$` in PATTERN",
             "a stream has no last row",
             "leave `$` out; with WITHIN a match also ends with its window",
+            plan.pattern.span,
+        )
+    if plan.rows_per_match is RowsPerMatch.EACH_ROW:
+        raise cannot_stream(
+            "PATTERN in a WINDOW clause",
+            "its frames are of rows that are all there",
+            "write MATCH_RECOGNIZE after the relation in FROM",
             plan.pattern.span,
         )
     if negations(plan.pattern) and not plan.selects:
