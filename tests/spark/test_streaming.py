@@ -280,6 +280,9 @@ def detect(events: DataFrame, pattern: Pattern = RISE, **options: Any) -> DataFr
 SPREAD = Pattern.begin("a").one_or_more().next("b").where("x > stddev(a.x)")
 LEAST = Pattern.begin("a").next("b").where("v > min(a.v)")
 AT_END = "ORDER BY ts MEASURES 1 AS n PATTERN ((A | B $)+) DEFINE A AS x > 1"
+NOT_THEN = "ORDER BY ts MEASURES 1 AS n PATTERN (A NOT B) DEFINE A AS x > 1, B AS x > 2"
+FRAMES = """SELECT x, n OVER w AS n FROM {df} WINDOW w AS (ORDER BY ts MEASURES count(*) AS n
+    ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING PATTERN (A B+) DEFINE B AS x > PREV(x))"""
 SKIPS = "ORDER BY ts MEASURES A.x AS n PATTERN (A B) SKIP TILL NEXT MATCH"
 OVER = "ORDER BY ts MEASURES 1 AS n PATTERN (A) DEFINE A AS x > avg(x) OVER (ROWS 2 PRECEDING)"
 ALONE = (
@@ -309,6 +312,8 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
         (lambda df: clause(df, "ORDER BY x MEASURES 1 AS n PATTERN (A)"), "has no watermark"),
         (lambda df: clause(df, "ORDER BY ts MEASURES 1 AS n PATTERN (A $)"), "has no last row"),
         (lambda df: clause(df, AT_END), "has no last row"),
+        (lambda df: clause(df, NOT_THEN), "as in NEXT"),
+        (lambda df: matchrec.sql(df.sparkSession, FRAMES, df=df), "in FROM"),
         (lambda df: clause(df, "ORDER BY ts MEASURES stddev(x) AS n PATTERN (A)"), "GROUP BY"),
         (lambda df: clause(df, "ORDER BY ts MEASURES 1 AS n PATTERN (A)", slices=2), "slices out"),
         (lambda df: clause(df, f"{SKIPS} DEFINE B AS x > 1"), "write ALL MATCHES"),

@@ -24,7 +24,7 @@ from matchrec.errors.streaming import backwards_in_time, cannot_stream, no_time
 from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import PartitionEnd, walk
+from matchrec.plan.pattern import PartitionEnd, negations, walk
 from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.streaming.contiguous import KeyedContiguous
 from matchrec.spark.streaming.keyed import Keyed
@@ -80,6 +80,20 @@ def check_ends(plan: MatchPlan) -> None:
             "`$` in PATTERN",
             "a stream has no last row",
             "leave `$` out; with WITHIN a match also ends with its window",
+            plan.pattern.span,
+        )
+    if plan.rows_per_match is RowsPerMatch.EACH_ROW:
+        raise cannot_stream(
+            "PATTERN in a WINDOW clause",
+            "its frames are of rows that are all there",
+            "write MATCH_RECOGNIZE after the relation in FROM",
+            plan.pattern.span,
+        )
+    if negations(plan.pattern) and not plan.selects:
+        raise cannot_stream(
+            "NOT in PATTERN",
+            "whether a row that must not follow does is not known before it comes",
+            "write the condition on the row before, as in NEXT(x) IS NULL OR NEXT(x) < 3",
             plan.pattern.span,
         )
     if plan.selects and plan.output is MatchOutput.PREFERRED:
