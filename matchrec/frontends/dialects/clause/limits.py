@@ -22,6 +22,7 @@ from matchrec.plan.pattern import (
     PartitionStart,
     Permutation,
     Quantified,
+    RowPattern,
     Variable,
     walk,
 )
@@ -154,7 +155,12 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
         to_next = skip.to is SkipTo.NEXT_ROW
         feature = Feature.SKIP_TO_NEXT_ROW if to_next else Feature.SKIP_TO_VARIABLE
         yield feature, skip.span or pattern
-    for node in walk(clause.pattern):
+    yield from _of_pattern(clause.pattern, pattern)
+
+
+def _of_pattern(tree: RowPattern, pattern: Span) -> Iterator[tuple[Feature, Span]]:
+    """The parts of a row pattern. pattern: where it stands."""
+    for node in walk(tree):
         match node:
             case Permutation(span=span):
                 yield Feature.PERMUTE, span or pattern
