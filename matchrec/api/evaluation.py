@@ -18,6 +18,7 @@ from matchrec.frontends.sql.query.splice import (
     rows_of,
     select_from,
 )
+from matchrec.frontends.sql.windows.lower import lower_window
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.template import Template
@@ -73,14 +74,29 @@ class Evaluation:
     def plan(self, site: Site) -> MatchPlan:
         """What a clause asks for."""
         values = self.runner.args
-        return lower(site.clause, values if isinstance(values, dict) else {})
+        known = values if isinstance(values, dict) else {}
+        if site.window is not None:
+            return lower_window(site.clause, site.window, known)
+        return lower(site.clause, known)
 
     def site(self, site: Site) -> Executed:
         """The result of a clause, from now on a view for others."""
         plan = self.plan(site)
         executed = execute(plan, self.relation(site), site.relation_alias, self.options, site.use)
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})
+        if site.window is not None:
+            self.name_columns(site, executed.dataframe.columns)
         return executed
+
+    def name_columns(self, site: Site, columns: list[str]) -> None:
+        """Says what `*` stands for around a window: the columns of its input."""
+        own = {one.column for two in self.query.sites if two.window for one in two.window.calls}
+        shown = tuple(name for name in columns if name not in own)
+        blocks = (
+            replace(one, columns=shown) if one.rows == site.whole else one
+            for one in self.query.blocks
+        )
+        self.query = replace(self.query, blocks=tuple(blocks))
 
     def relation(self, site: Site) -> Relation:
         """The input of a clause, once those in it are evaluated."""
@@ -91,8 +107,11 @@ class Evaluation:
         def after_with(text: Template) -> Template:
             return in_scope(self.query, site, text)
 
+        runner = replace(self.runner, in_scope=after_with)
+        if site.window is not None and site.window.before is not None:
+            return Relation(runner, select_list_from)
         return Relation(
-            replace(self.runner, in_scope=after_with),
+            runner,
             select_list_from,
             (self.as_written(markers_of_rows(self.query, site)), rows_of(self.query, site)),
         )

@@ -111,7 +111,11 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
     executed, found = query.executed(Options(engine))
     clause = ExplainedClause(
-        executed.plan, executed.executable, warnings=shown(found), is_stream=executed.is_stream
+        executed.plan,
+        executed.executable,
+        warnings=shown(found),
+        is_stream=executed.is_stream,
+        written=executed.written,
     )
     return Explanation((clause,))
 
@@ -151,7 +155,7 @@ class PatternCall:
         lowered = self.lowered()
         with shown_in(lowered.source, PATTERN_CALLS):
             executed = execute(lowered.plan, relation_of(lowered.frame), None, options)
-            found = remarks_in(executed.plan, lowered.source)
+            found = remarks_in(executed.written, lowered.source)
         return replace(executed, dataframe=executed.dataframe.drop(*lowered.columns)), found
 
 

@@ -24,10 +24,10 @@ def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
 
 def remarks_on(executed: Executed, source: Source) -> Remarks:
     """The remarks on a clause of SQL that has been planned, those on streams included."""
-    found = remarks_in(executed.plan, source)
+    found = remarks_in(executed.written, source)
     if not executed.is_stream or executed.executable.is_bounded:
         return found
-    return (*found, unbounded_state(executed.plan.pattern.span).located(source))
+    return (*found, unbounded_state(executed.written.pattern.span).located(source))
 
 
 def shown(found: Iterable[MatchRecognizeWarning]) -> tuple[str, ...]:

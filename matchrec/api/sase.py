@@ -113,7 +113,11 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     executed = query.executed(Options(engine, optimisations=optimisations))
     found = shown(query.remarks(executed))
     clause = ExplainedClause(
-        executed.plan, executed.executable, warnings=found, is_stream=executed.is_stream
+        executed.plan,
+        executed.executable,
+        warnings=found,
+        is_stream=executed.is_stream,
+        written=executed.written,
     )
     return Explanation((clause,))
 
@@ -152,7 +156,7 @@ class SaseCall:
     def remarks(self, executed: Executed) -> Remarks:
         """What in the query is nearly never meant."""
         with reading(SASE):
-            return remarks_in(executed.plan, Source(self.text))
+            return remarks_in(executed.written, Source(self.text))
 
 
 @checked(graph=DATAFRAME)

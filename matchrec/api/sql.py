@@ -146,9 +146,15 @@ def explain(  # noqa: PLR0913 -- public signature
 def _explained(
     one: Executed, slices: int, found: Remarks, shuffle: tuple[str, ...]
 ) -> ExplainedClause:
-    warned = shown(found)
     return ExplainedClause(
-        one.plan, one.executable, one.keys, slices, warned, shuffle, one.is_stream
+        one.plan,
+        one.executable,
+        one.keys,
+        slices,
+        shown(found),
+        shuffle,
+        one.is_stream,
+        one.written,
     )
 
 

@@ -19,7 +19,7 @@ from matchrec.conditions.split import framed
 from matchrec.conditions.types import NUMBERS, Family, ValueType
 from matchrec.conditions.typing.run_columns import RunColumns
 from matchrec.conditions.typing.typer import TRUE_COLUMN
-from matchrec.conditions.within import near_columns, window_columns
+from matchrec.conditions.within import gap_columns, near_columns, window_columns
 from matchrec.errors.conditions import not_measured_by
 from matchrec.output.read_measures import is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput
@@ -33,6 +33,7 @@ from matchrec.plan.expression import (
     terms,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.source import Span
 
 SENT_ONCE = frozenset({Family.STRING, Family.BINARY})
 WITHOUT_DISTANCE = frozenset({Family.STRING, Family.BINARY, Family.BOOLEAN, Family.OTHER})
@@ -60,7 +61,9 @@ def build_crossing(
     """The columns that cross, each once. measured: those that reads know by their index."""
     keys, once = key_columns(plan), find_columns_sent_once(plan, types)
     window, ends = type_window(plan, types), type_ends(plan, types)
-    columns = tuple(dict.fromkeys((*measured, *run.integers, *run.floats, *window, *ends, *keys)))
+    gap = type_gap(plan, types)
+    read = (*measured, *run.integers, *run.floats, *window, *gap, *ends, *keys)
+    columns = tuple(dict.fromkeys(read))
     index = {column: place for place, column in enumerate(columns)}
 
     def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
@@ -74,6 +77,8 @@ def build_crossing(
         tuple((column.text, index[column]) for column in keys),
         places(once),
         places(window),
+        None if plan.within is None else plan.within.found,
+        places(gap),
         places(ends),
     )
 
@@ -134,15 +139,27 @@ def step_columns(step: Step) -> Iterator[RowColumn]:
 
 def type_window(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
     """The two columns of the window as values of one type: a date plus hours is a timestamp."""
-    window = window_columns(plan)
-    if not window or plan.within is None:
+    if plan.within is None:
         return ()
-    order, bound = (types[column] for column in window)
+    return type_ends_of(window_columns(plan), types, plan.within.interval.span)
+
+
+def type_gap(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
+    """The same of the window between a row and the next one."""
+    gap = plan.row_gap
+    return () if gap is None else type_ends_of(gap_columns(plan), types, gap.interval.span)
+
+
+def type_ends_of(
+    columns: tuple[RowColumn, ...], types: Mapping[RowColumn, ValueType], span: Span | None
+) -> tuple[RowColumn, ...]:
+    """An order and an end as values of one type."""
+    order, bound = (types[column] for column in columns)
     times = (Family.DATE, Family.TIMESTAMP), (Family.DATE, Family.TIMESTAMP_NTZ)
     alike = {order.family, bound.family} <= NUMBERS or (order.family, bound.family) in times
     if order.family in WITHOUT_DISTANCE or not (order == bound or alike):
-        raise not_measured_by(plan.within.interval.span)
-    return window if order == bound else (cast(window[0], bound.name), window[1])
+        raise not_measured_by(span)
+    return columns if order == bound else (cast(columns[0], bound.name), columns[1])
 
 
 def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from matchrec.compile.columns import key_columns, output_row_columns, step_columns
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import Neighbours, RowColumn
-from matchrec.conditions.within import near_columns, window_columns
+from matchrec.conditions.within import gap_columns, near_columns, window_columns
 from matchrec.engine.interface import Optimisations
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.output.schema import OutputColumn
@@ -21,7 +21,8 @@ class Draft:
     """A query before the types of its columns are known.
 
     optimisations: those of event selection. relevant, neighbours: as in `Executable`, once it is
-    pruned. observed: truth values that are no variable's condition.
+    pruned. observed: truth values that are no variable's condition. asked: the plan as it was
+    written, if `plan` has other windows.
     """
 
     plan: MatchPlan
@@ -32,6 +33,12 @@ class Draft:
     relevant: tuple[RowColumn, ...] = ()
     neighbours: tuple[Neighbours, ...] = ()
     observed: tuple[RowColumn, ...] = ()
+    asked: MatchPlan | None = None
+
+    @property
+    def written(self) -> MatchPlan:
+        """The plan as it was written."""
+        return self.plan if self.asked is None else self.asked
 
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -47,7 +54,8 @@ class Draft:
         for condition in self.conditions:
             if condition.during is not None:
                 found.update(dict.fromkeys(step_columns(condition.during)))
-        found.update(dict.fromkeys((*window_columns(self.plan), *near_columns(self.plan))))
+        for columns_of_ends in (window_columns, gap_columns, near_columns):
+            found.update(dict.fromkeys(columns_of_ends(self.plan)))
         found.update(dict.fromkeys(key_columns(self.plan)))
         return tuple(found)
 
@@ -62,5 +70,5 @@ class Draft:
     def narrow(self, outputs: tuple[OutputColumn, ...]) -> Draft:
         """The same with these outputs only, so that more rows may be left out."""
         measures = tuple(one for one in self.plan.measures if one in outputs)
-        plan = replace(self.plan, measures=measures)
-        return replace(self, plan=plan, outputs=outputs).prune()
+        plan, asked = (replace(one, measures=measures) for one in (self.plan, self.written))
+        return replace(self, plan=plan, asked=asked, outputs=outputs).prune()

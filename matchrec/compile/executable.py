@@ -10,12 +10,15 @@ from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.slices.starting_rows import SliceSearch
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read
-from matchrec.plan.clauses import RowsPerMatch
+from matchrec.plan.clauses import ConditionWindow, RowsPerMatch
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A column of the result: SQL text over reads, by index."""
+    """A column of the result: SQL text over reads, by index.
+
+    is_measure: it is NULL on a row without a match.
+    """
 
     name: str
     pieces: Pieces
@@ -30,9 +33,10 @@ class Crossing:
     of them that are replaced by their rank. keys: the partition's, by name, for messages. once:
     those of which equal values are the same and cost much, so that only the first row of a
     partition brings them. window: the key along which a window is measured and the end of each
-    row's window, or none. ends: if there are windows between neighbours, the ends of the windows
-    that begin with a row: that of the match, if it has one, then those between neighbours, the
-    smallest first.
+    row's window, or none. said: the window that conditions say, which alone is exact then. gap: as
+    window, of the window between a row and the next one. ends: if there are others between
+    neighbours, the ends of the windows that begin with a row: that of the
+    match, if it has one, then those between neighbours, the smallest first.
     """
 
     columns: tuple[RowColumn, ...]
@@ -42,6 +46,8 @@ class Crossing:
     keys: tuple[tuple[str, int], ...]
     once: tuple[int, ...]
     window: tuple[int, ...] = ()
+    said: ConditionWindow | None = None
+    gap: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
 
 

@@ -31,6 +31,8 @@ def with_negations(
 ) -> tuple[CompiledPattern, tuple[SplitCondition, ...]]:
     """The pattern with tests in the place of NOTs, and the conditions of variables and tests.
 
+    scope: of conditions that Spark computes.
+
     Raises MatchRecognizeUnsupportedError for a NOT that may be the first of a match.
     """
     if not negations(plan.pattern):
@@ -40,8 +42,8 @@ def with_negations(
     program = replace(pattern.program, variables=(*plan.variables, *names))
     kept = tuple(one for one in plan.definitions if one.variable not in plan.forbidden)
     conditions = split(replace(plan, definitions=kept), scope)
-    asked = (split_test(plan, test, scope) for test in tests)
-    return CompiledPattern(program, folding), (*conditions, *asked)
+    split_tests = (split_test(plan, test, scope) for test in tests)
+    return CompiledPattern(program, folding), (*conditions, *split_tests)
 
 
 def negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:

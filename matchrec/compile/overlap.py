@@ -12,12 +12,13 @@ from dataclasses import replace
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import Framed, Shifted
+from matchrec.conditions.within import window_columns
 from matchrec.engine.choose import choose
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.skipping import longest_leap
 from matchrec.engine.slices.starting_rows import SliceOverlap, SliceSearch
 from matchrec.output.reads import ReadMatchNumber
-from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.match_plan import MatchPlan
 
 LEAPS = 8  # ways from one starting row to the next meet after a few matches
@@ -38,11 +39,13 @@ def find_slice_overlap(plan: MatchPlan, executable: Executable) -> SliceOverlap 
     leap = longest_leap(plan.after_match, longest)
     if leap != 1 and before and executable.neighbours:
         before += 1  # whether a row is left out depends on the row before it
-    if task.windowed and not after:
+    has_ends = plan.within is not None and len(set(window_columns(plan))) == 2
+    windowed = has_ends or plan.within_rows is not None
+    if windowed and not after:
         return SliceOverlap(before, None, 1 if leap == 1 else None, LEAPS)
     if longest is not None:
         return SliceOverlap(before, max(0, longest - 1) + after, leap, LEAPS)
-    if task.windowed:
+    if windowed:
         return "NEXT looks behind the last row of a window"
     return "a match may have any number of rows, and there is no WITHIN"
 
@@ -80,7 +83,7 @@ def find_obstacle(plan: MatchPlan, executable: Executable) -> str | None:
         return "a frame of OVER has no bound"
     if executable.task.pattern.has_anchors:
         return "^ or $ ask where a partition begins or ends"
-    if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
+    if plan.rows_per_match.shows_unmatched:
         return "unmatched rows come out, and whether a row is one depends on matches far away"
     compiled = compile_task(executable.task, len(executable.crossing.integers))
     if ReadMatchNumber() in executable.reads or compiled.counts_matches:

@@ -1,6 +1,7 @@
 """From a plan to something that can run: the whole compile path on one screen.
 
-`draft`: resolve → output columns → compile the row pattern → make tests of NOTs → split → prune.
+`draft`: resolve → output columns → compile the row pattern → find windows → make tests of NOTs →
+split → prune.
 `link`, once Spark has said what types the columns of the draft have: type → choose → link.
 """
 
@@ -18,6 +19,7 @@ from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import Scope
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import IN_UTC, Typer
+from matchrec.conditions.within import OrderType
 from matchrec.engine.choose import choose
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.nfa.compiled_pattern import compile_pattern
@@ -33,27 +35,35 @@ from matchrec.output.schema import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
 from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.pruning.condition_windows import find_condition_window
+from matchrec.pruning.gaps import gaps_as_conditions
 
 
-def draft(
+def draft(  # noqa: PLR0913 -- nearly all call it with three
     plan: MatchPlan,
     columns: InputColumns,
     name_of: Callable[[str], str],
     optimisations: Optimisations = OPTIMISED,
     scope: Scope = Scope.NEIGHBOURS,
+    type_of_order: Callable[[str], OrderType] | None = None,
 ) -> Draft:
     """The draft of a plan over an input with these columns.
 
     name_of: see `output_columns`. optimisations: those of event selection. scope: of conditions
-    that Spark computes.
+    that Spark computes. type_of_order: of the text of an order column; without it no condition is
+    found to be a window.
 
     Raises MatchRecognizeError for all that is wrong with a query, whatever the types are.
     """
     resolved = resolve(plan, columns)
     outputs = output_columns(resolved, columns, name_of)
     compiled = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
-    pattern, conditions = with_negations(resolved, compiled, scope)
-    return Draft(resolved, pattern, conditions, outputs, optimisations).prune()
+    in_windows = gaps_as_conditions(resolved, compiled.follow)
+    if type_of_order is not None:
+        in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
+    pattern, conditions = with_negations(in_windows, compiled, scope)
+    drafted = Draft(in_windows, pattern, conditions, outputs, optimisations, asked=resolved)
+    return drafted.prune()
 
 
 def link(
@@ -106,4 +116,5 @@ def link_output(output: OutputColumn, measures: MeasureReader) -> Output:
         return Output(output.name, timeout_pieces(output.timeouts, measures), is_measure=False)
     if isinstance(output, PointerOutput):
         return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
-    return Output(output.name, measures.pieces(output.value), is_measure=True)
+    pieces = measures.pieces(output.value)
+    return Output(output.name, pieces, is_measure=not output.over_rows)

@@ -29,7 +29,7 @@ def build_task(drafted: Draft, run_conditions: Mapping[str, RunExpression]) -> T
         tuple(absent(plan, absence) for absence in plan.absences),
         None if plan.closing is None else plan.variables.index(plan.closing),
         drafted.optimisations,
-        plan.within is not None or plan.within_rows is not None,
+        any(one is not None for one in (plan.within, plan.within_rows, plan.row_gap)),
         staged(plan),
         plan.partial,
     )

@@ -32,6 +32,27 @@ def window_ends(
     return ends
 
 
+@allocating
+def ends_by_distance(
+    starts: IntArray, keys: npt.NDArray[np.generic], valid: BoolArray, limit: float
+) -> IntArray:
+    """int64[n], for each row the first row of its partition further from it than `limit`.
+
+    keys: uint64 or float64, ascending, with a limit of that type. A row whose key is NULL, or is at
+    no distance from itself, is in no window, not even its own. One pass, as in `window_ends`.
+    """
+    ends = np.empty(len(keys), np.int64)
+    for partition in range(len(starts) - 1):
+        end = starts[partition]
+        for row in range(starts[partition], starts[partition + 1]):
+            end = max(end, row)
+            if valid[row]:
+                while end < starts[partition + 1] and valid[end] and keys[end] - keys[row] <= limit:
+                    end += 1
+            ends[row] = end
+    return ends
+
+
 def ends_after(starts: IntArray, rows: int) -> IntArray:
     """int64[n], for each row the row `rows` rows on, or the end of its partition."""
     here = np.arange(starts[-1])

@@ -105,6 +105,15 @@ def duplicate_measure(name: str, spans: TwoSpans) -> MatchRecognizePlanError:
     )
 
 
+def gap_of_one_variable(name: str, span: Span | None) -> MatchRecognizePlanError:
+    """WITHIN x FROM A TO A, or to a union variable of which A is a member."""
+    return MatchRecognizePlanError(
+        f"WITHIN FROM and TO rows of one variable, `{name}`",
+        span,
+        hint="write WITHIN ... BETWEEN ROWS for the distance between rows that follow each other",
+    )
+
+
 def within_without_order(span: Span | None) -> MatchRecognizePlanError:
     """WITHIN and no ORDER BY."""
     return MatchRecognizePlanError(
@@ -207,6 +216,16 @@ def partial_with_negation(words: str, span: Span | None) -> MatchRecognizeUnsupp
         span,
         notes=("what must not be there is looked for when a match is complete",),
         hint=f"leave out {words}, or use detect with timeouts=True",
+    )
+
+
+def partial_with_gaps(words: str, span: Span | None) -> MatchRecognizeUnsupportedError:
+    """SHOW TIMEOUT MATCHES of a pattern with windows between rows or variables."""
+    return MatchRecognizeUnsupportedError(
+        f"{words} with WITHIN between rows or variables is not supported",
+        span,
+        notes=("a run times out where the window of the whole match ends",),
+        hint=f"leave out {words}, or write the window in DEFINE",
     )
 
 

@@ -45,7 +45,7 @@ class ExplainedClause:
     keys: tests that the query around it makes of partition columns. slices: into how many each
     partition is cut at most. warnings: what is nearly never meant, with its place. shuffle: whether
     its rows are shuffled with those of another clause. is_stream: whether rows come little by
-    little.
+    little. written: the plan as it was written, None where it is `plan`.
     """
 
     plan: MatchPlan
@@ -55,6 +55,7 @@ class ExplainedClause:
     warnings: tuple[str, ...] = ()
     shuffle: tuple[str, ...] = ()
     is_stream: bool = False
+    written: MatchPlan | None = None
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self.sections())
@@ -101,10 +102,11 @@ class ExplainedClause:
         from matchrec.pictures.row_pattern import draw_row_pattern
         from matchrec.pictures.stages import draw_stages
 
-        conditions = {one.variable: show_scalar(one.condition) for one in self.plan.definitions}
-        if self.plan.staging is not None:
-            return draw_stages(self.plan.staging.steps, conditions)
-        return draw_row_pattern(self.plan.pattern, conditions)
+        plan = self.written or self.plan
+        conditions = {one.variable: show_scalar(one.condition) for one in plan.definitions}
+        if plan.staging is not None:
+            return draw_stages(plan.staging.steps, conditions)
+        return draw_row_pattern(plan.pattern, conditions)
 
     @property
     def summary(self) -> str:

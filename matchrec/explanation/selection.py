@@ -8,7 +8,7 @@ from matchrec.compile.executable import Executable
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.interface import Task
 from matchrec.explanation.stage_conditions import stage_lines
-from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
+from matchrec.plan.clauses import Absence, EventSelection, Gap, MatchOutput, Within
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
 
@@ -45,15 +45,39 @@ def window_lines(plan: MatchPlan, task: Task) -> Iterator[str]:
     if plan.within_rows is not None:
         yield f"the last row is one of the {plan.within_rows} rows from the first one on"
     if plan.within is not None:
-        order, interval = plan.order_by[0].expression.text, plan.within.interval.text
-        yield f"the last row lies less than {interval} after the first one, along {order}"
+        yield window_line(plan, plan.within)
+    yield from map(gap_line, plan.gaps)
     pushed = task.optimisations.push_window
     yield f"tested {'on every edge' if pushed else 'on edges to the final state'}: `in the window`"
 
 
+def window_line(plan: MatchPlan, within: Within) -> str:
+    """How far apart the first and the last row may lie, and who says so."""
+    order, said = plan.order_by[0].expression.text, within.found
+    if said is None:
+        interval = within.interval.text
+        return f"the last row lies less than {interval} after the first one, along {order}"
+    variables = ", ".join(said.variables)
+    conditions = "conditions" if len(said.variables) > 1 else "condition"
+    return (
+        f"the last row lies {said.written} after the first one, along {order}: "
+        f"from the {conditions} of {variables}"
+    )
+
+
+def gap_line(gap: Gap) -> str:
+    """How far apart rows inside of the match may lie."""
+    if gap.to is None:
+        return f"each row lies less than {gap.interval.text} after the row before it in the match"
+    return (
+        f"each row of {gap.to} lies less than {gap.interval.text} after the last row of "
+        f"{gap.after} before it"
+    )
+
+
 def has_window(plan: MatchPlan) -> bool:
     """Whether the engine keeps to a window."""
-    return plan.within_rows is not None or plan.within is not None
+    return plan.within_rows is not None or plan.within is not None or len(plan.gaps) > 0
 
 
 def absence_lines(plan: MatchPlan) -> Iterator[str]:

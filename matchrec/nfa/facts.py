@@ -47,20 +47,6 @@ def least_rows(folded: Folded) -> tuple[int, ...]:
     return tuple(least)
 
 
-def least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, ...]:
-    """For each state, how many rows a run that is there has mapped to `members`, at least."""
-    least = [0, *(UNREACHABLE for _ in folded[1:])]
-    changed = True
-    while changed:
-        changed = False
-        for state, choices in enumerate(folded):
-            for choice in choices:
-                rows = least[state] + (choice.variable in members)
-                if choice.target is not None and rows < least[choice.target]:
-                    least[choice.target], changed = rows, True
-    return tuple(least)
-
-
 def live_states(folded: Folded) -> tuple[bool, ...]:
     """For each state, whether a run that has mapped rows may still become a match by more of them.
 
@@ -78,6 +64,20 @@ def live_states(folded: Folded) -> tuple[bool, ...]:
         if more == live:
             return tuple(live)
         live = more
+
+
+def least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, ...]:
+    """For each state, how many rows a run that is there has mapped to `members`, at least."""
+    least = [0, *(UNREACHABLE for _ in folded[1:])]
+    changed = True
+    while changed:
+        changed = False
+        for state, choices in enumerate(folded):
+            for choice in choices:
+                rows = least[state] + (choice.variable in members)
+                if choice.target is not None and rows < least[choice.target]:
+                    least[choice.target], changed = rows, True
+    return tuple(least)
 
 
 def is_deterministic(folded: Folded) -> bool:

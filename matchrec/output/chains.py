@@ -18,7 +18,7 @@ import numpy.typing as npt
 from matchrec.engine.matches import Chains, Matches
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, Partitions
 from matchrec.jit.decorators import allocating
-from matchrec.output.measures import members_mask, move_rows
+from matchrec.output.measures import members_mask, step
 from matchrec.output.reads import Read
 from matchrec.output.rows import OutputRows
 from matchrec.plan.clauses import RowsPerMatch
@@ -29,7 +29,7 @@ Following = npt.NDArray[np.int32]
 
 def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
     """Whether matches that share their rows are enough to answer reads, if sums are exact."""
-    return rows_per_match is RowsPerMatch.ONE_ROW and all(read.is_chained for read in reads)
+    return rows_per_match.is_one_row and all(read.is_chained for read in reads)
 
 
 def never_overflows(values: IntArray) -> bool:
@@ -116,6 +116,7 @@ class ChainReader:
     partitions: Partitions
     members: dict[str, frozenset[int]]
     variables: int
+    keeps_to_frame: bool = False
 
     @property
     def chains(self) -> Chains:
@@ -143,8 +144,7 @@ class ChainReader:
     def positions(self, navigation: Navigation) -> IntArray:
         """int64[m], row position that a navigation reads, or -1."""
         logical = at_first(self.mapped_rows, self.mapped(navigation))
-        distance = navigation.physical_offset
-        return move_rows(logical, distance, self.matches, self.rows, self.partitions)
+        return step(logical, navigation, self)
 
     def classifiers(self, navigation: Navigation) -> IntArray:
         """int64[m], variable id of the row that a navigation finds, -1 where there is none."""

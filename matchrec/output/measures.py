@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -80,16 +81,40 @@ def row_of_mapped(matches: Matches, rows: OutputRows, mapped: IntArray) -> IntAr
     return np.where(mapped >= 0, matches.start[match] + mapped - matches.offsets[:-1][match], -1)
 
 
-def move_rows(
-    positions: IntArray, distance: int, matches: Matches, rows: OutputRows, partitions: Partitions
-) -> IntArray:
-    """Row positions `distance` rows on, -1 outside the partition and where there was none."""
-    if distance == 0 or not matches.count:
-        return positions
-    partition = matches.partition[np.maximum(rows.match, 0)]
+def move_rows(positions: IntArray, distance: int, first: IntArray, end: IntArray) -> IntArray:
+    """Row positions `distance` rows on, -1 outside of first .. end - 1 and where there was none."""
     target = positions + distance
-    inside = (target >= partitions.starts[partition]) & (target < partitions.starts[partition + 1])
-    return np.where((positions >= 0) & inside, target, -1)
+    return np.where((positions >= 0) & (target >= first) & (target < end), target, -1)
+
+
+def step(positions: IntArray, navigation: Navigation, reader: Steps) -> IntArray:
+    """Row positions after the physical step of a navigation from those of its logical one."""
+    matches, partitions = reader.matches, reader.partitions
+    if navigation.physical_offset == 0 or not matches.count:
+        return positions
+    match = np.maximum(reader.rows.match, 0)
+    partition = matches.partition[match]
+    first, end = partitions.starts[partition], partitions.starts[partition + 1]
+    if reader.keeps_to_frame:
+        first = matches.start[match]
+        end = end if partitions.window_end is None else partitions.window_end[first]
+    return move_rows(positions, navigation.physical_offset, first, end)
+
+
+class Steps(Protocol):
+    """What a physical step depends on.
+
+    keeps_to_frame: it sees the rows of the frame alone, which starts with the match.
+    """
+
+    @property
+    def matches(self) -> Matches: ...
+    @property
+    def rows(self) -> OutputRows: ...
+    @property
+    def partitions(self) -> Partitions: ...
+    @property
+    def keeps_to_frame(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +126,7 @@ class Reader:
     partitions: Partitions
     members: dict[str, frozenset[int]]
     variables: int
+    keeps_to_frame: bool = False
 
     def mask(self, variable: str | None) -> BoolArray:
         """bool[k], which mapped rows belong to a variable; None is the universal one."""
@@ -116,8 +142,7 @@ class Reader:
     def positions(self, navigation: Navigation) -> IntArray:
         """int64[r], row position that a navigation reads, or -1."""
         logical = row_of_mapped(self.matches, self.rows, self.mapped(navigation))
-        distance = navigation.physical_offset
-        return move_rows(logical, distance, self.matches, self.rows, self.partitions)
+        return step(logical, navigation, self)
 
     def classifiers(self, navigation: Navigation) -> IntArray:
         """int64[r], variable id of the row that a navigation finds, -1 when it is not mapped.

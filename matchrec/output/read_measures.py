@@ -216,7 +216,7 @@ class MeasureReader:
         """The reads, at least one; last the mark of unmatched rows, where they come out."""
         rows = ReadMatchedRows(tuple(self.fields))
         reads = tuple(rows if isinstance(one, ReadMatchedRows) else one for one in self.reads)
-        if rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
+        if rows_per_match.shows_unmatched:
             return (*reads, ReadIsMatched())
         return reads or (ReadNothing(),)
 

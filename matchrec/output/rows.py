@@ -36,7 +36,7 @@ class OutputRows:
 
 def output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
     """The rows that come out for `matches`; unmatched rows are `unmatched_rows`'s to add."""
-    if rows_per_match is RowsPerMatch.ONE_ROW:
+    if rows_per_match.is_one_row:
         return one_row_each(matches)
     return all_rows(matches, with_empty=rows_per_match is not RowsPerMatch.ALL_ROWS_OMIT_EMPTY)
 
@@ -85,6 +85,15 @@ def matched_rows(matches: Matches, rows: int) -> BoolArray:
     np.add.at(change, matches.start, 1)
     np.add.at(change, matches.start + lengths, -1)
     return np.asarray(np.cumsum(change[:-1]) > 0, np.bool_)
+
+
+def rows_that_come_out(matches: Matches, rows_per_match: RowsPerMatch, rows: int) -> BoolArray:
+    """bool[rows], true where a row comes out for a match, so not as an unmatched one."""
+    if rows_per_match is not RowsPerMatch.EACH_ROW:
+        return matched_rows(matches, rows)
+    started = np.zeros(rows, np.bool_)
+    started[matches.start] = True
+    return started
 
 
 def unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRows:

@@ -1,8 +1,8 @@
 """The columns of the row pattern output table, in order.
 
 ONE ROW PER MATCH: partition columns, measures. ALL ROWS PER MATCH: partition columns, order
-columns, measures, then the other input columns; in some products the columns of the input, then
-measures. A column that is already there does not come twice.
+columns, measures, then the other input columns; in some products, and of a row pattern
+window, the columns of the input, then measures. A column that is already there does not come twice.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def table_columns(
     ]
     if plan.rows_per_match is RowsPerMatch.ONE_ROW:
         return [*keys, *plan.measures]
-    if plan.columns is ColumnOrder.INPUT_FIRST:
+    each_row = plan.rows_per_match is RowsPerMatch.EACH_ROW
+    if each_row or plan.columns is ColumnOrder.INPUT_FIRST:
         return [*(RowOutput(quoted(name), name) for name in columns.names), *plan.measures]
     orders = dict.fromkeys(item.expression.text for item in plan.order_by)
     names = {text: columns.name(text) for text in orders if text not in texts}

@@ -43,12 +43,30 @@ class SortItem:
 
 
 class RowsPerMatch(Enum):
-    """Which rows come out for a match, an empty match and an unmatched row."""
+    """Which rows come out for a match, an empty match and an unmatched row.
+
+    EACH_ROW, of a row pattern window: each row of the input once, with the match that begins there.
+    """
 
     ONE_ROW = "ONE ROW PER MATCH"
     ALL_ROWS_SHOW_EMPTY = "ALL ROWS PER MATCH SHOW EMPTY MATCHES"
     ALL_ROWS_OMIT_EMPTY = "ALL ROWS PER MATCH OMIT EMPTY MATCHES"
     ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS"
+    EACH_ROW = "EACH ROW, WITH THE MATCH THAT BEGINS THERE"
+
+    @property
+    def is_one_row(self) -> bool:
+        """Whether a match comes out as one row, seen from its last one."""
+        return self in (RowsPerMatch.ONE_ROW, RowsPerMatch.EACH_ROW)
+
+    @property
+    def shows_unmatched(self) -> bool:
+        """Whether rows come out that belong to no match."""
+        return self in (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED, RowsPerMatch.EACH_ROW)
+
+
+OF_CLAUSES = tuple(one for one in RowsPerMatch if one is not RowsPerMatch.EACH_ROW)
+"""Those that a clause may say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +176,59 @@ def goes_beyond_preferred(
     )
 
 
+class Form(Enum):
+    """How a condition says that a row lies no further than so much after the first one."""
+
+    DIFFERENCE = "x - first <= so much"
+    DAYS = "datediff(x, first) <= so much"
+    SUM = "x <= first + so much"
+    LESS = "x - so much <= first"
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionWindow:
+    """A window that conditions say: how far a row in it may lie after the first one.
+
+    limit: in units of the order column, to which int64 values are exact (days, microseconds, digits
+    of a decimal); a float along a DOUBLE, where rounding depends on the form. strict: a row at the
+    limit is outside, for a DOUBLE only. tests_first: whether the first row must be in its own
+    window, which no NULL is. bits: of an integer order column, else 0. variables: whose conditions
+    say so. written: how far, as it is written.
+    """
+
+    form: Form
+    limit: int | float
+    strict: bool
+    tests_first: bool
+    bits: int
+    variables: tuple[str, ...]
+    written: str
+
+
 @dataclass(frozen=True, slots=True)
 class Within:
-    """`WITHIN interval`: the match's last row lies less than this after its first."""
+    """`WITHIN interval`: the match's last row lies less than this after its first.
+
+    found: of a window that conditions say, which alone is exact. interval: as SQL; empty for a
+    found one whose ends SQL could not compute for every row.
+    """
 
     interval: RowExpression
+    found: ConditionWindow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A window inside of a match: each row lies less than the interval after another one.
+
+    after, to: each row of the variable `to` lies so after the last row of `after` before it, if
+    there is one; None for both: each row but the first one after the row before it in the match.
+    """
+
+    interval: RowExpression
+    after: str | None = None
+    to: str | None = None
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +271,13 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """An output column computed from a match. span: of its name."""
+    """An output column computed from a match. span: of its name.
+
+    over_rows: it is a function over the match's rows, also where there are none; other measures are
+    NULL on a row that has no match.
+    """
 
     name: str
     value: Scalar
     span: Span | None = field(default=None, compare=False)
+    over_rows: bool = False

@@ -12,6 +12,7 @@ from matchrec.plan.clauses import (
     ColumnOrder,
     Definition,
     EventSelection,
+    Gap,
     MatchOutput,
     Measure,
     PartialMatches,
@@ -47,6 +48,7 @@ class MatchPlan:
     after_match: AfterMatchSkip = AfterMatchSkip()
     within: Within | None = None
     within_rows: int | None = None
+    gaps: tuple[Gap, ...] = ()
     equal: tuple[RowExpression, ...] = ()
     subsets: tuple[Subset, ...] = ()
     definitions: tuple[Definition, ...] = ()
@@ -60,6 +62,17 @@ class MatchPlan:
     def keys(self) -> tuple[RowExpression, ...]:
         """All that partitions are made by."""
         return (*self.partition_by, *self.equal)
+
+    @property
+    def intervals(self) -> tuple[RowExpression, ...]:
+        """How far rows may lie apart: the whole match, then the windows inside of it."""
+        whole = () if self.within is None else (self.within.interval,)
+        return (*whole, *(gap.interval for gap in self.gaps))
+
+    @property
+    def row_gap(self) -> Gap | None:
+        """The window between each row and the next one, if there is one."""
+        return next((one for one in self.gaps if one.to is None), None)
 
     @property
     def selects(self) -> bool:

@@ -131,8 +131,21 @@ def measure_names_are_unique(plan: MatchPlan) -> None:
 
 def within_has_an_order(plan: MatchPlan) -> None:
     """WITHIN measures along the first ORDER BY column."""
-    if plan.within is not None and not plan.order_by:
-        raise errors.within_without_order(plan.within.interval.span)
+    for interval in plan.intervals:
+        if not plan.order_by:
+            raise errors.within_without_order(interval.span)
+
+
+def gaps_are_between_two_variables(plan: MatchPlan) -> None:
+    """WITHIN FROM a variable TO another one names two that PATTERN or SUBSET have."""
+    unions = tuple(subset.name for subset in plan.subsets)
+    for gap in plan.gaps:
+        for name in (gap.after, gap.to):
+            if name is not None and name not in (*plan.variables, *unions):
+                raise unknown_variable(name, plan.variables, "WITHIN", gap.span, unions)
+        both = plan.members(gap.after) & plan.members(gap.to)
+        if gap.to is not None and both:
+            raise errors.gap_of_one_variable(plan.variables[min(both)], gap.span)
 
 
 def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
@@ -212,6 +225,8 @@ def partial_matches_can_be_told(plan: MatchPlan) -> None:
         raise errors.partial_of_other_matches(words, plan.output.value, span)
     if plan.absences or negations(plan.pattern):
         raise errors.partial_with_negation(words, span)
+    if plan.gaps:
+        raise errors.partial_with_gaps(words, span)
 
 
 def endings_differ(plan: MatchPlan) -> None:
@@ -234,6 +249,7 @@ RULES: tuple[Rule, ...] = (
     exclusion_has_no_unmatched_rows,
     measure_names_are_unique,
     within_has_an_order,
+    gaps_are_between_two_variables,
     classifiers_are_of_selected_rows,
     longest_matches_are_contiguous,
     conditions_know_the_match_number,

@@ -111,9 +111,10 @@ def counts_rows(plan: MatchPlan) -> bool:
     """
     return (
         plan.within_rows is not None
+        or plan.row_gap is not None
         or plan.output is MatchOutput.GRAPH
         or plan.partial is not None
-        or plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+        or plan.rows_per_match.shows_unmatched
     )
 
 

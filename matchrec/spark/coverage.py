@@ -30,6 +30,7 @@ from matchrec.spark.execute import (
     key_tests,
     link_prepared,
     preparation_of,
+    type_of_order,
 )
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
@@ -54,7 +55,8 @@ def count_starting_rows(
         raise coverage_of_stream()
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
-        asked = draft_coverage(draft(plan, columns, relation.name_of))
+        order = type_of_order(relation)
+        asked = draft_coverage(draft(plan, columns, relation.name_of, type_of_order=order))
         tests = key_tests(asked.drafted.plan, columns, use)
         preparation = preparation_of(relation, asked.drafted.plan, tests)
         task, counting = counting_of(asked, preparation, max_steps)

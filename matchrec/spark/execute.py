@@ -5,7 +5,7 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,8 +15,9 @@ from matchrec.compile.executable import Executable, Output
 from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
 from matchrec.compile.path import draft, link
 from matchrec.conditions.functions.function import Settings
+from matchrec.conditions.functions.times.zones import has_one_offset
 from matchrec.conditions.split import Scope
-from matchrec.conditions.within import check_order
+from matchrec.conditions.within import OrderType, check_order
 from matchrec.engine.interface import OPTIMISED, Optimisations
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
@@ -74,14 +75,16 @@ class Options:
 class Executed:
     """The DataFrame of a clause, and what explains it.
 
-    keys: tests of whole partitions. is_stream: whether its rows come little by little.
-    shuffled: the query of all rows, and that of what is shuffled of them; None of slices, streams.
+    keys: tests of whole partitions. written: the plan as it was written. is_stream: whether its
+    rows come little by little. shuffled: the query of all rows, and that of what is shuffled of
+    them; None of slices, streams.
     """
 
     dataframe: DataFrame
     executable: Executable
     plan: MatchPlan
     keys: tuple[str, ...]
+    written: MatchPlan
     is_stream: bool
     shuffled: tuple[Template, Template] | None = None
 
@@ -109,7 +112,8 @@ def execute(
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
         scope = scope_of(plan) if is_stream else Scope.NEIGHBOURS
-        drafted = draft(plan, columns, relation.name_of, options.optimisations, scope)
+        order, chosen = type_of_order(relation), options.optimisations
+        drafted = draft(plan, columns, relation.name_of, chosen, scope, order)
         preparation: Preparation = Events(relation, drafted.plan)
         if not is_stream:
             tests = key_tests(drafted.plan, columns, use)
@@ -120,6 +124,16 @@ def execute(
             return found
         narrowed = drafted.narrow(used)
         return executed(replace(preparation, plan=narrowed.plan), narrowed, options)
+
+
+def type_of_order(relation: Relation) -> Callable[[str], OrderType]:
+    """What tells the type of an order column."""
+
+    def find(text: str) -> OrderType:
+        zone = relation.runner.setting("spark.sql.session.timeZone")
+        return OrderType(value_type(relation.type_of(text)), has_one_offset(zone))
+
+    return find
 
 
 @contextmanager
@@ -193,7 +207,8 @@ def executed(preparation: Preparation, drafted: Draft, options: Options) -> Exec
     shuffled = None
     if slicing is None and isinstance(preparation, Preparation):
         shuffled = preparation.shuffled(executable.crossing.columns, drafted)
-    return Executed(result, executable, drafted.plan, preparation.keys, is_stream, shuffled)
+    written, keys = drafted.written, preparation.keys
+    return Executed(result, executable, drafted.plan, keys, written, is_stream, shuffled)
 
 
 def link_prepared(

@@ -23,7 +23,7 @@ from pyspark.errors import (
     NumberFormatException,
 )
 
-from matchrec.plan.text.template import Template, View, template
+from matchrec.plan.text.template import Instead, Template, View, template
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
 
@@ -111,6 +111,8 @@ class Runner:
         pieces = [
             names[piece.name].ljust(piece.width)
             if isinstance(piece, View) and piece.name in names
+            else piece.text
+            if isinstance(piece, Instead)
             else piece
             for piece in text
         ]

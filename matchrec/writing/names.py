@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.plan.clauses import Absence, Definition, Measure, Subset
+from matchrec.plan.clauses import Absence, Definition, Gap, Measure, Subset
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -53,6 +53,10 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     def subset(one: Subset) -> Subset:
         return replace(one, name=new(one.name), members=tuple(map(new, one.members)))
 
+    def gap(one: Gap) -> Gap:
+        after, to = (None if name is None else new(name) for name in (one.after, one.to))
+        return replace(one, after=after, to=to)
+
     def absence(one: Absence) -> Absence:
         after, before = (names and tuple(map(new, names)) for names in (one.after, one.before))
         return replace(one, variable=new(one.variable), after=after, before=before)
@@ -65,6 +69,7 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     return replace(
         changed,
         pattern=with_variables(plan.pattern, new),
+        gaps=tuple(map(gap, plan.gaps)),
         subsets=tuple(map(subset, plan.subsets)),
         definitions=tuple(definitions),
         absences=tuple(map(absence, plan.absences)),

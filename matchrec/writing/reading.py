@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from matchrec.errors import writing as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import SASE
+from matchrec.errors.sql.window import window_asked_about
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import SPARK, Product
 from matchrec.frontends.dialects.translate import translate_query
@@ -90,6 +91,8 @@ def read_sql(text: str, product: Product, language: str) -> Reading:
             span = query.sites[1].clause.span if query.sites else None
             raise errors.not_one_clause(language, len(query.sites), span)
         (site,) = query.sites
+        if site.window is not None:
+            raise window_asked_about("convert")
         clause = site.clause
         plan = replace(lower(replace(clause, rows_per_match=None)), partial=None)
         source, lost = query.source, _lost(query, site, language)
@@ -114,7 +117,7 @@ def frames_of(text: str) -> list[str]:
 
 def _places(clause: MatchRecognize) -> Places:
     pattern = clause.pattern_span
-    window = clause.within.span if clause.within else pattern
+    window = clause.windows[0].span if clause.windows else pattern
     skip = clause.after_match.span if clause.after_match else None
     measures = clause.measures[0].expression.span if clause.measures else pattern
     return Places(pattern, window, skip or pattern, measures)

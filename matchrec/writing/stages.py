@@ -4,8 +4,8 @@
     followed_by, single stages only      SKIP TILL NEXT MATCH    not_followed_by   NOT
     followed_by_any, allow_combinations  SKIP TILL ANY MATCH     not_followed_by   NOT
 
-What one strategy cannot say is refused: other NOTs, until, greedy, windows between neighbours,
-conditions on earlier events of the same stage, and a mixture of strategies.
+What one strategy cannot say is refused: other NOTs, until, greedy, windows between some neighbours
+only, conditions on earlier events of the same stage, and a mixture of strategies.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
-from matchrec.frontends.pattern import PatternQuery, lower_pattern
+from matchrec.frontends.pattern import Pattern, PatternQuery, lower_pattern
 from matchrec.frontends.pattern.lower import tests_of
 from matchrec.frontends.pattern.tree import Contiguity, Stage, all_stages, named_stages
 from matchrec.frontends.sql.absences import take_out_negations
@@ -25,6 +25,7 @@ from matchrec.plan.stages import Not, Single, Steps, nots, parts, words
 from matchrec.source import Source
 from matchrec.writing.names import of_variable
 from matchrec.writing.negations import check_nots, pattern_with_nots
+from matchrec.writing.neighbours import gap_of, without_near
 from matchrec.writing.same_meaning import conjuncts
 
 SELECTION = {
@@ -42,13 +43,13 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     Its measures are the times of a match. Raises MatchRecognizeUnsupportedError for what one
     strategy cannot say.
     """
-    stages = query.pattern.stages
+    stages, gaps = without_near(query.pattern.stages), gap_of(query.pattern.stages)
     selection = strategy_of(stages)
     for stage in named_stages(stages):
         if not all(isinstance(test.expression, str) for test in tests_of(stage.condition)):
             raise errors.not_in_sql(stage.label, "has a Column as condition")
     check_nots(stages, CONTIGUITY[selection])
-    plan, source = lower_pattern(query)
+    plan, source = lower_pattern(replace(query, pattern=Pattern(stages)))
     assert plan.staging is not None
     pattern, absences = take_out_negations(
         pattern_with_nots(plan.staging.steps),
@@ -63,6 +64,7 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
             absences=absences,
             selection=selection,
             staging=None,
+            gaps=gaps,
             measures=tuple(one for one in plan.measures if one.name in TIMES),
             definitions=definitions(plan),
         ),
@@ -127,6 +129,6 @@ def unsayable(stage: Stage) -> str | None:
         return "has until()"
     if stage.greedy:
         return "is greedy()"
-    if stage.near is not None or stage.gap is not None:
-        return "has a window between neighbours"
+    if stage.gap is not None:
+        return "has a window between repetitions"
     return None

@@ -124,6 +124,22 @@ def workloads() -> Iterator[Workload]:
         elsewhere=other_engines.FUNNEL,
     )
     yield Workload(
+        "funnel, bounds as conditions",
+        "visits",
+        clause(
+            "visits",
+            """PARTITION BY user ORDER BY ts
+  MEASURES V.ts AS view_ts, C.ts AS cart_ts, P.ts AS purchase_ts
+  PATTERN (V X*? C Y*? P)
+  DEFINE V AS event = 'view', X AS X.ts < V.ts + INTERVAL 1 HOUR,
+    C AS event = 'cart' AND C.ts < V.ts + INTERVAL 1 HOUR, Y AS Y.ts < V.ts + INTERVAL 1 HOUR,
+    P AS event = 'purchase' AND P.ts < V.ts + INTERVAL 1 HOUR""",
+        ),
+        aim=0.75,
+        keys="user",
+        by_window=by_hand.FUNNEL,
+    )
+    yield Workload(
         "SKIP TO NEXT ROW, long overlaps",
         "half",
         clause(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from matchrec.frontends.sql.clause.nodes import MatchRecognize, PartitionKey, SortKey
+from matchrec.frontends.sql.clause.nodes import MatchRecognize, PartitionKey, SortKey, WindowNode
 from matchrec.plan.clauses import AfterMatchSkip, Subset
 from matchrec.plan.pattern import show, show_name
 
 
 def clause_text(clause: MatchRecognize) -> str:
     words = "".join(f" {one.value}" for one in (clause.selection, clause.output) if one)
-    within = f" WITHIN {clause.within.text}" if clause.within else ""
+    within = f" {part('WITHIN', map(window, clause.windows))}" if clause.windows else ""
     measures = (f"{one.expression.text} AS {column(one.name)}" for one in clause.measures)
     conditions = (
         f"{show_name(one.variable)} AS {one.condition.text}" for one in clause.definitions
@@ -62,6 +62,14 @@ def skip(skip: AfterMatchSkip) -> str:
 def subset(subset: Subset) -> str:
     members = ", ".join(show_name(member) for member in subset.members)
     return f"{show_name(subset.name)} = ({members})"
+
+
+def window(window: WindowNode) -> str:
+    if window.between_rows:
+        return f"{window.interval.text} BETWEEN ROWS"
+    if window.after is None or window.to is None:
+        return window.interval.text
+    return f"{window.interval.text} FROM {show_name(window.after)} TO {show_name(window.to)}"
 
 
 def column(name: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 
-from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import OF_CLAUSES, AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Empty,
     Exclusion,
@@ -236,7 +236,7 @@ def random_rows_per_match(random: Random, pattern: RowPattern) -> RowsPerMatch:
     """Exclusion and WITH UNMATCHED ROWS do not go together."""
     excludes = any(isinstance(node, Exclusion) for node in walk(pattern))
     unmatched = RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
-    return random.choice([one for one in RowsPerMatch if not (excludes and one is unmatched)])
+    return random.choice([one for one in OF_CLAUSES if not (excludes and one is unmatched)])
 
 
 def random_skip(random: Random, names: Sequence[str]) -> tuple[AfterMatchSkip, str]:

@@ -190,12 +190,16 @@ class Check:
         yield "MERGE, DELETE and BY SOURCE", self.lows(), [("Y", day(2), money("1.00"))]
 
     def changes(self) -> Iterator[tuple[str, Rows, Rows]]:
-        """A clause in a condition of DELETE and UPDATE, and a target that is its own input."""
+        """A clause in a condition of DELETE and UPDATE, and a target that is its own input.
+
+        Delta takes no subquery in the conditions of DELETE and UPDATE.
+        """
         part = f"sym IN (SELECT sym FROM {FALLS})"
-        matchrec.sql(self.spark, f"UPDATE lows SET low = 2 WHERE {part}")
-        yield "UPDATE", self.lows(), [("Y", day(2), money("2.00"))]
-        matchrec.sql(self.spark, f"DELETE FROM lows WHERE {part}")
-        yield "DELETE", self.lows(), []
+        if self.format.name != "delta":
+            matchrec.sql(self.spark, f"UPDATE lows SET low = 2 WHERE {part}")
+            yield "UPDATE", self.lows(), [("Y", day(2), money("2.00"))]
+            matchrec.sql(self.spark, f"DELETE FROM lows WHERE {part}")
+            yield "DELETE", self.lows(), []
         added = f"INSERT INTO ticks SELECT sym, at + INTERVAL 1 DAY, low - 1 FROM {FALLS}"
         matchrec.sql(self.spark, added)
         falls = [("X", day(3), money("79.25")), ("Y", day(3), money("3.00"))]

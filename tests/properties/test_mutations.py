@@ -28,6 +28,7 @@ from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query.splice import outer
+from matchrec.frontends.sql.windows.lower import lower_window
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.session import REFUSALS
@@ -86,7 +87,8 @@ def read_query(text: str, dialect: Dialect) -> None:
     query = parse(text, ["f"], dialect)
     outer(query)
     for site in query.sites:
-        linked(lower(site.clause))
+        windowed = site.window and lower_window(site.clause, site.window)
+        linked(windowed or lower(site.clause))
 
 
 @pytest.mark.parametrize("seed", range(4))

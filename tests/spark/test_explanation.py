@@ -191,3 +191,26 @@ def test_conditions_on_the_match_number(spark: SparkSession, stock: DataFrame) -
     assert first.startswith("backtracking, memoised: ")
     assert first.endswith("failures are remembered until the next match")
     assert time == "time: linear in the rows for each match, whose number conditions read"
+
+
+def test_conditions_that_are_a_window(spark: SparkSession) -> None:
+    explanation = matchrec.explain(
+        spark,
+        """SELECT * FROM VALUES (1L, 'v') AS visits(ts, kind) MATCH_RECOGNIZE (ORDER BY ts
+          MEASURES C.ts AS cart PATTERN (V X*? C)
+          DEFINE V AS kind = 'v', C AS kind = 'c' AND C.ts - V.ts <= 1800,
+            X AS X.ts - V.ts <= 1800)""",
+    )
+    sections = sections_of(explanation)
+    found, tested = sections["window"]
+    assert found.endswith(
+        "at most 1800 after the first one, along `ts`: from the conditions of C, X"
+    )
+    assert tested == "tested on every edge: `in the window`"
+    assert sections["conditions"] == [
+        "V: bit 0",
+        "X: true",
+        "C: bit 1",
+        "they look only at the data",
+    ]
+    assert "only of rows with bit 0 or bit 1" in str(explanation)

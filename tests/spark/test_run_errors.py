@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec import MatchRecognizeRunError
 from tests.properties.test_queries import settings
+from tests.quick.scale import some_of
 
 CLAUSE = """PARTITION BY key, id % 1 ORDER BY id MEASURES count(*) AS n
     PATTERN (A B) DEFINE B AS A.id / B.id > 0"""
@@ -131,3 +132,20 @@ def test_a_udf_is_not_asked_of_a_row_that_no_match_lacks(spark: SparkSession) ->
     clause = "ORDER BY k MEASURES A.k AS a, B.k AS b PATTERN (A B) DEFINE B AS B.x > double(A.x)"
     found = matchrec.match_recognize(frame, clause).collect()
     assert [tuple(row) for row in found] == [(1, 2)]
+
+
+BOUNDS = ("B.id - A.id <= 5", "B.id <= A.id + 5", "B.id - 5 <= A.id")
+
+
+@pytest.mark.parametrize("bound", some_of(BOUNDS))
+def test_a_window_of_conditions_does_not_wrap_around(spark: SparkSession, bound: str) -> None:
+    rows = spark.createDataFrame([(-(2**31),), (2**31 - 1,), (2**31 - 1,)], "id int")
+    clause = "ORDER BY id MEASURES A.id AS a, B.id AS b PATTERN (A B) DEFINE B AS "
+    with settings(spark, ansi__enabled="false"):
+        error = raised(matchrec.match_recognize(rows, clause + bound).collect)
+    found = MatchRecognizeRunError.from_exception(error)
+    assert found is not None
+    assert "is too large for the type of the order column" in found.message
+    with settings(spark, ansi__enabled="true"):
+        matches = matchrec.match_recognize(rows, clause + BOUNDS[0]).collect()
+    assert [tuple(row) for row in matches] == [(2**31 - 1, 2**31 - 1)]

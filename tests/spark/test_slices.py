@@ -114,6 +114,13 @@ LEAPING = {
     "windows of keys": """PARTITION BY k ORDER BY t, s, v, x MEASURES A.t AS a, sum(v) AS n
         AFTER MATCH SKIP TO FIRST B PATTERN (A+ B C*) WITHIN 8
         DEFINE A AS v > 3, B AS v > FIRST(v), C AS v <> 5""",
+    "a window of conditions": """PARTITION BY k ORDER BY t, s, v, x MEASURES A.t AS a, sum(v) AS n
+        AFTER MATCH SKIP TO FIRST B PATTERN (A+ B C*)
+        DEFINE A AS v > 3 AND t - FIRST(t) < 8, B AS v > FIRST(v) AND t - FIRST(t) < 8,
+        C AS v <> 5 AND t - FIRST(t) < 8 /* not WITHIN */""",
+    "a window, and one between rows": """ORDER BY t NULLS LAST, s, v, x, k MEASURES sum(v) AS n
+        ALL ROWS PER MATCH PATTERN (A B+ C) WITHIN 6, 3 BETWEEN ROWS
+        DEFINE A AS v > 4, B AS v <> 5, C AS x > 1""",
     "windows and a row before": """PARTITION BY k ORDER BY t, s, v, x MEASURES A.t AS a, C.t AS n
         PATTERN (A B+ C) WITHIN 8 DEFINE A AS v > 6, B AS v < PREV(v), C AS v < 2""",
     "rows of its own": """PARTITION BY k ORDER BY t, s, v, x MEASURES A.t AS a, C.v AS c

@@ -44,9 +44,10 @@ def test_traces_of_queries(
     register_tables(spark, file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        for clause in range(1, len(parse_query(spark, record.sql, None, {}, "spark").sites) + 1):
-            for answer in answers(spark, record.sql, clause):
-                assert_known(answer)
+        sites = parse_query(spark, record.sql, None, {}, "spark").sites
+        clauses = [number for number, site in enumerate(sites, 1) if site.window is None]
+        for answer in (one for clause in clauses for one in answers(spark, record.sql, clause)):
+            assert_known(answer)
 
 
 def answers(spark: SparkSession, query: str, clause: int) -> Iterator[matchrec.Why]:

@@ -8,7 +8,7 @@ hand, and one query after the match evaluates all measures.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -25,9 +25,11 @@ from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import Scope
+from matchrec.conditions.within import OrderType
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.windows.lower import lower_window
 from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
@@ -153,7 +155,7 @@ class QueryBatch:
         self.refused: dict[str, str] = {}
         for query in queries:
             with self.refusing(query):
-                self.drafts[query] = drafted(lower(parse(query).sites[0].clause), scope)
+                self.drafts[query] = drafted(plan_of(query), scope=scope)
 
     @contextmanager
     def refusing(self, query: str) -> Iterator[None]:
@@ -202,11 +204,25 @@ class QueryBatch:
         return [texts[result] if isinstance(result, int) else result for result in results]
 
 
-def drafted(plan: MatchPlan, scope: Scope = Scope.NEIGHBOURS) -> Draft:
-    """The draft of a plan, rows being left out wherever they may be, whether that pays or not."""
-    columns = InputColumns(NAMES)
+def plan_of(query: str) -> MatchPlan:
+    """The plan of a query's clause or row pattern window."""
+    (site,) = parse(query).sites
+    return lower_window(site.clause, site.window) if site.window else lower(site.clause)
+
+
+def drafted(
+    plan: MatchPlan,
+    names: Sequence[str] = NAMES,
+    type_of_order: Callable[[str], OrderType] | None = None,
+    scope: Scope = Scope.NEIGHBOURS,
+) -> Draft:
+    """The draft of a plan, rows being left out wherever they may be, whether that pays or not.
+
+    names: of the columns. type_of_order, scope: see `draft`.
+    """
+    columns = InputColumns(tuple(names))
     with mock.patch.object(neighbours, "PAYS_BELOW", 100.0):
-        return draft(plan, columns, str, scope=scope)
+        return draft(plan, columns, str, type_of_order=type_of_order, scope=scope)
 
 
 @dataclass(frozen=True)

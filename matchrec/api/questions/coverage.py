@@ -12,6 +12,7 @@ from matchrec.api.signatures import ARGUMENTS, CLAUSE, COVERED
 from matchrec.arguments import checked
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.run.coverage import coverage_without_clause
+from matchrec.errors.sql.window import window_asked_about
 from matchrec.explanation.coverage import Coverage
 from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.summary import summarise
@@ -78,6 +79,8 @@ def coverage(  # noqa: PLR0913 -- public signature
 
 def cover(evaluation: Evaluation, site: Site) -> ClauseCoverage:
     """The coverage of one clause, once those in its input are evaluated."""
+    if site.window is not None:
+        raise window_asked_about("coverage")
     counted = count_starting_rows(
         evaluation.plan(site),
         evaluation.relation(site),

@@ -23,6 +23,7 @@ from matchrec.engine.matches import RunFailure
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.errors.run.place import Place
+from matchrec.errors.sql.window import window_asked_about
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.frontends.sql.lower import lower
@@ -87,6 +88,8 @@ def why(  # noqa: PLR0913 -- public signature
     check_session(spark)
     parsed = parse_query(spark, query, args, frames, dialect)
     site = chosen_clause(parsed, clause)
+    if site.window is not None:
+        raise window_asked_about("why")
     evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), Options(engine))
     with shown_in(parsed.source):
         for earlier in parsed.sites[: parsed.sites.index(site)]:

@@ -33,6 +33,15 @@ def coverage_of_longest() -> MatchRecognizeUnsupportedError:
     )
 
 
+def coverage_of_stream() -> MatchRecognizeUnsupportedError:
+    """Coverage over a streaming DataFrame."""
+    return MatchRecognizeUnsupportedError(
+        "coverage over a streaming DataFrame",
+        notes=("it is counted over rows that are all there",),
+        hint="count over a table of the same rows, or over each batch in foreachBatch",
+    )
+
+
 def coverage_of_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
     """NOT in PATTERN."""
     return MatchRecognizeUnsupportedError(
@@ -40,13 +49,4 @@ def coverage_of_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
         span,
         notes=("it counts how often each variable takes a row, and NOT takes none",),
         hint="ask matchrec.why about a starting row",
-    )
-
-
-def coverage_of_stream() -> MatchRecognizeUnsupportedError:
-    """Coverage over a streaming DataFrame."""
-    return MatchRecognizeUnsupportedError(
-        "coverage over a streaming DataFrame",
-        notes=("it is counted over rows that are all there",),
-        hint="count over a table of the same rows, or over each batch in foreachBatch",
     )

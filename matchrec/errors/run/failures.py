@@ -51,6 +51,16 @@ def overflow_in_condition(variable: str, place: Place) -> MatchRecognizeRunError
     ).at(place)
 
 
+def window_wraps(variables: str, place: Place) -> MatchRecognizeRunError:
+    """Without ANSI mode, a distance along the order column would wrap around."""
+    return MatchRecognizeRunError(
+        f"the distance in the conditions of {variables} is too large for the type of the order "
+        "column, and would wrap around",
+        notes=(str(place),),
+        hint="order by a wider type, or set spark.sql.ansi.enabled to true",
+    ).at(place)
+
+
 def division_by_zero(variable: str, place: Place) -> MatchRecognizeRunError:
     """A condition divided by zero."""
     return MatchRecognizeRunError(

@@ -174,6 +174,13 @@ _EXAMPLES = {
 }
 
 
+def second_window(spans: tuple[Span, Span]) -> MatchRecognizeParseError:
+    """Two windows of one kind in WITHIN."""
+    return MatchRecognizeParseError(
+        "two windows between the same rows in WITHIN", *spans, hint="keep the smaller one"
+    )
+
+
 def distance_without_interval(text: str, span: Span) -> MatchRecognizeParseError:
     """WITHIN 5 DAYS."""
     return MatchRecognizeParseError(

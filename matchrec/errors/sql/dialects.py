@@ -57,6 +57,15 @@ def unknown_option(span: Span, known: str) -> MatchRecognizeUnsupportedError:
     )
 
 
+def no_windows(product: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """PATTERN in a window, which the product does not have."""
+    return MatchRecognizeUnsupportedError(
+        f"{_sql_of(product)} has no PATTERN in windows",
+        span,
+        hint="write FROM t MATCH_RECOGNIZE (...)",
+    )
+
+
 def malformed_duration(span: Span) -> MatchRecognizeParseError:
     """LIMIT DURATION without a unit and a number."""
     return MatchRecognizeParseError(

@@ -146,15 +146,6 @@ def control_in_script(word: str, span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def pattern_in_window(span: Span) -> MatchRecognizeUnsupportedError:
-    """Row pattern recognition in the WINDOW clause (R020)."""
-    return MatchRecognizeUnsupportedError(
-        "row pattern recognition in a window, with PATTERN in OVER or WINDOW, is not supported",
-        span,
-        hint="write FROM t MATCH_RECOGNIZE (PARTITION BY ... ORDER BY ... PATTERN (...))",
-    )
-
-
 def unknown_frame(name: str, frames: Iterable[str], span: Span) -> MatchRecognizePlanError:
     """`{name}` that no argument of the call gives."""
     return MatchRecognizePlanError(

@@ -45,6 +45,7 @@ class Product:
     finds_empty          whether a match may have no rows
     repeats_keys         whether a key that is written twice comes out twice
     has_windows_of_time  whether it has TUMBLE and the like
+    has_row_pattern_windows  whether PATTERN may stand in OVER and WINDOW
     cuts_texts           whether CAST AS VARCHAR(n) cuts, though the dialect of sqlglot drops n
     is_written           whether queries are converted to it, too
     """
@@ -68,8 +69,9 @@ class Product:
     finds_empty: bool = True
     repeats_keys: bool = False
     has_windows_of_time: bool = False
+    has_row_pattern_windows: bool = False
     cuts_texts: bool = False
     is_written: bool = True
 
 
-SPARK = Product("spark", "Spark SQL", "spark", is_spark=True)
+SPARK = Product("spark", "Spark SQL", "spark", is_spark=True, has_row_pattern_windows=True)

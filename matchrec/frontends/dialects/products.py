@@ -12,7 +12,7 @@ PRODUCTS = {
     product.name: product
     for product in (
         SPARK,
-        Product("standard", "the standard", "spark", is_spark=True),
+        Product("standard", "the standard", "spark", is_spark=True, has_row_pattern_windows=True),
         Product(
             "databricks",
             "Databricks",
@@ -46,6 +46,7 @@ PRODUCTS = {
             nulls=Nulls.LAST,
             divides_integers=True,
             repeats_keys=True,
+            has_row_pattern_windows=True,
         ),
         Product(
             "flink",

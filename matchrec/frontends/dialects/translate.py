@@ -18,6 +18,12 @@ from matchrec.errors.sql import dialects as errors
 from matchrec.errors.sql.syntax import unreadable_text
 from matchrec.frontends.dialects.clause.clause_edits import clause_edits
 from matchrec.frontends.dialects.clause.event_time import EventTime, before_keys, find_event_time
+from matchrec.frontends.dialects.clause.row_pattern_windows import (
+    holes_of,
+    in_order,
+    window_edits,
+    windows_between,
+)
 from matchrec.frontends.dialects.clause.short_forms import clauses_of, written_out
 from matchrec.frontends.dialects.edits import Edit, Edited, EditedTwice, edited
 from matchrec.frontends.dialects.fragments import Fragments
@@ -142,12 +148,16 @@ def _fragments(tokens: TokenSequence, read: Product, write: Product) -> Fragment
 def _query_edits(
     tokens: TokenSequence, fragments: Fragments, kinds: Sequence[ClauseKinds]
 ) -> Iterator[Edit]:
-    found = find_clauses(tokens)
-    known = dict(zip(found, kinds, strict=False))
+    found, windows = find_clauses(tokens), windows_between(tokens, fragments)
+    known = dict(zip(in_order(found, windows), kinds, strict=False))
     wholes = {cut: _whole(tokens, cut, fragments.read) for cut in found}
-    rows = {wholes[cut]: one.outputs for cut, one in known.items() if one.outputs is not None}
+    outputs = {cut: known[cut].outputs for cut in found if cut in known}
+    rows = {wholes[cut]: one for cut, one in outputs.items() if one is not None}
     fragments = replace(fragments, rows=rows)
-    yield from fragments.query(tokens.whole, tuple(wholes.values()))
+    yield from fragments.query(tokens.whole, (*wholes.values(), *holes_of(tokens, windows)))
+    for window in windows:
+        columns = known.get(window, ClauseKinds()).inputs
+        yield from window_edits(tokens, window, fragments, columns)
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
         time = _event_time(tokens, fragments.read, cut, whole)

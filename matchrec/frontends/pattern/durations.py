@@ -12,16 +12,8 @@ from fractions import Fraction
 
 from matchrec.arguments import Kind, is_number
 from matchrec.errors import durations as errors
+from matchrec.plan.text.amounts import MICROSECONDS
 
-MICROSECONDS = {
-    "WEEK": 7 * 24 * 3600 * 10**6,
-    "DAY": 24 * 3600 * 10**6,
-    "HOUR": 3600 * 10**6,
-    "MINUTE": 60 * 10**6,
-    "SECOND": 10**6,
-    "MILLISECOND": 1000,
-    "MICROSECOND": 1,
-}
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
 MOST = 2**63  # of microseconds, or of the column's own unit
 AMOUNT = re.compile(rf"\s*'?({NUMBER})'?\s*([A-Za-z]+)\s*")

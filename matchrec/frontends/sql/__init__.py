@@ -2,6 +2,7 @@
 
     parse         query → Query: each clause as a node, in the order of evaluation
     lower         clause → MatchPlan
+    windows       row pattern windows → clauses of their own, and columns in the place of calls
     splice        the query's text with holes where relations and clauses stood
 
 Dropped: comments and layout inside clauses. Nothing else of the query is read, let alone changed.

@@ -27,12 +27,14 @@ from matchrec.frontends.sql.clause.nodes import (
     MeasureNode,
     PartitionKey,
     SortKey,
+    WindowNode,
 )
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
     AfterMatchSkip,
     Definition,
     EventSelection,
+    Gap,
     MatchOutput,
     Measure,
     RowExpression,
@@ -77,6 +79,7 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
         within=Within(_row(clause.within, Clause.WITHIN, dialect)) if clause.within else None,
+        gaps=tuple(_gap(node, dialect) for node in clause.gaps),
         selection=selection,
         output=output,
         subsets=clause.subsets,
@@ -98,6 +101,10 @@ def _check_words(clause: MatchRecognize) -> None:
 
 def _row(node: ExpressionText, clause: Clause, dialect: Dialect) -> RowExpression:
     return parse_row_expression(node.text, node.span.start, clause, dialect)
+
+
+def _gap(node: WindowNode, dialect: Dialect) -> Gap:
+    return Gap(_row(node.interval, Clause.WITHIN, dialect), node.after, node.to, node.span)
 
 
 def _scalar(node: ExpressionText, scope: Scope) -> Scalar:

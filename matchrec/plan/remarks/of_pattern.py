@@ -41,10 +41,11 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         yield empty_matches(show(plan.pattern), plan.pattern.span)
         return
     defined = {definition.variable for definition in plan.definitions}
+    has_window = plan.within is not None or plan.row_gap is not None
     for loop in last_loops(plan.pattern):
         if not loop.greedy and is_preferred:
             yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)
-        elif loop.greedy and defined and plan.within is None and takes_any_row(loop, defined):
+        elif loop.greedy and defined and not has_window and takes_any_row(loop, defined):
             yield any_rows(show(loop.part), show(loop), loop.span)
 
 

@@ -17,16 +17,24 @@ class View:
     width: int = field(default=0, compare=False, repr=False)
 
 
-Template = tuple[str | View, ...]
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """Text in the place of other text of the user's, `width` characters of it."""
+
+    text: str
+    width: int
 
 
-def template(*pieces: str | View | Template) -> Template:
+Template = tuple[str | View | Instead, ...]
+
+
+def template(*pieces: str | View | Instead | Template) -> Template:
     """One template of several pieces.
 
     >>> template("SELECT 1 FROM ", View("t"), template(" WHERE ", "x"))
     ('SELECT 1 FROM ', View(name='t'), ' WHERE ', 'x')
     """
-    flat: list[str | View] = []
+    flat: list[str | View | Instead] = []
     for piece in pieces:
         flat.extend(piece if isinstance(piece, tuple) else (piece,))
     return tuple(flat)

@@ -27,7 +27,6 @@ from matchrec.output.reads import (
     ReadKind,
     ReadType,
 )
-from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark import wire
 from matchrec.spark.types import sum_type
 
@@ -63,7 +62,7 @@ def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField
             assert isinstance(read.type, OfColumn)
             return inputs[read.type.column].nullable
         case Nullability.WITHOUT_NUMBER:
-            unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+            unmatched = executable.rows_per_match.shows_unmatched
             partial = executable.task.partial is not None or ReadKind() in executable.reads
             return unmatched or partial
         case Nullability.ALWAYS:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import PySparkException
 from pyspark.sql.types import NumericType
 
-from matchrec.conditions.within import window_columns
+from matchrec.conditions.within import end_columns
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
 from matchrec.errors.conditions import not_boolean, not_measured_by, within_of_other_type
@@ -25,6 +25,7 @@ from matchrec.errors.sql.analysis import (
     unknown_function,
     unknown_type_column,
 )
+from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import ColumnReference, references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
@@ -50,8 +51,9 @@ def diagnose(
     if refused is not None:
         written, refusal = refused
         return explain_refusal(refusal, written, plan, (relation, columns))
-    if is_refused_window(plan, relation):
-        return other_window(plan, relation)
+    interval = refused_interval(plan, relation)
+    if interval is not None:
+        return other_window(plan, interval, relation)
     for condition in conditions_over_one_row(plan):
         type_name = relation.select([condition.text]).schema.fields[0].dataType.simpleString()
         if type_name != "boolean":
@@ -67,27 +69,30 @@ def mismatch_of_within(
     error: MatchRecognizeError, plan: MatchPlan, relation: Relation
 ) -> MatchRecognizeError | None:
     """An error at the interval of WITHIN with the types that do not fit; None for others."""
-    if plan.within is None:
-        return None
-    expected = not_measured_by(plan.within.interval.span)
-    if (error.message, error.span) != (expected.message, expected.span):
-        return None
-    return other_window(plan, relation)
+    for interval in plan.intervals:
+        expected = not_measured_by(interval.span)
+        if (error.message, error.span) == (expected.message, expected.span):
+            return other_window(plan, interval, relation)
+    return None
 
 
-def is_refused_window(plan: MatchPlan, relation: Relation) -> bool:
-    """Whether Spark cannot add the window to the key along which it is measured."""
-    texts = [column.text for column in window_columns(plan)]
-    return bool(texts) and refusal_of(texts, relation) is not None
+def refused_interval(plan: MatchPlan, relation: Relation) -> RowExpression | None:
+    """A window that Spark cannot add to the key along which it is measured, or None."""
+    for interval in plan.intervals:
+        texts = [column.text for column in end_columns(plan, interval)]
+        if refusal_of(texts, relation) is not None:
+            return interval
+    return None
 
 
-def other_window(plan: MatchPlan, relation: Relation) -> MatchRecognizeError:
+def other_window(
+    plan: MatchPlan, interval: RowExpression, relation: Relation
+) -> MatchRecognizeError:
     """The error of a window that is no distance along its key."""
-    assert plan.within is not None
-    order, within = plan.order_by[0].expression, plan.within.interval
-    fields = relation.select([order.text, within.text]).schema.fields
+    order = plan.order_by[0].expression
+    fields = relation.select([order.text, interval.text]).schema.fields
     names = [field.dataType.simpleString() for field in fields]
-    return within_of_other_type(names[0], names[1], (order.span, within.span))
+    return within_of_other_type(names[0], names[1], (order.span, interval.span))
 
 
 def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | None:

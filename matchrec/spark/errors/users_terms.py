@@ -20,7 +20,7 @@ from typing import Any
 from pyspark.errors import AnalysisException
 
 from matchrec.errors.sql.foreign_names import cure_of_table
-from matchrec.plan.text.template import Template, View
+from matchrec.plan.text.template import Instead, Template, View
 from matchrec.source import Source, Span
 
 # The names that PySpark gives to views of its own, and the length of those over Spark Connect.
@@ -50,9 +50,11 @@ class Filled:
         """What Spark reads; a name of PySpark's is as long as here, and another one."""
         return "".join(map(self._filled, self.template))
 
-    def _filled(self, piece: str | View) -> str:
+    def _filled(self, piece: str | View | Instead) -> str:
         if isinstance(piece, str):
             return piece
+        if isinstance(piece, Instead):
+            return piece.text
         return self.names.get(piece.name, "_" * PYSPARK_LENGTH).ljust(piece.width)
 
     def written(self, start: int, end: int) -> Span | None:
@@ -63,10 +65,12 @@ class Filled:
     def _place(self, offset: int) -> int:
         position = moved = 0
         for piece in self.template:
-            position += len(self._filled(piece))
+            start, position = position, position + len(self._filled(piece))
             if position > offset:
+                if isinstance(piece, Instead):
+                    return start - moved + min(offset - start, piece.width)
                 break
-            if isinstance(piece, View):
+            if not isinstance(piece, str):
                 moved += len(self._filled(piece)) - piece.width
         return offset - moved
 

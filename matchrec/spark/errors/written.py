@@ -39,8 +39,7 @@ class Written:
 def everything_written(plan: MatchPlan) -> Iterator[Written]:
     """The parts of every expression, smallest first, so that the caret is under the culprit."""
     yield from keys(plan)
-    if plan.within is not None:
-        yield Written("WITHIN", plan.within.interval.text, plan.within.interval.span)
+    yield from (Written("WITHIN", one.text, one.span) for one in plan.intervals)
     for definition in plan.definitions:
         yield from written_in("DEFINE", definition.condition)
     for measure in plan.measures:

@@ -17,7 +17,7 @@ from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.engine.partitions import WordArray
 from matchrec.spark import wire
 from matchrec.spark.before.bits import BITS_A_COLUMN, chunks_of, pack
-from matchrec.spark.worker.encode import as_integers, column
+from matchrec.spark.worker.arrays import as_integers, column
 
 WORD = 64
 Conditions = tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]

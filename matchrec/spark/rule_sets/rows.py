@@ -10,8 +10,8 @@ import pyarrow as pa
 from matchrec.compile.rule_set import LinkedRule
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, WordArray
 from matchrec.spark import wire
+from matchrec.spark.worker.arrays import as_floats, column, validity
 from matchrec.spark.worker.batches import Piece
-from matchrec.spark.worker.encode import as_floats, column, validity
 
 
 @dataclass(frozen=True)

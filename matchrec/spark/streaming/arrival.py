@@ -12,7 +12,7 @@ import pyarrow as pa
 from matchrec.engine.partitions import IntArray
 from matchrec.spark import wire
 from matchrec.spark.streaming.memory import Memory
-from matchrec.spark.worker.encode import as_floats, as_integers, column, dense_ranks, validity
+from matchrec.spark.worker.arrays import as_floats, as_integers, column, dense_ranks, validity
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.engine.partitions import IntArray
 from matchrec.spark import wire
-from matchrec.spark.worker.encode import as_integers, column
+from matchrec.spark.worker.arrays import as_integers, column
 
 FOREVER = int(np.iinfo(np.int64).max)
 

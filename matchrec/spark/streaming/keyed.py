@@ -36,7 +36,8 @@ from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Order, arrange, times
 from matchrec.spark.streaming.group import FOREVER, Group, wake, window_bounds
 from matchrec.spark.streaming.memory import Memory, dump, load
-from matchrec.spark.worker.encode import as_integers, column, partitions_of, value_at
+from matchrec.spark.worker.arrays import as_integers, column
+from matchrec.spark.worker.encode import partitions_of, value_at
 from matchrec.spark.worker.failures import run_error
 from matchrec.spark.worker.gather import Gatherer
 

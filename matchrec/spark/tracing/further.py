@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from matchrec.spark import wire
-from matchrec.spark.worker.encode import as_integers, column
+from matchrec.spark.worker.arrays import as_integers, column
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,13 @@ from matchrec.errors.run import tracing as errors
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.before.columns import Preparation
-from matchrec.spark.execute import in_terms_of_the_query, input_columns, is_streaming, settings_of
+from matchrec.spark.execute import (
+    in_terms_of_the_query,
+    input_columns,
+    is_streaming,
+    settings_of,
+    type_of_order,
+)
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.tracing.collect import collect_table
@@ -80,7 +86,7 @@ def collect_partition(
     columns = input_columns(relation.runner, rows.columns, alias)
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
-        drafted = draft(plan, columns, relation.name_of)
+        drafted = draft(plan, columns, relation.name_of, type_of_order=type_of_order(relation))
         keys = partition_keys(drafted.plan, columns)
         return PartitionRequest(relation, drafted, columns, keys, asked).collect(engine)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
-from matchrec.spark.worker.encode import decimal_words
+from matchrec.spark.worker.arrays import decimal_words
 
 LIMIT = 10**38  # the first number of more digits than a decimal has
 SURELY_MORE = 1.2e38  # beyond it whatever a sum of doubles has lost; a wrapped sum is beyond 2.4e38

@@ -7,8 +7,6 @@ by run conditions.
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -16,17 +14,23 @@ import pyarrow.compute as pc
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.partitions import (
-    BoolArray,
-    FloatArray,
     Frontier,
     IntArray,
     Partitions,
     WordArray,
 )
 from matchrec.engine.slices.starting_rows import Slices
-from matchrec.engine.windows import ends_after, window_ends
 from matchrec.spark import wire
 from matchrec.spark.before.bits import BITS_A_COLUMN
+from matchrec.spark.worker.arrays import (
+    as_floats,
+    as_integers,
+    column,
+    dense_ranks,
+    is_whole,
+    validity,
+)
+from matchrec.spark.worker.windows import window_end
 
 
 def partitions_of(
@@ -63,23 +67,6 @@ def slices_of(table: pa.Table, partitions: Partitions) -> Slices:
     return Slices(partitions, as_integers(column(table, wire.BORROWED)), passed)
 
 
-def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
-    """For each row the first row that is outside of its window; None without a window."""
-    if executable.window_rows is not None:
-        return ends_after(starts, executable.window_rows)
-    if not executable.crossing.window:
-        return None
-    order, bound = (column(table, wire.column(i)) for i in executable.crossing.window)
-    if pa.types.is_floating(order.type):
-        keys, bounds = as_floats(order), as_floats(bound)
-        return window_ends(starts, keys, validity(order), bounds, validity(bound))
-    if not is_whole(order.type):
-        both = dense_ranks(pa.chunked_array([order, bound]).combine_chunks())
-        order, bound = both.slice(0, table.num_rows), both.slice(table.num_rows)
-    ends = as_integers(order), validity(order), as_integers(bound), validity(bound)
-    return window_ends(starts, *ends)
-
-
 def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
     """When windows end that begin with a row, as far as they compare: see `Partitions`."""
     stages = executable.task.stages
@@ -93,17 +80,6 @@ def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
     if not executable.task.windowed:
         found.insert(0, np.full(table.num_rows, np.iinfo(np.int64).max))
     return stacked(found, table.num_rows, np.int64)
-
-
-def is_whole(kind: pa.DataType) -> bool:
-    """Whether values of a type are held as int64 and compare alike."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_temporal(kind))
-
-
-def column(table: pa.Table, name: str) -> pa.Array:
-    """A column of a table of contiguous columns, as one array."""
-    chunked = table.column(name)
-    return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
 def value_at(table: pa.Table, name: str, row: int) -> object:
@@ -137,49 +113,6 @@ def satisfied_words(table: pa.Table, conditions: int) -> WordArray:
     return words
 
 
-def as_integers(values: pa.Array) -> IntArray:
-    """int64[n]; 0 where NULL."""
-    kind = values.type
-    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
-        values = values.cast(pa.int8())
-    elif pa.types.is_decimal(kind):
-        return decimal_digits(values)
-    elif pa.types.is_date32(kind):
-        values = values.view(pa.int32())
-    elif pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
-        values = values.view(pa.int64())
-    if values.null_count:
-        values = values.fill_null(0)
-    return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
-
-
-def decimal_digits(values: pa.Array) -> IntArray:
-    """int64[n], the digits of decimals of at most 18 of them."""
-    return np.ascontiguousarray(decimal_words(values)[:, 0])
-
-
-def decimal_words(values: pa.Array) -> IntArray:
-    """int64[n, 2], low and high words of decimals; 0 where NULL. The low word is unsigned."""
-    if values.null_count:
-        values = values.fill_null(pa.scalar(Decimal(0), values.type))
-    words = np.frombuffer(values.buffers()[1], np.int64).reshape(-1, 2)
-    return words[values.offset : values.offset + len(values)]
-
-
-def as_floats(values: pa.Array) -> FloatArray:
-    """float64[n]; 0 where NULL."""
-    if values.null_count:
-        values = values.fill_null(0)
-    return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.float64, copy=False)
-
-
-def validity(values: pa.Array) -> BoolArray:
-    """bool[n], false where NULL."""
-    if not values.null_count:
-        return np.ones(len(values), np.bool_)
-    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
-
-
 def ranked_columns(
     executable: Executable, table: pa.Table
 ) -> tuple[dict[int, pa.Array], dict[int, list[object]]]:
@@ -209,10 +142,3 @@ def ordered(values: pa.Array) -> list[object]:
     different = pc.unique(values.drop_null())
     found: list[object] = different.take(pc.sort_indices(different)).to_pylist()
     return found
-
-
-def dense_ranks(values: pa.Array) -> pa.Array:
-    """int64 ranks from 1 in ascending order, equal values alike, NULL for NULL."""
-    ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense")
-    mask = None if not values.null_count else np.asarray(values.is_null())
-    return pa.array(np.asarray(ranks).astype(np.int64), mask=mask)

@@ -19,6 +19,7 @@ from matchrec.errors.run.failures import (
     stage_missed,
     too_many_steps,
     unknown_start,
+    window_wraps,
 )
 from matchrec.errors.run.place import Place
 from matchrec.spark import wire
@@ -31,6 +32,7 @@ WORDING = {
     FailureKind.STAGE_MISSED: stage_missed,
     FailureKind.STAGE_IS_FIRST: stage_is_first,
     FailureKind.OVERFLOW: overflow_in_condition,
+    FailureKind.WINDOW_WRAPS: window_wraps,
     FailureKind.DIVISION_BY_ZERO: division_by_zero,
     FailureKind.TOO_MANY_STEPS: too_many_steps,
     FailureKind.UNKNOWN_START: unknown_start,

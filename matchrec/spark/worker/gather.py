@@ -42,8 +42,7 @@ from matchrec.output.reads import (
 )
 from matchrec.plan.expression import Semantics
 from matchrec.spark import wire
-from matchrec.spark.worker.decimals import always_fit, decimals, too_large
-from matchrec.spark.worker.encode import (
+from matchrec.spark.worker.arrays import (
     as_floats,
     as_integers,
     column,
@@ -51,6 +50,7 @@ from matchrec.spark.worker.encode import (
     dense_ranks,
     validity,
 )
+from matchrec.spark.worker.decimals import always_fit, decimals, too_large
 
 Aggregates = AggregateReader | ChainAggregates
 

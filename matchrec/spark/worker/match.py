@@ -17,7 +17,12 @@ from matchrec.errors.run.failures import sum_too_large
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.chains import ChainReader
 from matchrec.output.measures import Reader
-from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
+from matchrec.output.rows import (
+    OutputRows,
+    output_rows,
+    rows_that_come_out,
+    unmatched_rows,
+)
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
@@ -26,6 +31,7 @@ from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, 
 from matchrec.spark.worker.encode import partitions_of, slices_of
 from matchrec.spark.worker.failures import place_of, run_error
 from matchrec.spark.worker.gather import Gatherer, chained
+from matchrec.spark.worker.windows import check_window
 
 T = TypeVar("T")
 
@@ -69,14 +75,17 @@ class Worker:
         """Search the partitions of a piece. runs: what they are, if not those of the query."""
         executable, frontier = self.executable, piece.frontier
         first = frontier.start
-        with_unmatched = executable.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
+        with_unmatched = executable.rows_per_match.shows_unmatched
         try:
+            check_window(executable, piece.table, piece.starts)
             if executable.sliced is not None:
                 partitions = self.restrict_to_slices(executable.sliced, partitions, piece)
             found = self.find_matches(partitions, piece)
             for matches in runs.number_matches(found, frontier) if runs else found:
                 if with_unmatched:
-                    piece.covered[:] |= matched_rows(matches, partitions.rows)
+                    piece.covered[:] |= rows_that_come_out(
+                        matches, executable.rows_per_match, partitions.rows
+                    )
                 with self.measure_time(GATHERING):
                     rows = output_rows(matches, executable.rows_per_match)
                 yield from self.gather(piece, partitions, matches, rows)
@@ -133,7 +142,8 @@ class Worker:
             return
         task = self.executable.task
         kind = Reader if matches.chains is None else ChainReader
-        reader = kind(matches, rows, partitions, task.members, len(task.variables))
+        in_frame = self.executable.rows_per_match is RowsPerMatch.EACH_ROW
+        reader = kind(matches, rows, partitions, task.members, len(task.variables), in_frame)
         try:
             with self.measure_time(GATHERING):
                 batch = Gatherer(self.executable, piece.table, reader).batch()

@@ -29,6 +29,14 @@ def refuse_sase_only(reading: Reading, language: str) -> None:
             raise errors.cannot_write(language, what, definition.condition.span, hint)
 
 
+def refuse_gaps(reading: Reading, language: str) -> None:
+    """Windows between two variables."""
+    for gap in reading.plan.gaps:
+        if gap.to is not None:
+            what = "WITHIN FROM a variable TO another one"
+            raise errors.cannot_write(language, what, gap.span, "write a condition in DEFINE")
+
+
 def refuse_directions(items: tuple[SortItem, ...], language: str) -> None:
     """Events are sorted by expressions that ascend."""
     for item in items:

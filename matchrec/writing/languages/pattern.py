@@ -9,10 +9,11 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import writing as errors
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.pattern import Contiguity, Pattern, PatternQuery
+from matchrec.frontends.pattern.durations import duration
 from matchrec.frontends.pattern.lower import tests_of
 from matchrec.frontends.pattern.show import calls
 from matchrec.frontends.pattern.tree import all_stages
-from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.clauses import MatchOutput, RowExpression
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -36,8 +37,14 @@ from matchrec.source import Span
 from matchrec.writing.columns import is_path
 from matchrec.writing.forms import as_all_matches, starts_one, top, with_named_rows
 from matchrec.writing.languages.components import bare
-from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions, refuse_sase_only
+from matchrec.writing.languages.limits import (
+    notes_on_nulls,
+    refuse_directions,
+    refuse_gaps,
+    refuse_sase_only,
+)
 from matchrec.writing.negations import between_primary, pattern_with_absences
+from matchrec.writing.neighbours import with_near
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import SOME_ORDER, Reading
 from matchrec.writing.same_meaning import shape_of, split
@@ -50,6 +57,7 @@ Append = Callable[[str | Pattern], Pattern]
 def for_pattern(reading: Reading) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that a Pattern can say, and notes on what it cannot."""
     refuse_sase_only(reading, LANGUAGE)
+    refuse_gaps(reading, LANGUAGE)
     plan, places = with_named_rows(as_all_matches(reading.plan)), reading.places
     if plan.output is not MatchOutput.ALL and not overlap_only(plan):
         what = f"{plan.output.value} where a row can start several matches"
@@ -85,11 +93,17 @@ def write_pattern(plan: MatchPlan) -> Pattern:
     """The pattern. The plan is one of `for_pattern`."""
     stages = Stages(plan, CONTIGUITY[plan.selection])
     pattern = stages.sequence(simplify(pattern_with_absences(plan)))
-    if plan.within is None:
-        return pattern
-    window = plan.within.interval
+    for window in plan.intervals:
+        pattern = with_window(pattern, window, plan)
+    return pattern
+
+
+def with_window(pattern: Pattern, window: RowExpression, plan: MatchPlan) -> Pattern:
+    """The pattern with one of the plan's windows."""
     try:
-        return pattern.within(window.text)
+        if plan.within is not None and window is plan.within.interval:
+            return pattern.within(window.text)
+        return with_near(pattern, duration(window.text, "within"))
     except MatchRecognizeError as error:
         what = f"this window: {error.message}"
         raise errors.cannot_write(LANGUAGE, what, window.span) from error

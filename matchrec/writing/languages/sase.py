@@ -29,7 +29,7 @@ from matchrec.writing.columns import column, is_path, tidy
 from matchrec.writing.forms import as_all_matches, top, with_named_rows
 from matchrec.writing.languages.components import LANGUAGE, Component, components, in_components
 from matchrec.writing.languages.event_types import declared_type, type_in
-from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions
+from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions, refuse_gaps
 from matchrec.writing.negations import pattern_with_absences
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import Reading
@@ -61,6 +61,10 @@ def for_sase(reading: Reading, type_column: str) -> tuple[Sase, tuple[Note, ...]
         hint = "write ALL MATCHES or NON-OVERLAPPING MATCHES behind PATTERN"
         raise errors.cannot_write(LANGUAGE, what, place, hint)
     refuse_directions(plan.order_by, LANGUAGE)
+    refuse_gaps(reading, LANGUAGE)
+    if plan.row_gap is not None:
+        hint = "write the distance as a condition"
+        raise errors.cannot_write(LANGUAGE, "WITHIN BETWEEN ROWS", plan.row_gap.span, hint)
     found = components(plan, reading.places.pattern)
     kept = with_named_rows(in_components(plan, found))
     return Sase(kept, found, type_column), tuple(_notes(reading, kept))

@@ -100,8 +100,9 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield f"AFTER MATCH SKIP {plan.after_match.to.value}"
     yield " ".join([f"PATTERN ({show(pattern_with_absences(plan))})", *_selection(plan)])
-    if plan.within is not None:
-        yield f"WITHIN {plan.within.interval.text}"
+    windows = [*([] if plan.within is None else [plan.within.interval.text]), *_gaps(plan)]
+    if windows:
+        yield f"WITHIN {', '.join(windows)}"
     read = set(variables_read(plan))
     subsets = [one for one in plan.subsets if one.name in read]
     if subsets:
@@ -110,6 +111,15 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
     if plan.definitions:
         conditions = ((show_name(d.variable), _scalar(d.condition)) for d in plan.definitions)
         yield _list("DEFINE", (f"{name} AS {condition}" for name, condition in conditions))
+
+
+def _gaps(plan: MatchPlan) -> Iterator[str]:
+    """The windows inside of a match."""
+    for gap in plan.gaps:
+        if gap.after is None or gap.to is None:
+            yield f"{gap.interval.text} BETWEEN ROWS"
+        else:
+            yield f"{gap.interval.text} FROM {show_name(gap.after)} TO {show_name(gap.to)}"
 
 
 def _selection(plan: MatchPlan) -> Iterator[str]:

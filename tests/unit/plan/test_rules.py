@@ -11,6 +11,7 @@ from matchrec.plan.clauses import (
     AfterMatchSkip,
     Definition,
     EventSelection,
+    Gap,
     MatchOutput,
     Measure,
     PartialMatches,
@@ -118,6 +119,15 @@ FORBIDDEN = [
         "two measures named `total` in MEASURES",
     ),
     (rules.within_has_an_order, MatchPlan(AB, within=WITHIN), "WITHIN without ORDER BY"),
+    (
+        rules.gaps_are_between_two_variables,
+        MatchPlan(
+            AB,
+            order_by=(SortItem(RowExpression("ts")),),
+            gaps=(Gap(RowExpression("1"), "A", "C"),),
+        ),
+        "unknown pattern variable `C` in WITHIN",
+    ),
     (
         rules.classifiers_are_of_selected_rows,
         MatchPlan(

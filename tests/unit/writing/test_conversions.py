@@ -31,6 +31,11 @@ def answer(given: str) -> str:
         return str(error)
 
 
+STRICT = "STRICT CONTIGUITY ALL MATCHES"
+GAPS = """SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts MEASURES A.x AS x
+    PATTERN (A B) STRICT CONTIGUITY ALL MATCHES WITHIN 5 {} DEFINE B AS x > 1)"""
+
+
 def test_conversions(pytestconfig: pytest.Config) -> None:
     update = pytestconfig.getoption("--update")
     golden_text.check(Path(__file__).with_name("conversions.txt"), answer, update)
@@ -113,3 +118,39 @@ def test_on_the_command_line(tmp_path: Path) -> None:
         "  DEFINE A AS A.kind = 'A'\n"
         ")\n"
     )
+
+
+def test_windows_between_rows() -> None:
+    a, window = Pattern.begin("A"), ("5 minutes", "previous_to_current")
+    pattern = a.next("B").one_or_more().consecutive().within("1 hour").within(*window)
+    text = matchrec.convert(pattern, order_by="ts").text
+    assert "WITHIN INTERVAL 1 HOUR, INTERVAL 5 MINUTE BETWEEN ROWS" in text
+    assert (
+        ".within('5 minute', 'previous_to_current')" in matchrec.convert(text, write="pattern").text
+    )
+    assert "BETWEEN ROWS" in matchrec.convert(text.replace("A B+", "A B"), write="spark").text
+
+
+@pytest.mark.parametrize(
+    ("query", "write", "message"),
+    [
+        (
+            Pattern.begin("a").next("b").within(5, "previous_to_current").next("c"),
+            "spark",
+            "the pattern has a window between some neighbours only",
+        ),
+        (GAPS.format("BETWEEN ROWS"), "sase", "SASE+ cannot say WITHIN BETWEEN ROWS"),
+        (GAPS.format("FROM A TO B"), "pattern", "a Pattern cannot say WITHIN FROM a variable"),
+        (
+            GAPS.format("BETWEEN ROWS").replace(STRICT, ""),
+            "snowflake",
+            "Snowflake has no WITHIN between rows",
+        ),
+        (GAPS.format("BETWEEN ROWS, 4"), "pattern", "within previous_to_current of stage `B` is 5"),
+    ],
+)
+def test_windows_that_another_language_lacks(
+    query: str | Pattern, write: str, message: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError, match=message.replace("+", r"\+")):
+        matchrec.convert(query, write=write, order_by="ts" if write == "spark" else ())

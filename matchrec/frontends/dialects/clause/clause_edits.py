@@ -100,5 +100,4 @@ def expressions(clause: MatchRecognize) -> Iterator[tuple[Part, ExpressionText]]
     yield from ((Part.ORDER_BY, key.expression) for key in clause.order_by)
     yield from ((Part.MEASURES, measure.expression) for measure in clause.measures)
     yield from ((Part.DEFINE, definition.condition) for definition in clause.definitions)
-    if clause.within:
-        yield Part.WITHIN, clause.within
+    yield from ((Part.WITHIN, window.interval) for window in clause.windows)

@@ -49,7 +49,7 @@ def exclusive_loop_edits(
     if not exits:
         return
     names = ", ".join(f"{one.union} = {_members(one)}" for one in exits)
-    place = clause.within.span.end if clause.within else clause.pattern_span.end
+    place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
     yield Edit(Span(place, place), f" SUBSET {names}")
     conditions = {one.variable: one.condition for one in clause.definitions}
     new = []

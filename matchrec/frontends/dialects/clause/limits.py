@@ -36,6 +36,7 @@ class Feature(Enum):
     LONGEST = "LONGEST MATCH"
     NEGATION = "NOT in PATTERN"
     WITHIN = "WITHIN"
+    GAPS = "WITHIN between rows or variables"
     KEY_NAMES = "names in PARTITION BY"
     SUBSET = "SUBSET"
     ALL_ROWS = "ALL ROWS PER MATCH"
@@ -58,6 +59,7 @@ _OURS = {
     Feature.LONGEST,
     Feature.NEGATION,
     Feature.WITHIN,
+    Feature.GAPS,
     Feature.KEY_NAMES,
     Feature.PARTIAL,
     Feature.MATCHED_ROWS,
@@ -83,9 +85,10 @@ _LACKING = {
     "bigquery": frozenset(
         {
             Feature.SELECTION,
-            Feature.NEGATION,
             Feature.MATCHED_ROWS,
+            Feature.NEGATION,
             Feature.WITHIN,
+            Feature.GAPS,
             Feature.SUBSET,
             Feature.ALL_ROWS,
             Feature.OMIT_EMPTY,
@@ -101,6 +104,7 @@ _LACKING = {
             Feature.SELECTION,
             Feature.MATCHED_ROWS,
             Feature.LONGEST,
+            Feature.GAPS,
             Feature.NEGATION,
             Feature.KEY_NAMES,
             Feature.SUBSET,
@@ -140,6 +144,7 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
         yield Feature.SELECTION, Span(pattern.end, pattern.end + 1)
     if clause.within:
         yield Feature.WITHIN, clause.within.span
+    yield from ((Feature.GAPS, gap.span) for gap in clause.gaps)
     for key in clause.partition_by:
         if key.name is not None:
             yield Feature.KEY_NAMES, key.span

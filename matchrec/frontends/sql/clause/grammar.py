@@ -13,10 +13,10 @@ from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
-from matchrec.frontends.sql.clause.misplaced import is_time, pattern_outside
+from matchrec.frontends.sql.clause.items import expression_at, items_of
+from matchrec.frontends.sql.clause.misplaced import pattern_outside
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
-    ExpressionText,
     MatchRecognize,
     MeasureNode,
     PartitionKey,
@@ -30,7 +30,15 @@ from matchrec.frontends.sql.clause.sections import (
     find_sections,
     read_words_after_pattern,
 )
-from matchrec.plan.clauses import AfterMatchSkip, PartialMatches, RowsPerMatch, SkipTo, Subset
+from matchrec.frontends.sql.clause.windows import read_windows
+from matchrec.plan.clauses import (
+    OF_CLAUSES,
+    AfterMatchSkip,
+    PartialMatches,
+    RowsPerMatch,
+    SkipTo,
+    Subset,
+)
 from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text.reserved import is_reserved
 from matchrec.source import Span
@@ -45,7 +53,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
     (selection, output), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
 
     def items(part: Part) -> tuple[tuple[int, int], ...]:
-        return _items(clause, written[part]) if part in written else ()
+        return items_of(clause, written[part]) if part in written else ()
 
     def one(part: Part, read: Callable[[ClauseTokens, Section], T]) -> T | None:
         return read(clause, written[part]) if part in written else None
@@ -63,29 +71,12 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         after_match=one(Part.AFTER_MATCH, _after_match),
         search=one(Part.SEARCH, lambda _, section: Search(clause.key(section.start))),
         search_span=one(Part.SEARCH, lambda _, section: section.keyword),
-        within=one(Part.WITHIN, _within),
+        windows=read_windows(clause, written.get(Part.WITHIN)),
         subsets=tuple(_subset(clause, *item) for item in items(Part.SUBSET)),
         definitions=tuple(_definition(clause, *item) for item in items(Part.DEFINE)),
         dialect=clause.dialect,
         span=clause.inside,
     )
-
-
-def _items(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], ...]:
-    """The index ranges between the commas of a section, none of them empty."""
-    if section.start == section.end:
-        raise errors.nothing_in(section.part.value, section.keyword)
-    parts = clause.separated(section.start, section.end)
-    for start, end in parts:
-        if start == end:
-            comma = end if end < section.end else end - 1
-            raise errors.nothing_beside_comma(section.part.value, clause[comma].span)
-    return parts
-
-
-def _expression(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
-    span = clause.span(start, end)
-    return ExpressionText(clause.text_at(span), span)
 
 
 def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
@@ -109,14 +100,14 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
 def _partition_key(clause: ClauseTokens, start: int, end: int) -> PartitionKey:
     span, name = clause.span(start, end), clause[end - 1]
     if end - start < 3 or clause.key(end - 2) != "AS":
-        return PartitionKey(_expression(clause, start, end), None, span)
+        return PartitionKey(expression_at(clause, start, end), None, span)
     if name.in_double_quotes:
         raise column_in_double_quotes(name.text, Part.PARTITION_BY.value, name.span)
     if name.is_string:
         raise errors.string_as_name("partition column in PARTITION BY", name.text, name.span)
     if not name.is_name:
-        return PartitionKey(_expression(clause, start, end), None, span)
-    return PartitionKey(_expression(clause, start, end - 2), name.name, span)
+        return PartitionKey(expression_at(clause, start, end), None, span)
+    return PartitionKey(expression_at(clause, start, end - 2), name.name, span)
 
 
 def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
@@ -129,7 +120,7 @@ def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
     if end - start > 1 and clause.key(end - 1) in ("ASC", "DESC"):
         descending = clause.key(end - 1) == "DESC"
         end -= 1
-    return SortKey(_expression(clause, start, end), descending, nulls_first, span)
+    return SortKey(expression_at(clause, start, end), descending, nulls_first, span)
 
 
 def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
@@ -151,7 +142,7 @@ def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
         stop = start
     if stop <= start:
         raise _without_name(clause, start, end)
-    return MeasureNode(_expression(clause, start, stop), name.name, name.span)
+    return MeasureNode(expression_at(clause, start, stop), name.name, name.span)
 
 
 def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
@@ -165,7 +156,7 @@ def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
 
 
 def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
-    expression = _expression(clause, start, end)
+    expression = expression_at(clause, start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
         return errors.star_as_measure(expression.text, expression.span)
     if end - start > 2 and clause.key(end - 2) == "AS" and clause[end - 1].is_string:
@@ -174,7 +165,7 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     return errors.measure_without_name(expression.text, expression.span)
 
 
-_ROWS_PER_MATCH = {rows.value: rows for rows in RowsPerMatch} | {
+_ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES} | {
     "ALL ROWS PER MATCH": RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 }
 
@@ -188,7 +179,7 @@ def _rows_per_match(clause: ClauseTokens, section: Section) -> RowsPerMatch:
     words = _words(clause, section)
     rows = _ROWS_PER_MATCH.get(words.removesuffix(f" {partial.words}") if partial else words)
     if rows is None:
-        written = _expression(clause, section.start, section.end)
+        written = expression_at(clause, section.start, section.end)
         raise errors.malformed_rows_per_match(written.text, written.span)
     return rows
 
@@ -223,15 +214,6 @@ def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
     return AfterMatchSkip(to_end, target.variable, target.span)
 
 
-def _within(clause: ClauseTokens, section: Section) -> ExpressionText:
-    if section.start == section.end:
-        raise errors.nothing_in("WITHIN", section.keyword)
-    written = _expression(clause, section.start, section.end)
-    if is_time(clause, section.start):
-        raise errors.distance_without_interval(written.text, written.span)
-    return written
-
-
 def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     name = clause[start]
     opening = start + 2
@@ -244,7 +226,7 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     )
     parts = clause.separated(opening + 1, end - 1) if well_formed else ()
     if not parts or any(stop - first != 1 or not clause.can_name(first) for first, stop in parts):
-        written = _expression(clause, start, end)
+        written = expression_at(clause, start, end)
         raise errors.malformed_subset(written.text, written.span)
     members = tuple(clause[first] for first, _ in parts)
     for token in (name, *members):
@@ -263,7 +245,7 @@ def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
         raise _malformed_definition(clause, start, end)
     _refuse_reserved(name, "DEFINE")
     _refuse_second_definition(clause, start + 2, end)
-    return DefinitionNode(name.variable, _expression(clause, start + 2, end), name.span)
+    return DefinitionNode(name.variable, expression_at(clause, start + 2, end), name.span)
 
 
 def _refuse_reserved(name: Token, where: str) -> None:
@@ -283,9 +265,9 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
 
 
 def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
-    written = _expression(clause, start, end)
+    written = expression_at(clause, start, end)
     first = start + 1 + (clause.key(start + 1) in ("=", ":", "IS", "AS"))
     meant = None
     if clause.can_name(start) and first < end and clause.key(start + 1) not in (".", ","):
-        meant = clause[start].text, _expression(clause, first, end).text
+        meant = clause[start].text, expression_at(clause, first, end).text
     return errors.malformed_definition(written.text, meant, written.span)

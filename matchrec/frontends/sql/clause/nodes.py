@@ -67,6 +67,17 @@ class DefinitionNode:
     span: Span = field(compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class WindowNode:
+    """How far rows may lie apart: the first and the last one, neighbours, or rows of variables."""
+
+    interval: ExpressionText
+    span: Span = field(compare=False)
+    between_rows: bool = False
+    after: str | None = None
+    to: str | None = None
+
+
 class Search(Enum):
     """Where the first match may start; of the WINDOW clause only."""
 
@@ -92,7 +103,7 @@ class MatchRecognize:
     after_match: AfterMatchSkip | None = None
     search: Search | None = None
     search_span: Span | None = field(compare=False, default=None)
-    within: ExpressionText | None = None
+    windows: tuple[WindowNode, ...] = ()
     selection: EventSelection | None = None
     output: MatchOutput | None = None
     subsets: tuple[Subset, ...] = ()
@@ -100,3 +111,14 @@ class MatchRecognize:
     dialect: Dialect = SPARK
     columns: ColumnOrder = ColumnOrder.STANDARD
     span: Span = field(compare=False, default=Span(0, 0))
+
+    @property
+    def within(self) -> ExpressionText | None:
+        """How far the last row of a match may lie after the first one."""
+        whole = (one for one in self.windows if not one.between_rows and one.after is None)
+        return next((one.interval for one in whole), None)
+
+    @property
+    def gaps(self) -> tuple[WindowNode, ...]:
+        """The windows between neighbours and between variables."""
+        return tuple(one for one in self.windows if one.between_rows or one.after is not None)

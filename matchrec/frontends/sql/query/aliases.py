@@ -30,9 +30,18 @@ from matchrec.source import Span
 _MARKER = "__match_"
 
 
-def find_aliases(tokens: TokenSequence, relations: Sequence[Relation]) -> tuple[str | None, ...]:
-    """The alias of each clause's relation, or None; refuses clauses that follow anything else."""
-    marked = list(_marked(tokens, relations))
+def find_aliases(
+    tokens: TokenSequence, relations: Sequence[Relation], hidden: Sequence[Span] = ()
+) -> tuple[str | None, ...]:
+    """The alias of each clause's relation, or None; refuses clauses that follow anything else.
+
+    hidden: what belongs to row pattern windows, which the sqlglot parser does not know.
+    """
+    marked = [
+        token
+        for token in _marked(tokens, relations)
+        if not any(one.start <= token.start < one.end for one in hidden)
+    ]
     try:
         trees = sqlglot_parse(lambda parser: parser.parse(marked, tokens.text))
     except ParseError as error:

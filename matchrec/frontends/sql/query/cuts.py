@@ -65,23 +65,3 @@ def _refuse_inner(tokens: TokenSequence, cut: Cut) -> None:
     for index in range(cut.opening + 1, cut.closing):
         if is_clause(tokens, index):
             raise errors.clause_in_clause(tokens[index].span)
-
-
-def refuse_window_patterns(tokens: TokenSequence) -> None:
-    """PATTERN and DEFINE in the parentheses of OVER or WINDOW (R020)."""
-    for opening, closing in tokens.pairs.items():
-        named = tokens.key(opening - 1) == "AS" and "WINDOW" in (
-            tokens.key(opening - 3),
-            *(tokens.key(i) for i in tokens.level(0, opening)),
-        )
-        if tokens.key(opening) != "(" or not (tokens.key(opening - 1) == "OVER" or named):
-            continue
-        inside = tuple(tokens.level(opening + 1, closing))
-        keys = [tokens.key(index) for index in inside]
-        defined = any(
-            key == "DEFINE" and tokens.key(index + 2) == "AS"
-            for index, key in zip(inside, keys, strict=True)
-        )
-        for index, key in zip(inside, keys, strict=True):
-            if key == "PATTERN" and tokens.key(index + 1) == "(" and defined:
-                raise errors.pattern_in_window(tokens[index].span)

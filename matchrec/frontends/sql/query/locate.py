@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import query as errors
@@ -15,12 +17,15 @@ from matchrec.frontends.sql.clause.grammar import read_clause
 from matchrec.frontends.sql.clause.sections import cut_out_tokens
 from matchrec.frontends.sql.query.aliases import find_aliases
 from matchrec.frontends.sql.query.brackets import part_at, refuse_unbalanced
-from matchrec.frontends.sql.query.cuts import Cut, find_clauses, refuse_window_patterns
+from matchrec.frontends.sql.query.cuts import Cut, find_clauses
 from matchrec.frontends.sql.query.nodes import Frame, Query, Site
 from matchrec.frontends.sql.query.relation import find_relation
 from matchrec.frontends.sql.query.statement import keeps_text, refuse_stored_text
-from matchrec.frontends.sql.query.use import count_words, find_use
-from matchrec.frontends.sql.query.with_clauses import find_visible, find_with_clauses
+from matchrec.frontends.sql.query.use import Words, count_words, find_use
+from matchrec.frontends.sql.query.window_sites import ReadBlock, read_blocks, view_name
+from matchrec.frontends.sql.query.with_clauses import WithClause, find_visible, find_with_clauses
+from matchrec.frontends.sql.windows.find import find_pattern_windows
+from matchrec.frontends.sql.windows.nodes import Block
 from matchrec.plan.text.template import View
 from matchrec.source import Origin, Source, Span
 
@@ -50,15 +55,18 @@ def parse(
         if not frames and not may_have_clause(text):
             return Query(source)
         tokens = read_tokens(text, dialect)
-        refuse_window_patterns(tokens)
         refuse_unbalanced(tokens)
         clauses = find_clauses(tokens)
-        inside = tuple(tokens.span(cut.opening, cut.closing + 1) for cut in clauses)
-        passed = tuple(_frames(tokens, frames, inside, bool(clauses)))
-        if not clauses:
+        windows = find_pattern_windows(tokens)
+        inside = (
+            *(tokens.span(cut.opening, cut.closing + 1) for cut in clauses),
+            *(tokens.span(one.opening, one.closing + 1) for one in windows),
+        )
+        passed = tuple(_frames(tokens, frames, inside, bool(clauses or windows)))
+        if not clauses and not windows:
             return Query(source, (), passed, keeps_text=keeps_text(tokens))
-        sites = tuple(_sites(tokens, clauses))
-        return Query(source, sites, passed, _marks(tokens, sites), keeps_text(tokens))
+        sites, blocks = _all_sites(tokens, clauses, read_blocks(tokens, windows, clauses))
+        return Query(source, sites, passed, _marks(tokens, sites), keeps_text(tokens), blocks)
 
 
 def may_have_clause(text: str) -> bool:
@@ -102,14 +110,40 @@ def _frames(
             raise errors.unknown_frame(name, names, span)
 
 
-def _sites(tokens: TokenSequence, clauses: Sequence[Cut]) -> Iterator[Site]:
-    withs = find_with_clauses(tokens)
+def _all_sites(
+    tokens: TokenSequence, clauses: Sequence[Cut], read: Sequence[ReadBlock]
+) -> tuple[tuple[Site, ...], tuple[Block, ...]]:
+    """Clauses and windows in the order of evaluation: of those that end together, clauses first."""
+    withs, words = find_with_clauses(tokens), count_words(tokens)
+    hidden = tuple(span for block in read for span in block.hidden())
+    sites: list[Site] = []
+    blocks: list[Block] = []
+    found = deque(_sites(tokens, clauses, (withs, words), hidden))
+    for block in read:
+        while found and found[0].whole.end <= block.rows.end:
+            sites.append(_numbered(found.popleft(), len(sites)))
+        sites.extend(block.sites(len(sites), withs, words))
+        blocks.append(block.block(len(sites) - 1))
+    sites.extend(_numbered(site, number) for number, site in enumerate(found, len(sites)))
+    return tuple(sites), tuple(blocks)
+
+
+def _numbered(site: Site, index: int) -> Site:
+    return replace(site, index=index, view=View(view_name(index)))
+
+
+def _sites(
+    tokens: TokenSequence,
+    clauses: Sequence[Cut],
+    known: tuple[tuple[WithClause, ...], Words],
+    hidden: Sequence[Span],
+) -> Iterator[Site]:
+    withs, words = known
     for cut in clauses:
         refuse_stored_text(tokens, cut)
         _refuse_alias_in_double_quotes(tokens, cut)
     relations = tuple(find_relation(tokens, cut) for cut in clauses)
-    names = find_aliases(tokens, relations)
-    words = count_words(tokens)
+    names = find_aliases(tokens, relations, hidden) if relations else ()
     for index, (relation, alias) in enumerate(zip(relations, names, strict=True)):
         cut = relation.cut
         input_span = tokens.span(relation.start, cut.word)
@@ -117,7 +151,7 @@ def _sites(tokens: TokenSequence, clauses: Sequence[Cut]) -> Iterator[Site]:
             index,
             read_clause(cut_out_tokens(tokens, cut.opening, cut.closing)),
             alias,
-            View(f"match_recognize_{index}"),
+            View(view_name(index)),
             input_span,
             input_span.to(tokens[cut.closing].span),
             find_visible(tokens, withs, relation.start),

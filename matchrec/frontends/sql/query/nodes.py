@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from matchrec.frontends.sql.clause.nodes import MatchRecognize
+from matchrec.frontends.sql.windows.nodes import Block, RowPatternWindow
 from matchrec.plan.text.template import View
 from matchrec.plan.use import EVERYTHING, Use
 from matchrec.source import Source, Span
@@ -18,7 +19,8 @@ class Site:
     qualified, or None. view: what stands for the clause's rows once it is evaluated.
     relation: the input's text, its alias included. whole: relation and clause, without the alias
     after it. with_clauses: of every WITH around the relation, outermost first, the part that can be
-    used in it. use: what the query around the clause uses of its rows.
+    used in it. use: what the query around the clause uses of its rows. window: what a row pattern
+    window has beside its clause; its relation includes WHERE.
     """
 
     index: int
@@ -29,6 +31,7 @@ class Site:
     whole: Span
     with_clauses: tuple[Span, ...]
     use: Use = EVERYTHING
+    window: RowPatternWindow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,8 @@ class Query:
     markers: every `?` of a query with sites, left to right; pieces of the query name the marker at
     `span` by `parameter_name(span)`, because their order is lost when the text is cut up.
     keeps_text: Spark stores the text of the outer query, as in CREATE TEMPORARY VIEW and CACHE
-    TABLE, and reads it again later: what fills its holes must stay.
+    TABLE, and reads it again later: what fills its holes must stay. blocks: the SELECTs with row
+    pattern windows.
     """
 
     source: Source
@@ -54,3 +58,4 @@ class Query:
     frames: tuple[Frame, ...] = ()
     markers: tuple[Span, ...] = ()
     keeps_text: bool = False
+    blocks: tuple[Block, ...] = ()

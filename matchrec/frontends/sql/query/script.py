@@ -10,6 +10,7 @@ from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence, read_tokens
 from matchrec.frontends.sql.query.cuts import find_clauses
+from matchrec.frontends.sql.windows.find import find_pattern_windows
 from matchrec.source import Source, Span
 
 _CONTROL = words("BEGIN CASE DECLARE FOR GET IF ITERATE LEAVE LOOP OPEN FETCH CLOSE REPEAT WHILE")
@@ -26,9 +27,11 @@ def split_script(text: str, dialect: Dialect = SPARK) -> tuple[str, ...]:
     '      DROP TABLE v'
     """
     tokens = read_tokens(text, dialect)
-    if not (tokens.key(0) == "BEGIN" and find_clauses(tokens)):
+    if tokens.key(0) != "BEGIN":
         return ()
     with shown_in(Source(text)):
+        if not find_clauses(tokens) and not find_pattern_windows(tokens):
+            return ()
         return tuple(_alone(text, _checked(tokens, *one)) for one in _statements(tokens))
 
 

@@ -11,11 +11,12 @@ from matchrec.frontends.lexing.sqlglot_tokens import find_frames, sqlglot_tokens
 from matchrec.frontends.sql.query.layout import hole_in, written_into
 from matchrec.frontends.sql.query.nodes import Query, Site
 from matchrec.plan.text.parameters import parameter_name
-from matchrec.plan.text.sql_text import run_together
-from matchrec.plan.text.template import Template, View, template
+from matchrec.plan.text.sql_text import quoted, run_together
+from matchrec.plan.text.template import Instead, Template, View, template
 from matchrec.source import Span
 
 Replaced = tuple[tuple[Span, Template], ...]
+Piece = str | View | Instead
 
 
 def outer(query: Query) -> Template:
@@ -24,7 +25,8 @@ def outer(query: Query) -> Template:
     All else keeps its line and column. The clause's alias and column list stay, because they
     follow the hole.
     """
-    return _joined(tuple(_written(query, Span(0, len(query.source.text)))))
+    whole = Span(0, len(query.source.text))
+    return _joined(tuple(_written(query, whole, len(query.sites))))
 
 
 def rows_of(query: Query, site: Site) -> Template:
@@ -34,35 +36,81 @@ def rows_of(query: Query, site: Site) -> Template:
     FROM, JOIN or a comma there is always room for FROM, and not for SELECT.
     """
     text, end = query.source.text, 0
-    pieces: list[str | View] = []
+    pieces: list[Piece] = []
     for depth, visible in enumerate(site.with_clauses):
         pieces.append(written_into(text[end : visible.start], "(" if depth else ""))
-        pieces.extend(_written(query, visible))
+        pieces.extend(_written(query, visible, site.index))
         end = visible.end
+    closing = ")" * (len(site.with_clauses) - 1)
+    rows = tuple(_written(query, site.relation, site.index))
+    if site.window is not None:
+        return _joined((*pieces, *_select_all(query, site, end), *rows, closing))
     pieces.append(written_into(text[end : site.relation.start], "FROM"))
-    pieces.extend(_written(query, site.relation))
-    return _joined((*pieces, " SELECT *", ")" * (len(site.with_clauses) - 1)))
+    return _joined((*pieces, *rows, " SELECT *", closing))
+
+
+def _select_all(query: Query, site: Site, end: int) -> Iterator[Piece]:
+    """`SELECT * FROM` in the place of a SELECT with windows, for its rows."""
+    text = query.source.text
+    block = next(one for one in query.blocks if one.rows == site.relation)
+    yield written_into(text[end : block.select.start], "")
+    head = text[block.select.start : block.select.end].rstrip()
+    blank = "".join(one if one == "\n" else " " for one in head[len("SELECT ") :])
+    yield f"{'SELECT'.ljust(len('SELECT '))}{blank[:-1]}*"
+    between = text[block.select.start + len(head) : site.relation.start]
+    yield between
 
 
 def markers_of_outer(query: Query) -> tuple[Span, ...]:
     """The `?` that `outer` keeps, left to right."""
-    return _markers(query, Span(0, len(query.source.text)))
+    return _markers(query, len(query.sites), Span(0, len(query.source.text)))
 
 
 def markers_of_rows(query: Query, site: Site) -> tuple[Span, ...]:
     """The `?` that `rows_of` keeps, left to right."""
-    return _markers(query, *site.with_clauses, site.relation)
+    return _markers(query, site.index, *site.with_clauses, site.relation)
 
 
-def _markers(query: Query, *spans: Span) -> tuple[Span, ...]:
-    """The `?` in these spans that are not in a hole there."""
+def _markers(query: Query, before: int, *spans: Span) -> tuple[Span, ...]:
+    """The `?` in these spans that are not in a hole there, or in what else is replaced there."""
+    replaced = [
+        *(span for span, _ in _holes(query, before)),
+        *(s for s, _ in _edits(query, before)),
+    ]
     return tuple(
         marker
         for span in spans
         for marker in query.markers
         if span.holds(marker)
-        and not any(span.holds(site.whole) and site.whole.holds(marker) for site in query.sites)
+        and not any(span.holds(hole) and hole.holds(marker) for hole in replaced)
     )
+
+
+def _holes(query: Query, before: int) -> Iterator[tuple[Span, View]]:
+    """What the rows of evaluated sites stand for; those of index `before` and later are not."""
+    for block in query.blocks:
+        if block.last < before:
+            yield block.rows, block.view
+    for site in query.sites:
+        if site.window is None and site.index < before:
+            yield site.whole, site.view
+
+
+def _edits(query: Query, before: int) -> Iterator[tuple[Span, str]]:
+    """The text in the place of calls over windows, of windows, and of `*`."""
+    for block in query.blocks:
+        if block.last < before:
+            yield from block.edits
+            qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
+            columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
+            yield from ((star, columns) for star in block.stars)
+
+
+def _alias(query: Query, rows: Span) -> str:
+    """The name of a relation, where that of a window's rows takes its place."""
+    found = (block.alias for block in query.blocks if block.rows == rows)
+    alias = next(found, None)
+    return "" if alias is None else f" AS {quoted(alias)}"
 
 
 def select_from(query: Query, site: Site, select_list: Template) -> Template:
@@ -71,14 +119,17 @@ def select_from(query: Query, site: Site, select_list: Template) -> Template:
     WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
     defined twice means at this place what it means in the query.
     """
-    text = template("SELECT ", select_list, " FROM ", _cut_out(query, site.relation))
-    return in_scope(query, site, text)
+    if site.window is not None and site.window.before is not None:
+        before: Template = (site.window.before, _alias(query, site.relation))
+    else:
+        before = _cut_out(query, site.relation, site.index)
+    return in_scope(query, site, template("SELECT ", select_list, " FROM ", before))
 
 
 def in_scope(query: Query, site: Site, text: Template) -> Template:
     """A query text of ours after the WITH clauses that are visible at one clause."""
     for depth, visible in reversed(tuple(enumerate(site.with_clauses))):
-        text = template(_cut_out(query, visible), " ", text)
+        text = template(_cut_out(query, visible, site.index), " ", text)
         text = template("(", text, ")") if depth else text
     return _joined(text)
 
@@ -94,27 +145,47 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
     return _joined(tuple(_pieces(text, Span(0, len(text)), holes)))
 
 
-def _cut_out(query: Query, span: Span) -> Template:
-    """The text at `span` with holes: the outermost clauses in it, frames, and names for `?`."""
+def _cut_out(query: Query, span: Span, before: int) -> Template:
+    """The text at `span` with holes: the outermost clauses in it, frames, and names for `?`.
+
+    before: the index of the first site that is not yet evaluated.
+    """
     names = tuple((mark, (f":{parameter_name(mark)}",)) for mark in query.markers)
-    sites = tuple((site.whole, (site.view,)) for site in query.sites)
+    sites = tuple(
+        (hole, (view, _alias(query, hole) if _is_window(query, view) else ""))
+        for hole, view in _holes(query, before)
+    )
+    edits = tuple((place, (text,)) for place, text in _edits(query, before))
     frames = tuple((frame.span, (frame.view,)) for frame in query.frames)
-    return _joined(tuple(_pieces(query.source.text, span, (*sites, *frames, *names))))
+    return _joined(tuple(_pieces(query.source.text, span, (*sites, *edits, *frames, *names))))
 
 
-def _written(query: Query, span: Span) -> Iterator[str | View]:
+def _is_window(query: Query, view: View) -> bool:
+    return any(block.view == view for block in query.blocks)
+
+
+def _written(query: Query, span: Span, before: int) -> Iterator[Piece]:
     """The text at `span` with holes as large as what stood there, and `?` as they are."""
     text = query.source.text
     sites = tuple(
-        (site.whole, hole_in(query.source.at(site.whole), site.view)) for site in query.sites
+        (hole, (*hole_in(query.source.at(hole), view), *_alias_of(query, hole, view)))
+        for hole, view in _holes(query, before)
+    )
+    edits = tuple(
+        (place, (Instead(text, place.end - place.start),)) for place, text in _edits(query, before)
     )
     frames = tuple(
         (one.span, (View(one.view.name, one.span.end - one.span.start),)) for one in query.frames
     )
-    return _pieces(text, span, (*sites, *frames))
+    return _pieces(text, span, (*sites, *edits, *frames))
 
 
-def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[str | View]:
+def _alias_of(query: Query, rows: Span, view: View) -> Template:
+    """The alias of a window's rows, which takes up no place of the user's text."""
+    return (Instead(_alias(query, rows), 0),) if _is_window(query, view) else ()
+
+
+def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:
     """The text at `span` with other pieces in the place of the outermost spans in it.
 
     They are set apart from the words around them: `)AS m` and `FROM(SELECT` need no blank, a
@@ -137,14 +208,16 @@ def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[str | View]:
     yield text[position : span.end]
 
 
-def _edge(piece: str | View) -> str:
+def _edge(piece: Piece) -> str:
     """What stands at the edge of a hole; the name of a view is a word."""
+    if isinstance(piece, Instead):
+        return piece.text
     return piece if isinstance(piece, str) else "_"
 
 
 def _joined(pieces: Template) -> Template:
     """The same text in as few pieces as there can be."""
-    joined: list[str | View] = []
+    joined: list[Piece] = []
     for piece in pieces:
         if isinstance(piece, str) and joined and isinstance(joined[-1], str):
             joined[-1] += piece

@@ -68,6 +68,13 @@ def _names(tokens: TokenSequence, inside: range, query: Words) -> frozenset[str]
     return frozenset(name for name, count in query.names.items() if count > names[name])
 
 
+def all_names(query: Words) -> frozenset[str] | None:
+    """All that a query names, or None where something may stand for all columns."""
+    if query.stars or query.keys.keys() & _ALL_COLUMNS:
+        return None
+    return frozenset(query.names)
+
+
 def _is_operator(tokens: TokenSequence, index: int) -> bool:
     """Whether `*` multiplies, or counts rows."""
     before = tokens[index - 1]

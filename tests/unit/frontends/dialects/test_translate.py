@@ -404,3 +404,29 @@ def test_what_the_other_product_lacks_is_named(
 ) -> None:
     with pytest.raises(MatchRecognizeError, match=message):
         translate_clause(clause, PRODUCTS[read], PRODUCTS[write])
+
+
+WINDOWS = (
+    'SELECT id, "low" OVER w, array_agg(x) OVER w, '
+    'lag(x) OVER (PARTITION BY "k" ORDER BY id {frame})\n'
+    'FROM "t" WINDOW w AS (ORDER BY id MEASURES LAST(x) AS "low" {frame})'
+)
+FRAME = "ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING SEEK PATTERN (A+) DEFINE A AS {condition}"
+
+
+def test_windows_are_translated_with_their_calls() -> None:
+    trino = FRAME.format(condition="\"x\" = date_add('day', 1, d)")
+    spark = FRAME.format(condition="`x` = (d + INTERVAL '1' DAY)")
+    text = translate_query(WINDOWS.format(frame=trino), PRODUCTS["trino"], SPARK).text
+    collected = "NULLIF(TRANSFORM(COLLECT_LIST(STRUCT(x AS item)), row -> row.item), ARRAY())"
+    assert text == (
+        f"SELECT id, `low` OVER w, {collected} OVER w, "
+        f"lag(x) OVER (PARTITION BY `k` ORDER BY id NULLS LAST {spark})\n"
+        f"FROM `t` WINDOW w AS (ORDER BY id NULLS LAST MEASURES LAST(x) AS `low` {spark})"
+    )
+
+
+def test_windows_with_patterns_are_not_for_other_products() -> None:
+    text = WINDOWS.format(frame=FRAME.format(condition="x > 1"))
+    with pytest.raises(MatchRecognizeError, match="SQL of Oracle has no PATTERN in windows"):
+        translate_query(text, PRODUCTS["trino"], PRODUCTS["oracle"])

@@ -24,9 +24,17 @@ from matchrec.frontends.sql.clause.nodes import (
     PartitionKey,
     Search,
     SortKey,
+    WindowNode,
 )
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.clauses import AfterMatchSkip, PartialMatches, RowsPerMatch, SkipTo, Subset
+from matchrec.plan.clauses import (
+    OF_CLAUSES,
+    AfterMatchSkip,
+    PartialMatches,
+    RowsPerMatch,
+    SkipTo,
+    Subset,
+)
 from matchrec.plan.pattern import Concatenation, Quantified, Variable, walk
 from matchrec.source import Source, Span
 from tests.generators.clause_text import clause_text
@@ -154,6 +162,14 @@ def without_partial(clause: MatchRecognize) -> MatchRecognize:
     return clause if clause.rows_per_match else replace(clause, partial=None)
 
 
+WINDOWS = st.lists(
+    st.one_of(
+        st.builds(WindowNode, EXPRESSIONS, st.just(NOWHERE), st.booleans()),
+        st.builds(WindowNode, EXPRESSIONS, st.just(NOWHERE), after=NAMES, to=NAMES),
+    ),
+    max_size=3,
+    unique_by=lambda window: (window.between_rows, window.after, window.to),
+).map(tuple)
 CLAUSES = st.builds(
     MatchRecognize,
     pattern=several(NAMES.map(Variable), 2).map(Concatenation) | NAMES.map(Variable),
@@ -162,11 +178,11 @@ CLAUSES = st.builds(
         st.builds(SortKey, EXPRESSIONS, st.none() | st.booleans(), st.none() | st.booleans())
     ),
     measures=several(st.builds(MeasureNode, EXPRESSIONS, NAMES, st.just(NOWHERE))),
-    rows_per_match=st.none() | st.sampled_from(RowsPerMatch),
+    rows_per_match=st.none() | st.sampled_from(OF_CLAUSES),
     partial=st.none() | PARTIAL,
     after_match=st.none() | SKIPS,
     search=st.none() | st.sampled_from(Search),
-    within=st.none() | EXPRESSIONS,
+    windows=WINDOWS,
     subsets=several(st.builds(Subset, NAMES, several(NAMES, 1))),
     definitions=several(st.builds(DefinitionNode, NAMES, EXPRESSIONS, st.just(NOWHERE))),
 ).map(without_partial)

@@ -1,0 +1,73 @@
+"""Windows inside of a match that rows alone do not tell, as conditions.
+
+    WITHIN 10 FROM A TO C            C AS C.ts < A.ts + 10, where a row of A stands before
+    WITHIN 5 BETWEEN ROWS, skipping  each variable AS ts < LAST(ts, 1) + 5, but of the first row
+
+Rows of a match that follow each other in the partition need none of it: a row that lies too far
+after the one before it ends the window of all rows before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from matchrec.conditions.distances import count_is, joined, less_after
+from matchrec.nfa.facts import FollowSets
+from matchrec.nfa.program import VariableId
+from matchrec.plan.clauses import Definition, Gap
+from matchrec.plan.expression import (
+    Navigation,
+    Scalar,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.precedence import always_precedes
+
+
+def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
+    """The plan whose only windows are those that rows tell. plan: resolved."""
+    conditions = list(conditions_of_gaps(plan, follow))
+    if not conditions:
+        return plan
+    definitions = {one.variable: one for one in plan.definitions}
+    for variable, condition in conditions:
+        known = definitions.get(variable)
+        both = condition if known is None else joined("AND", known.condition, condition)
+        definitions[variable] = Definition(variable, both, known.span if known else None)
+    in_order = (definitions[name] for name in plan.variables if name in definitions)
+    left = () if plan.row_gap is None or plan.selects else (plan.row_gap,)
+    return replace(plan, definitions=tuple(in_order), gaps=left)
+
+
+def conditions_of_gaps(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[str, Scalar]]:
+    """Variables with what must hold of their rows."""
+    for gap in plan.gaps:
+        if gap.to is not None:
+            for member in sorted(plan.members(gap.to)):
+                yield plan.variables[member], after_variable(plan, gap, member, follow)
+        elif plan.selects:
+            for variable in sorted(plan.members(None)):
+                if follow.before(variable):
+                    is_first = variable in follow.first
+                    yield plan.variables[variable], after_row_before(plan, gap, is_first=is_first)
+
+
+def after_variable(plan: MatchPlan, gap: Gap, to: VariableId, follow: FollowSets) -> Scalar:
+    """Less than the interval after the last row of a variable, if there is one.
+
+    Where that is always the row before, it is read there, so that Spark computes it.
+    """
+    members = plan.members(gap.after)
+    is_next = follow.before(to) <= members and to not in follow.first and not plan.selects
+    row = Navigation(physical_offset=-1) if is_next else Navigation(gap.after)
+    near = less_after(plan, gap.interval, row)
+    names = frozenset(plan.variables[one] for one in members)
+    if is_next or always_precedes(plan.pattern, names, plan.variables[to]):
+        return near
+    return joined("OR", count_is(gap.after, 0, gap.interval), near)
+
+
+def after_row_before(plan: MatchPlan, gap: Gap, *, is_first: bool) -> Scalar:
+    """Less than the interval after the row mapped before it. is_first: whether one may be."""
+    near = less_after(plan, gap.interval, Navigation(logical_offset=1))
+    return joined("OR", count_is(None, 1, gap.interval), near) if is_first else near

@@ -1,0 +1,72 @@
+"""Arrow arrays → NumPy arrays, type by type."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
+
+
+def is_whole(kind: pa.DataType) -> bool:
+    """Whether values of a type are held as int64 and compare alike."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_temporal(kind))
+
+
+def column(table: pa.Table, name: str) -> pa.Array:
+    """A column of a table of contiguous columns, as one array."""
+    chunked = table.column(name)
+    return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+
+
+def as_integers(values: pa.Array) -> IntArray:
+    """int64[n]; 0 where NULL."""
+    kind = values.type
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        values = values.cast(pa.int8())
+    elif pa.types.is_decimal(kind):
+        return decimal_digits(values)
+    elif pa.types.is_date32(kind):
+        values = values.view(pa.int32())
+    elif pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
+        values = values.view(pa.int64())
+    if values.null_count:
+        values = values.fill_null(0)
+    return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
+
+
+def decimal_digits(values: pa.Array) -> IntArray:
+    """int64[n], the digits of decimals of at most 18 of them."""
+    return np.ascontiguousarray(decimal_words(values)[:, 0])
+
+
+def decimal_words(values: pa.Array) -> IntArray:
+    """int64[n, 2], low and high words of decimals; 0 where NULL. The low word is unsigned."""
+    if values.null_count:
+        values = values.fill_null(pa.scalar(Decimal(0), values.type))
+    words = np.frombuffer(values.buffers()[1], np.int64).reshape(-1, 2)
+    return words[values.offset : values.offset + len(values)]
+
+
+def as_floats(values: pa.Array) -> FloatArray:
+    """float64[n]; 0 where NULL."""
+    if values.null_count:
+        values = values.fill_null(0)
+    return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.float64, copy=False)
+
+
+def validity(values: pa.Array) -> BoolArray:
+    """bool[n], false where NULL."""
+    if not values.null_count:
+        return np.ones(len(values), np.bool_)
+    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+
+
+def dense_ranks(values: pa.Array) -> pa.Array:
+    """int64 ranks from 1 in ascending order, equal values alike, NULL for NULL."""
+    ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense")
+    mask = None if not values.null_count else np.asarray(values.is_null())
+    return pa.array(np.asarray(ranks).astype(np.int64), mask=mask)

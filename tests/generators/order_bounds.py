@@ -1,0 +1,208 @@
+"""Random queries whose conditions bound how far a row lies from another one along the order.
+
+An order value is a fraction of the unit of its column, or a float. A conjunct is SQL and a function
+in plain Python of the value of the candidate row and of that of the row that it names.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+from random import Random
+
+Number = Fraction | float
+Truth = Callable[[Number, Number], bool]
+
+KINDS = "vcpx"
+PATTERNS = (
+    "V X*? C",
+    "V C+",
+    "V X* C Y*? P",
+    "V X*? C Y* P",
+    "V (C | P)+",
+    "V C?",
+    "V C* P?",
+    "V C{2,3}",
+    "^ V C* P",
+    "V (C P?)*",
+    "V PERMUTE(C, P)",
+    "(V C)+ P",
+    "V+ C",
+    "(V | C) P*",
+    "C+ P",
+    "C+",
+    "(C P?)?",
+    "V {- X*? -} C",
+)
+SKIPS = ("PAST LAST ROW", "TO NEXT ROW")
+COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+ROWS = {"V.ts": "V", "FIRST(V.ts)": "first V", "FIRST(ts)": "first", "C.ts": "C"}
+
+
+@dataclass(frozen=True)
+class OrderColumn:
+    """A type to order by. text: of a value as a CAST reads it. length: SQL of so many units."""
+
+    type: str
+    text: Callable[[Number], str] = str
+    length: str = "{}"
+    difference: str = "{} - {}"
+    fractions: tuple[str, ...] = ("0",)
+
+    @property
+    def is_exact(self) -> bool:
+        return self.type != "double"
+
+
+def day(value: Number) -> str:
+    return str(date(2024, 1, 1) + timedelta(int(value)))
+
+
+def hour(value: Number) -> str:
+    return str(datetime(2024, 1, 1) + timedelta(hours=float(value)))
+
+
+COLUMNS = (
+    OrderColumn("bigint"),
+    OrderColumn("double", fractions=("0", "0.1", "0.5")),
+    OrderColumn("timestamp", hour, "INTERVAL '{}' HOUR", fractions=("0", "0.5")),
+    OrderColumn("int"),
+    OrderColumn("decimal(6,2)", lambda x: str(float(x)), fractions=("0", "0.25", "0.5")),
+    OrderColumn("date", day, "INTERVAL '{}' DAY"),
+    OrderColumn("timestamp_ntz", hour, "INTERVAL {} HOURS", fractions=("0", "0.5")),
+    OrderColumn("date", day, "{}", "datediff({}, {})"),
+)
+
+
+@dataclass(frozen=True)
+class Conjunct:
+    """A conjunct of a condition. row: the one that it names beside the candidate row."""
+
+    sql: str
+    row: str
+    truth: Truth
+
+
+@dataclass(frozen=True)
+class RandomGap:
+    """A window inside of a match. after, to: see `matchrec.plan.clauses.Gap`."""
+
+    sql: str
+    after: str | None
+    to: str | None
+    truth: Truth
+
+
+@dataclass(frozen=True)
+class BoundedQuery:
+    """A query. conditions: by variable the kinds of its rows, and conjuncts."""
+
+    pattern: str
+    skip: str
+    order: str
+    conditions: dict[str, tuple[str, tuple[Conjunct, ...]]]
+    gaps: tuple[RandomGap, ...] = ()
+
+    def text(self, table: str) -> str:
+        """The query over a table."""
+        defined = []
+        for name, (kinds, conjuncts) in self.conditions.items():
+            parts = [one.sql for one in conjuncts]
+            parts += [] if kinds == KINDS else [f"kind IN ({', '.join(map(repr, kinds))})"]
+            defined += [f"{name} AS {' AND '.join(parts)}"] if parts else []
+        define = f" DEFINE {', '.join(defined)}" if defined else ""
+        within = f" WITHIN {', '.join(gap.sql for gap in self.gaps)}" if self.gaps else ""
+        return (
+            f"SELECT * FROM {table} MATCH_RECOGNIZE (PARTITION BY part ORDER BY {self.order}, id "
+            "MEASURES FIRST(id) AS f, LAST(id) AS l, CLASSIFIER() AS c "
+            f"AFTER MATCH SKIP {self.skip} PATTERN ({self.pattern}){within}{define})"
+        )
+
+
+def key(value: Number) -> tuple[bool, Number]:
+    """By which Spark compares values: NaN is the greatest, and equals itself."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return is_nan, 0 if is_nan else value
+
+
+def random_value(random: Random, column: OrderColumn) -> Number | None:
+    """A value; many are equal."""
+    if random.random() < 0.1:
+        return None
+    if not column.is_exact and random.random() < 0.15:
+        return random.choice([math.nan, math.inf, -math.inf, -0.0, 1e16])
+    value = random.randint(0, 8) + Fraction(random.choice(column.fractions))
+    return value if column.is_exact else float(value)
+
+
+def random_conjunct(random: Random, column: OrderColumn, names: list[str]) -> Conjunct:
+    """A bound, in one of the ways to write it; now and then one from below. names: of rows."""
+    name = random.choice(names[: random.choice((1, 3, 3, 4))])
+    number: Number = Fraction(random.choice((0, 1, 2, 2, 3, 3, 5)))
+    number = number if column.is_exact else float(number)
+    length = column.length.format(int(number))
+    form = random.choice(("difference", "difference", "sum", "less", "between", "below"))
+    sign = random.choice(("<", "<=", "<="))
+    compare = COMPARISONS[sign]
+    if column.difference.startswith("datediff") and form == "between":
+        form = "difference"
+    difference = column.difference.format("ts", name)
+    match form:
+        case "difference":
+            near, far = difference, length
+            truth: Truth = lambda x, v: compare(key(x - v), key(number))  # noqa: E731
+        case "sum":
+            near, far = "ts", random.choice((f"{name} + {length}", f"{name} + {length}"))
+            truth = lambda x, v: compare(key(x), key(v + number))  # noqa: E731
+        case "less":
+            near, far = f"ts - {length}", name
+            truth = lambda x, v: compare(key(x - number), key(v))  # noqa: E731
+        case "between":
+            sql = f"{difference} BETWEEN {column.length.format(0)} AND {length}"
+            return Conjunct(sql, ROWS[name], lambda x, v: key(0) <= key(x - v) <= key(number))
+        case _:
+            sign, near, far = "<=", name, "ts"
+            truth = lambda x, v: key(v) <= key(x)  # noqa: E731
+    sql = f"{near} {sign} {far}" if random.random() < 0.7 else f"{far} {MIRRORED[sign]} ({near})"
+    return Conjunct(sql, ROWS[name], truth)
+
+
+def random_query(random: Random, column: OrderColumn, order: str) -> BoundedQuery:
+    """A query that mostly has a window, unless the order descends."""
+    pattern = random.choice(PATTERNS)
+    variables = [one for one in "VCPXY" if one in pattern.replace("PERMUTE", "")]
+    names = [text for text, row in ROWS.items() if row[-1] in variables or row == "first"]
+    bound = random_conjunct(random, column, names)
+    conditions = {}
+    for name in variables:
+        usual = random.choice(("c", "cp", KINDS)) if name in "CP" else KINDS
+        kinds = random.choice(("v", "vc", KINDS)) if name == "V" else usual
+        conjuncts = [bound] if name != "V" and random.random() < 0.85 else []
+        conjuncts += [random_conjunct(random, column, names)] if random.random() < 0.3 else []
+        conditions[name] = kinds, tuple(conjuncts)
+    query = BoundedQuery(pattern, random.choice(SKIPS), order, conditions)
+    if order == "ts DESC" or column.difference.startswith("datediff") or random.random() < 0.7:
+        return query
+    return replace(query, gaps=tuple(random_gaps(random, column, variables)))
+
+
+def random_gaps(random: Random, column: OrderColumn, variables: list[str]) -> Iterator[RandomGap]:
+    """One window between rows, or one from a variable to another one, or both."""
+    for between in random.choice(((True,), (False,), (True, False))):
+        number: Number = Fraction(random.choice((1, 2, 3, 5)))
+        number = number if column.is_exact else float(number)
+        length = column.length.format(int(number))
+
+        def near(x: Number, v: Number, number: Number = number) -> bool:
+            return key(x) < key(v + number)
+
+        if between:
+            yield RandomGap(f"{length} BETWEEN ROWS", None, None, near)
+        elif len(variables) > 1:
+            after, to = random.sample(variables, 2)
+            yield RandomGap(f"{length} FROM {after} TO {to}", after, to, near)
