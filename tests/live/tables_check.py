@@ -171,6 +171,8 @@ class Check:
         yield "writeTo, overwritePartitions", self.lows(), both
         result.write.insertInto("lows")
         yield "insertInto", self.lows(), sorted(both * 2)
+        if self.format.name == "delta":  # cannot be overwritten after CREATE OR REPLACE TABLE
+            self.spark.sql("DROP TABLE lows")
         writer = result.write.format(self.format.name).mode("overwrite").partitionBy("sym")
         writer.saveAsTable("lows")
         yield "saveAsTable", self.lows(), both

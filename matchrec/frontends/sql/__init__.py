@@ -16,7 +16,7 @@ from matchrec.frontends.sql.clause.nodes import MatchRecognize
 from matchrec.frontends.sql.clause.sections import all_tokens
 from matchrec.frontends.sql.query.locate import may_have_clause, parse
 from matchrec.frontends.sql.query.nodes import Query, Site
-from matchrec.frontends.sql.query.script import gives_rows, split_script
+from matchrec.frontends.sql.script import gives_rows, split_script
 from matchrec.source import Origin, Source
 
 __all__ = [
