@@ -68,7 +68,7 @@ def run_of(words: Words, pattern: RowPattern, end: int) -> Word | None:
         return start + len(names) > end or words.may(number, start, names)
 
     room = end + rows_needed(pattern)
-    onward = Onward(room, words.start, may, words.number, end)
+    onward = Onward(room, words.start, may, words.number, end=end)
     length = end - words.start
     longer = (word for word in onward.of(pattern, ()) if len(word) > length)
     return next((word[:length] for word in longer), None)

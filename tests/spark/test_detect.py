@@ -116,7 +116,6 @@ def test_as_sql(spark: SparkSession, events: DataFrame, pattern: Pattern) -> Non
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [
-        (A.not_next("b").next("c"), "stage `b` is a NOT"),
         (A.next("b").followed_by("c"), "mixes next and followed_by"),
         (A.followed_by("b").one_or_more(), "stage `b` may be left"),
         (A.next("b").where("count(b) < 2").one_or_more().consecutive(), "its own earlier events"),
