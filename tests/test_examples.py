@@ -13,6 +13,8 @@ from pyspark.sql import SparkSession
 import matchrec
 from tests.references.answers import ANSWERS
 
+pytestmark = pytest.mark.one_of(2)
+
 EXAMPLES = Path(__file__).parent.parent / "sql_examples"
 QUERIES = sorted(EXAMPLES.glob("*.sql"))
 DATA = sorted(path for path in (EXAMPLES / "data").iterdir() if path.suffix != ".md")

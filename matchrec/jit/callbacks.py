@@ -16,6 +16,7 @@ from typing import Any
 
 import numba
 
+from matchrec.jit.alone import alone
 from matchrec.jit.announcing import say
 from matchrec.jit.files import Files
 from matchrec.jit.kept import digest_of_sources, enable_caching
@@ -47,11 +48,12 @@ def pointer_to(function: Function) -> Any:
     if place is None:
         return _cfunc(_SIGNATURE, **_OPTIONS)(named)
     files = Files(place, name)
-    if not files.are_sound():
-        files.remove()
-        say()
-    found = _cfunc(_SIGNATURE, cache=True, **_OPTIONS)(named)
-    files.vouch()
+    with alone(place, name):
+        if not files.are_sound():
+            files.remove()
+            say()
+        found = _cfunc(_SIGNATURE, cache=True, **_OPTIONS)(named)
+        files.vouch()
     return found
 
 

@@ -6,13 +6,13 @@ numba keeps them, in the first of these places that can be written to:
     __pycache__             beside the source
     the user's cache        ~/.cache/numba on Linux
 
-Where there is none, each process compiles for itself. Four things are added to what numba does.
+Where there is none, each process compiles for itself. Five things are added to what numba does.
 It would use code that was made from other sources than those there are now, as it looks only at the
 file of the function itself: so a digest of all sources is in the name of its files. It numbers a
 function's files, and two processes that compile it for different types could take the same number:
 so a name is for one combination of types. It would run what is in a damaged file: so files are
-vouched for, see `files`. And it looks for files only where it may write: so those of a read-only
-installation are copied.
+vouched for, see `files`. It looks for files only where it may write: so those of a read-only
+installation are copied. And it lets every process compile: so the first one is let `alone`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from matchrec.jit.alone import alone
 from matchrec.jit.announcing import say
 from matchrec.jit.files import Files
 
@@ -58,12 +59,12 @@ class Kept:
         compiled = self.compiled.get(types)
         if compiled is not None:
             return compiled(*arguments)
-        compiled = self.compiled[types] = self.kept_as(self.name(types))
         try:
-            return first_answer(compiled, arguments)
+            compiled = self.kept_as(self.name(types), arguments)
         except OSError:  # there is no room to keep it
-            compiled = self.compiled[types] = _njit(**self.options)(self.function)
-            return compiled(*arguments)
+            compiled = _njit(**self.options)(self.function)
+        self.compiled[types] = compiled
+        return compiled(*arguments)
 
     def name(self, types: tuple[Any, ...]) -> str:
         """What the files are called that hold the code for some types."""
@@ -71,14 +72,17 @@ class Kept:
         digest = hashlib.sha256(told_apart.encode()).hexdigest()[:16]
         return f"{self.function.__qualname__}-{digest}-{self.sources}"
 
-    def kept_as(self, name: str) -> Any:
-        """The function as numba will compile it, or find it among the files of a name."""
+    def kept_as(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """The function, compiled for arguments or found among the files of a name."""
         one = self.function
         named = FunctionType(one.__code__, one.__globals__, one.__name__, None, one.__closure__)
         named.__module__, named.__qualname__ = one.__module__, name
         compiled = _njit(**self.options)(named)
-        if not self.is_found(enable_caching(compiled), name):
-            say()
+        place = enable_caching(compiled)
+        with alone(place, name):
+            if not self.is_found(place, name):
+                say()
+            compile_for(compiled, arguments)
         return compiled
 
     def is_found(self, place: Path | None, name: str) -> bool:
@@ -111,13 +115,12 @@ def type_of(argument: Any) -> tuple[Any, ...]:
     return (type(argument),)
 
 
-def first_answer(compiled: Any, arguments: tuple[Any, ...]) -> Any:
-    """What a function answers that is compiled or found now; vouches for what is kept."""
-    answer = compiled(*arguments)
+def compile_for(compiled: Any, arguments: tuple[Any, ...]) -> None:
+    """Compile a function for arguments, or find it; vouches for what is kept."""
+    compiled.compile(tuple(map(numba.typeof, arguments)))
     place = compiled.stats.cache_path
     if place is not None and sum(compiled.stats.cache_misses.values()):
         Files(Path(place), compiled.py_func.__qualname__).vouch()
-    return answer
 
 
 def enable_caching(compiled: Any) -> Path | None:

@@ -50,6 +50,7 @@ def agrees(record: PatternRecord, lines: list[str]) -> bool:
     return sorted(lines) == sorted(wanted)
 
 
+@pytest.mark.slow
 def test_matches_with_columns_that_spark_computes(spark: SparkSession) -> None:
     found = [record for place, record in records("patterns") if place.split(":")[0] in COLUMNS]
     with settings(spark, **INTERPRETED):
