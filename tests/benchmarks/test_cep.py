@@ -54,7 +54,7 @@ def few() -> pd.DataFrame:
     return events(1500, 3)
 
 
-@pytest.mark.slow
+@pytest.mark.bench
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda one: one.name)
 def test_matches(spark: SparkSession, few: pd.DataFrame, workload: Workload) -> None:
     few = few.assign(millis=few.millis * 10)  # so that windows end

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from tests.benchmarks.rule_sets import alone, rules, together
 from tests.benchmarks.tables import TABLES
 
-pytestmark = pytest.mark.slow  # of benchmarks, not of what users run
+pytestmark = pytest.mark.bench
 
 
 def test_rules_find_as_many_matches_as_alone(spark: SparkSession) -> None:

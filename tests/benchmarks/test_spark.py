@@ -32,6 +32,7 @@ def tables(spark: SparkSession) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("tables")
+@pytest.mark.bench
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_contenders_give_the_same_rows(spark: SparkSession, name: str) -> None:
     assert checked(spark, WORKLOADS[name]).digest.rows > 0

@@ -57,7 +57,7 @@ from tests.tasks.contiguous import (
     words,
 )
 
-EXAMPLES = examples(200)
+EXAMPLES = examples(100)
 ENGINES: list[Engine] = [
     Backtracking(),
     Backtracking(Room(rows=3, matches=2, memory=1)),

@@ -29,7 +29,7 @@ from tests.tasks.query_batches import Prepared, QueryBatch, Result, Run
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
-EXAMPLES = examples(200)
+EXAMPLES = examples(100)
 QUERIES_A_BATCH = 50
 ENGINES = ("backtracking", "breadth_first")
 INTERPRETED = {  # faster for so many columns and so few rows

@@ -52,7 +52,7 @@ from tests.tasks.selection import (
     texts,
 )
 
-EXAMPLES = examples(200)
+EXAMPLES = examples(100)
 ENGINES: list[Engine] = [
     Backtracking(),
     Backtracking(Room(rows=3, matches=2, memory=1)),

@@ -72,14 +72,6 @@ def test_a_reader_may_stop_reading(files: Path) -> None:
 
 
 @pytest.mark.slow
-def test_settings_of_spark(files: Path) -> None:
-    (files / "conf.sql").write_text("SET spark.driver.maxResultSize")
-    arguments = ("run", "conf.sql", "--conf", "spark.driver.maxResultSize=123m", "--format", "csv")
-    result = program(files, *arguments)
-    assert result.stdout.splitlines()[1:] == ["spark.driver.maxResultSize,123m"], result.stderr
-
-
-@pytest.mark.slow
 def test_demo_shows_query_table_and_picture(tmp_path: Path) -> None:
     result = program(tmp_path, "demo")
     assert result.returncode == 0, result.stderr
