@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         ReluctantEndWarning,
         SameValueWarning,
         SkippedRowWarning,
+        UnboundedStateWarning,
     )
     from matchrec.explanation import Explanation
     from matchrec.explanation.coverage import Coverage
