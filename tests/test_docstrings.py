@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import re
@@ -54,6 +55,13 @@ def shown() -> Iterator[tuple[str, Any]]:
 def test_the_reference_has_every_public_name() -> None:
     names = [name for name, _ in shown() if "." not in name]
     assert sorted(names) == sorted(matchrec.__all__)
+
+
+def test_type_checkers_know_every_public_name() -> None:
+    tree = ast.parse((ROOT / "matchrec" / "__init__.py").read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names = {one.name for node in imports if node.level == 0 for one in node.names}
+    assert set(matchrec.__all__) <= names
 
 
 def test_every_public_call_has_an_example() -> None:
