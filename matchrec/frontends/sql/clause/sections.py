@@ -127,7 +127,7 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
     while index < len(clause):
         part = _part_at(clause, index, pattern_end)
         first = index == keyword_end and not _starts_definition(clause, index)
-        if part in _ONE_WORD and (first or _is_skip_target(clause, index)):
+        if part in _ONE_WORD and (first or _is_variable(clause, index)):
             part = None  # the first item of the part before, e.g. a column called measures
         if part:
             yield part, index
@@ -201,13 +201,15 @@ def _starts_definition(clause: ClauseTokens, index: int) -> bool:
     )
 
 
-def _is_skip_target(clause: ClauseTokens, index: int) -> bool:
-    """Whether `index` is the variable of SKIP TO, SKIP TO FIRST or SKIP TO LAST."""
+def _is_variable(clause: ClauseTokens, index: int) -> bool:
+    """Whether `index` is the variable of SKIP TO, FIRST, LAST, or one of WITHIN ... FROM A TO B."""
     before = [clause.key(i) for i in range(index - 3, index)]
-    return before[1:] == ["SKIP", "TO"] or before in (
+    skipped = before[1:] == ["SKIP", "TO"] or before in (
         ["SKIP", "TO", "FIRST"],
         ["SKIP", "TO", "LAST"],
     )
+    is_to = (before[0], before[2]) == ("FROM", "TO")
+    return skipped or is_to or (before[2], clause.key(index + 1)) == ("FROM", "TO")
 
 
 def _starts_measures(clause: ClauseTokens, index: int) -> bool:
