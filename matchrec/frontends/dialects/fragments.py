@@ -30,6 +30,8 @@ _SELECT = "SELECT * FROM "
 class Fragments:
     """Translates fragments of one text. holes: characters that no fragment reads, in order.
 
+    windows: holes between the parentheses of windows, where sqlglot reads a key; a name alone there
+    would be another window's, which its versions print with parentheses or without.
     rows: the columns of clauses' rows by the places of relation and clause. values: of the query's
     parameters, as far as they are known. notes: what was found to differ, in the order in which
     fragments are translated. missed: columns whose kinds rules ask for.
@@ -39,6 +41,7 @@ class Fragments:
     read: Product
     write: Product
     holes: tuple[Span, ...] = ()
+    windows: frozenset[Span] = frozenset()
     rows: Mapping[Span, Kinds] = field(default_factory=dict)
     values: Mapping[str, object] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
@@ -72,7 +75,12 @@ class Fragments:
         """The edits of a fragment. before: what makes a query of the characters at `span`."""
         own = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
         names = {f"{_HOLE}{number}": hole for number, hole in enumerate(own)}
-        masks = [Edit(hole.shifted(-span.start), name) for name, hole in names.items()]
+        masks = [
+            Edit(
+                hole.shifted(-span.start), f"PARTITION BY {name}" if hole in self.windows else name
+            )
+            for name, hole in names.items()
+        ]
         masked = edited(self.text[span.start : span.end], [Edit(Span(0, 0), before), *masks])
         found = self._between(masked.text, names, span, place or self._outside(names))
         for edit in masked.composed(found):

@@ -19,8 +19,9 @@ from matchrec.errors.sql.syntax import unreadable_text
 from matchrec.frontends.dialects.clause.clause_edits import clause_edits
 from matchrec.frontends.dialects.clause.event_time import EventTime, before_keys, find_event_time
 from matchrec.frontends.dialects.clause.row_pattern_windows import (
-    holes_of,
+    calls_over,
     in_order,
+    inside,
     window_edits,
     windows_between,
 )
@@ -154,7 +155,9 @@ def _query_edits(
     outputs = {cut: known[cut].outputs for cut in found if cut in known}
     rows = {wholes[cut]: one for cut, one in outputs.items() if one is not None}
     fragments = replace(fragments, rows=rows)
-    yield from fragments.query(tokens.whole, (*wholes.values(), *holes_of(tokens, windows)))
+    insides = frozenset(inside(tokens, one) for one in windows)
+    holes = (*wholes.values(), *insides, *calls_over(tokens, windows))
+    yield from replace(fragments, windows=insides).query(tokens.whole, holes)
     for window in windows:
         columns = known.get(window, ClauseKinds()).inputs
         yield from window_edits(tokens, window, fragments, columns)

@@ -40,11 +40,14 @@ def in_order(
     return tuple(sorted((*clauses, *windows), key=end))
 
 
-def holes_of(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Iterator[Span]:
-    """What is translated by itself: calls over windows with OVER, and the windows."""
+def inside(tokens: TokenSequence, window: FoundWindow) -> Span:
+    """What stands between the parentheses of a window."""
+    return tokens.span(window.opening + 1, window.closing)
+
+
+def calls_over(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Iterator[Span]:
+    """The calls over the rows of matches, with OVER."""
     for window in windows:
-        inline = window.name is None
-        yield tokens.span(window.opening + (not inline), window.closing + inline)
         for call in window.calls:
             if not call.is_of_partition(tokens):
                 yield tokens.span(call.start, call.end)
