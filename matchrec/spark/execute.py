@@ -5,7 +5,7 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,12 +13,9 @@ from typing import TYPE_CHECKING
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
-from matchrec.compile.path import draft, link
+from matchrec.compile.path import link
 from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.functions.times.zones import has_one_offset
-from matchrec.conditions.split import Scope
-from matchrec.conditions.within import OrderType, check_order
-from matchrec.engine.interface import OPTIMISED, Optimisations
+from matchrec.conditions.within import check_order
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan
@@ -33,42 +30,30 @@ from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.before.slices import Slicing
-from matchrec.spark.counters import Counters, with_counters
+from matchrec.spark.before.unsorted import Unsorted
+from matchrec.spark.counters import with_counters
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within
+from matchrec.spark.options import Options
+from matchrec.spark.prepare import Execution, prepare_batch, prepare_stream
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis
+from matchrec.spark.sorting import Sorting
 from matchrec.spark.streaming.execute import (
     check_executable,
     check_options,
     check_plan,
     matched_events,
-    scope_of,
 )
 from matchrec.spark.streaming.prepare import Events, send_events
-from matchrec.spark.transport import map_partitions
+from matchrec.spark.transport import arrow_schema, map_partitions
 from matchrec.spark.types import value_type
 from matchrec.spark.wire import SelectItem
+from matchrec.spark.worker.count import Tally
+from matchrec.spark.worker.match import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a query is run, apart from what it says.
-
-    engine: "auto" or an engine's name. transport: "auto", "arrow" or "pandas". optimisations:
-    those of event selection. counters: what counts, if anything. max_steps: see `Task`. slices:
-    into how many each partition is cut at most.
-    """
-
-    engine: str = "auto"
-    transport: str = "auto"
-    optimisations: Optimisations = OPTIMISED
-    counters: Counters | None = None
-    max_steps: int | None = None
-    slices: int = 1
 
 
 @dataclass(frozen=True)
@@ -111,29 +96,15 @@ def execute(
         check_options(options.transport, options.slices, counted=options.counters is not None)
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
-        scope = scope_of(plan) if is_stream else Scope.NEIGHBOURS
-        order, chosen = type_of_order(relation), options.optimisations
-        drafted = draft(plan, columns, relation.name_of, chosen, scope, order)
-        preparation: Preparation = Events(relation, drafted.plan)
-        if not is_stream:
-            tests = key_tests(drafted.plan, columns, use)
-            preparation = preparation_of(relation, drafted.plan, tests)
+        execution = Execution(plan, relation, rows, columns, options, use)
+        prepare = prepare_stream if is_stream else prepare_batch
+        preparation, drafted = prepare(execution)
         found = executed(preparation, drafted, options)
         used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
         if used == drafted.outputs:
             return found
         narrowed = drafted.narrow(used)
         return executed(replace(preparation, plan=narrowed.plan), narrowed, options)
-
-
-def type_of_order(relation: Relation) -> Callable[[str], OrderType]:
-    """What tells the type of an order column."""
-
-    def find(text: str) -> OrderType:
-        zone = relation.runner.setting("spark.sql.session.timeZone")
-        return OrderType(value_type(relation.type_of(text)), has_one_offset(zone))
-
-    return find
 
 
 @contextmanager
@@ -151,28 +122,10 @@ def in_terms_of_the_query(
         raise mismatch_of_within(error, plan, relation) or error from None
 
 
-def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ...]:
-    """Tests of partition columns that every row of the result passes, as SQL over one row."""
-    return tuple(
-        f"{key.text} {one.test}"
-        for one in use.keys
-        for key in plan.partition_by
-        if (column := columns.name(key.text)) is not None
-        and columns.same(key.name or column, one.column)
-    )
-
-
 def check_steps(plan: MatchPlan, most: int | None) -> None:
     """Raises MatchRecognizeError where steps are not counted."""
     if most is not None and plan.selects:
         raise steps_of_event_selection()
-
-
-def preparation_of(relation: Relation, plan: MatchPlan, keys: tuple[str, ...]) -> Preparation:
-    """What computes columns and bits of a plan over whole partitions. keys: tests of these."""
-    first = plan.order_by[:1]
-    order = relation.type_of(first[0].expression.text) if first else None
-    return Preparation(relation, plan, keys, order)
 
 
 def settings_of(runner: Runner) -> Settings:
@@ -194,15 +147,21 @@ def executed(preparation: Preparation, drafted: Draft, options: Options) -> Exec
     is_stream = isinstance(preparation, Events)
     if is_stream:
         drafted = replace(drafted, relevant=(), neighbours=())  # any row moves the watermark
+    if isinstance(preparation, Unsorted):
+        drafted = replace(drafted, neighbours=())  # nobody knows a row's neighbours yet
     prepared = preparation.dataframe(columns, drafted)
     executable = link_prepared(prepared, relation.runner, drafted, options)
+    sorting = None
+    if isinstance(preparation, Unsorted):
+        executable = executable.with_keys_in_all_rows()
+        sorting = preparation.sorted_by(executable.crossing.columns, drafted)
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None:
         preparation = replace(preparation, slicing=slicing)
         executable = cut_into_slices(executable, slicing.overlap)
     if slicing is not None or executable.crossing.columns != columns:
         prepared = preparation.dataframe(executable.crossing.columns, drafted)
-    matched = match_rows(preparation, prepared, executable, options)
+    matched = match_rows(preparation, prepared, executable, options, sorting)
     result = relation.runner.analyse(projected(relation, executable, matched))
     shuffled = None
     if slicing is None and isinstance(preparation, Preparation):
@@ -238,8 +197,12 @@ def match_rows(
     prepared: DataFrame,
     executable: Executable,
     options: Options,
+    sorting: Sorting | None,
 ) -> DataFrame:
-    """The reads of all output rows; counters see what the workers count."""
+    """The reads of all output rows; counters see what the workers count.
+
+    sorting: how the workers sort, if they do.
+    """
     columns = executable.crossing.columns
     schema = schema_of_reads(executable, prepared.schema.fields[: len(columns)])
     sends = crossing_schema(schema)
@@ -248,12 +211,14 @@ def match_rows(
         events = send_events(prepared, columns, preparation.plan)
         return decode_columns(matched_events(events, executable, sends), schema)
     crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)
+    worker = Worker(executable, sorting=sorting)
     if options.counters is None:
-        matched = map_partitions(crossing, executable, sends, options.transport)
+        matched = map_partitions(crossing, worker, sends, options.transport)
     else:
-        so_far = options.counters.accumulators(prepared.sparkSession)
         counts = with_counters(sends)
-        counted = map_partitions(crossing, executable, counts, options.transport, so_far)
+        so_far = options.counters.accumulators(prepared.sparkSession)
+        counting = replace(worker, tally=Tally(arrow_schema(counts), so_far))
+        counted = map_partitions(crossing, counting, counts, options.transport)
         matched = options.counters.observe(counted, selects=executable.task.selects)
     return decode_columns(matched, schema)
 

@@ -29,13 +29,8 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.source import Source
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
-from matchrec.spark.execute import (
-    check_steps,
-    in_terms_of_the_query,
-    is_streaming,
-    preparation_of,
-    settings_of,
-)
+from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming, settings_of
+from matchrec.spark.prepare import preparation_of
 from matchrec.spark.relation import Relation
 from matchrec.spark.rule_sets.packing import early_words, find_bits
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
