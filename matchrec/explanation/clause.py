@@ -73,6 +73,7 @@ class ExplainedClause:
         yield "window", window_lines(plan, task)
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
         yield "computed by Spark before the match", before_lines(executable)
+        yield "computed in the worker before the match", nearby_lines(executable)
         yield "conditions", condition_lines(plan, executable)
         yield "program (NFA^b; edges in preferment order)", program
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
@@ -183,6 +184,13 @@ def before_lines(executable: Executable) -> Iterator[str]:
     if executable.neighbours:
         yield "only of rows that may be in a match by their own bits and their neighbours':"
         yield from (f"  {neighbour_line(one)}" for one in executable.neighbours)
+
+
+def nearby_lines(executable: Executable) -> Iterator[str]:
+    """The row conditions that the worker computes."""
+    for bit, one in enumerate(executable.nearby, len(executable.conditions)):
+        also = "" if one.row_condition is None else f"bit {one.row_condition} AND "
+        yield f"bit {bit} = {also}{show_column(one.column)}"
 
 
 def neighbour_line(one: Neighbours) -> str:

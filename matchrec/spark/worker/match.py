@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.matches import Matches, RunFailure, no_matches
+from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.slices.starting_rows import SliceSearch, find_starting_rows
 from matchrec.errors.run.failures import sum_too_large
@@ -82,6 +83,9 @@ class Worker:
         with_unmatched = executable.rows_per_match.shows_unmatched
         try:
             check_window(executable, piece.table, piece.starts)
+            with self.measure_time(ENCODING):
+                bits = len(executable.conditions)
+                partitions = satisfy_nearby(partitions, executable.nearby, bits)
             if executable.sliced is not None:
                 partitions = self.restrict_to_slices(executable.sliced, partitions, piece)
             found = self.find_matches(partitions, piece)
