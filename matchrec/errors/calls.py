@@ -79,7 +79,7 @@ def engine_cannot(name: str, reason: str) -> MatchRecognizeUnsupportedError:
 def worker_cannot_sort(reason: str) -> MatchRecognizeUnsupportedError:
     """The workers are asked to sort what only Spark can."""
     return MatchRecognizeUnsupportedError(
-        f"the workers cannot sort the rows of this query: {reason}", hint='write sort="auto"'
+        reason, hint='write sort="auto", and Spark sorts the rows'
     )
 
 

@@ -16,7 +16,7 @@ from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
 from matchrec.compile.path import link
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.within import check_order
-from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan
 from matchrec.output.reads import ReadIsMatched
@@ -35,7 +35,7 @@ from matchrec.spark.counters import with_counters
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within
 from matchrec.spark.options import Options
-from matchrec.spark.prepare import Execution, prepare_batch, prepare_stream
+from matchrec.spark.prepare import Execution, prepare_sorted, prepare_stream, prepare_unsorted
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis
 from matchrec.spark.sorting import Sorting
@@ -97,14 +97,27 @@ def execute(
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
         execution = Execution(plan, relation, rows, columns, options, use)
-        prepare = prepare_stream if is_stream else prepare_batch
-        preparation, drafted = prepare(execution)
-        found = executed(preparation, drafted, options)
-        used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
-        if used == drafted.outputs:
-            return found
-        narrowed = drafted.narrow(used)
-        return executed(replace(preparation, plan=narrowed.plan), narrowed, options)
+        if is_stream:
+            return run(execution, *prepare_stream(execution))
+        try:
+            return run(execution, *prepare_unsorted(execution))
+        except (MatchRecognizeError, *REFUSALS) as error:
+            if options.sort == "worker":
+                raise
+            reason = getattr(error, "message", "")
+        return run(execution, *prepare_sorted(execution, reason))
+
+
+def run(execution: Execution, preparation: Preparation, drafted: Draft) -> Executed:
+    """The result of a draft, without what is not used of it."""
+    found = executed(preparation, drafted, execution.options)
+    reads = execution.use.reads
+    used = tuple(one for one in drafted.outputs if reads(one.name)) or drafted.outputs[:1]
+    if used == drafted.outputs:
+        return found
+    narrowed = drafted.narrow(used)
+    preparation = replace(preparation, plan=narrowed.plan)
+    return executed(preparation, narrowed, execution.options)
 
 
 @contextmanager
@@ -147,8 +160,6 @@ def executed(preparation: Preparation, drafted: Draft, options: Options) -> Exec
     is_stream = isinstance(preparation, Events)
     if is_stream:
         drafted = replace(drafted, relevant=(), neighbours=())  # any row moves the watermark
-    if isinstance(preparation, Unsorted):
-        drafted = replace(drafted, neighbours=())  # nobody knows a row's neighbours yet
     prepared = preparation.dataframe(columns, drafted)
     executable = link_prepared(prepared, relation.runner, drafted, options)
     sorting = None

@@ -17,8 +17,7 @@ from pyspark.sql.types import DataType
 from matchrec.compile.draft import Draft
 from matchrec.compile.path import draft
 from matchrec.conditions.functions.times.zones import has_one_offset
-from matchrec.conditions.row_column import show_column
-from matchrec.conditions.split import Scope, needs_spark
+from matchrec.conditions.split import Scope
 from matchrec.conditions.within import OrderType
 from matchrec.errors.calls import worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan
@@ -74,49 +73,49 @@ def prepare_stream(execution: Execution) -> tuple[Preparation, Draft]:
     return Events(execution.relation, drafted.plan), drafted
 
 
-def prepare_batch(execution: Execution) -> tuple[Preparation, Draft]:
-    """What computes columns and bits of whole partitions, sorted by the workers or by Spark.
+def prepare_unsorted(execution: Execution) -> tuple[Preparation, Draft]:
+    """What computes columns and bits of whole partitions, which the workers sort.
 
-    Raises MatchRecognizeUnsupportedError where workers are asked to sort what they cannot.
+    Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort.
     """
-    reason = why_spark_sorts(execution)
-    if reason is None:
-        drafted = execution.draft(Scope.SORTED)
-        reason = next(obstacles(drafted, execution.type_of), None)
-        if reason is None:
-            return Unsorted(execution.relation, drafted.plan, execution.key_tests(drafted)), drafted
-    if execution.options.sort == "worker":
+    reason = why_spark_sorts(execution.options)
+    if reason is not None:
         raise worker_cannot_sort(reason)
+    drafted = execution.draft(Scope.SORTED)
+    reason = drafted.needs_spark or next(unsortable(drafted.plan, execution.type_of), None)
+    if reason is not None:
+        raise worker_cannot_sort(reason)
+    return Unsorted(execution.relation, drafted.plan, execution.key_tests(drafted)), drafted
+
+
+def prepare_sorted(execution: Execution, reason: str) -> tuple[Preparation, Draft]:
+    """What computes columns and bits of whole partitions, which Spark sorts. reason: why."""
     drafted = execution.draft(Scope.NEIGHBOURS)
     tests = execution.key_tests(drafted)
     return preparation_of(execution.relation, drafted.plan, tests, reason), drafted
 
 
-def why_spark_sorts(execution: Execution) -> str | None:
-    """Why the workers are not to sort, as far as the query tells; None if they may."""
-    options = execution.options
+def why_spark_sorts(options: Options) -> str | None:
+    """Why the workers are not to sort, however the query is; None if they may."""
     if options.sort == "spark":
-        return "asked for"
+        return "it was asked to"
     if options.slices > 1:
-        return "it cuts partitions into slices where it sorts them"
+        return "only Spark sorts slices of partitions"
     if options.transport == "pandas":
-        return "rows cross in pandas"
-    return needs_spark(execution.plan)
+        return "only Spark sorts rows that cross in pandas"
+    return None
 
 
-def obstacles(drafted: Draft, type_of: Callable[[str], DataType]) -> Iterator[str]:
-    """What of a draft is Spark's alone: values over sorted rows, orders and equalities of types.
+def unsortable(plan: MatchPlan, type_of: Callable[[str], DataType]) -> Iterator[str]:
+    """The keys and orders of which only Spark knows what is equal, or what comes first.
 
     type_of: the type of an expression over the input.
     """
-    for column in (*drafted.columns(), *drafted.row_conditions):
-        if not column.looks_at_one_row:
-            yield f"only Spark can compute `{show_column(column)}`"
-    keys = [(key.text, True) for key in drafted.plan.keys]
-    for text, as_key in (*keys, *((one.expression.text, False) for one in drafted.plan.order_by)):
+    keys = [(key.text, True) for key in plan.keys]
+    for text, as_key in (*keys, *((one.expression.text, False) for one in plan.order_by)):
         kind = type_of(text)
         if not sorts_exactly(kind, as_key=as_key):
-            yield f"only Spark can sort `{text}`, which is {kind.simpleString()}"
+            yield f"only Spark can sort by {text}, which is {kind.simpleString()}"
 
 
 def type_of_order(relation: Relation) -> Callable[[str], OrderType]:
