@@ -42,7 +42,7 @@ def count_starting_rows(
     Arguments as of `execute`. Raises MatchRecognizeError for whatever is wrong with the query.
     """
     check_coverable(plan)
-    rows = relation.rows()
+    rows = relation.rows
     columns = input_columns(relation.runner, rows.columns, alias)
     if is_streaming(rows):
         raise coverage_of_stream()

@@ -14,7 +14,7 @@ from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
 from matchrec.compile.path import link
-from matchrec.conditions.functions.function import Settings
+from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.conditions.within import check_order
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
@@ -37,7 +37,7 @@ from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within
 from matchrec.spark.options import Options
 from matchrec.spark.prepare import Execution, prepare_sorted, prepare_stream, prepare_unsorted
 from matchrec.spark.relation import Relation
-from matchrec.spark.session import REFUSALS, Runner, quiet_analysis
+from matchrec.spark.session import REFUSALS, Runner, quiet_analysis, settings_of
 from matchrec.spark.sorting import Sorting
 from matchrec.spark.streaming.execute import (
     check_executable,
@@ -58,20 +58,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Executed:
-    """The DataFrame of a clause, and what explains it.
-
-    keys: tests of whole partitions. written: the plan as it was written. is_stream: whether its
-    rows come little by little. shuffled: the query of all rows, and that of what is shuffled of
-    them; None of slices, streams.
-    """
+    """The DataFrame of a clause, and what it was made from, which explains it."""
 
     dataframe: DataFrame
     executable: Executable
-    plan: MatchPlan
-    keys: tuple[str, ...]
-    written: MatchPlan
-    is_stream: bool
-    shuffled: tuple[Template, Template] | None = None
+    drafted: Draft
+    preparation: Preparation
+
+    @property
+    def plan(self) -> MatchPlan:
+        """The plan as it runs."""
+        return self.drafted.plan
+
+    @property
+    def written(self) -> MatchPlan:
+        """The plan as it was written."""
+        return self.drafted.written
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Tests of whole partitions."""
+        return self.preparation.keys
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether its rows come little by little."""
+        return isinstance(self.preparation, Events)
+
+    @property
+    def shuffled(self) -> tuple[Template, Template] | None:
+        """The query of all rows, and that of what is shuffled of them; None of slices, streams."""
+        if self.is_stream or self.preparation.slicing is not None:
+            return None
+        return self.preparation.shuffled(self.executable.crossing.columns, self.drafted)
 
 
 def execute(
@@ -88,7 +107,7 @@ def execute(
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
     check_steps(plan, options.max_steps)
-    rows = relation.rows()
+    rows = relation.rows
     columns = input_columns(relation.runner, rows.columns, alias)
     is_stream = is_streaming(rows)
     if is_stream:
@@ -96,7 +115,7 @@ def execute(
         check_options(options.transport, options.slices, counted=options.counters is not None)
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
-        execution = Execution(plan, relation, rows, columns, options, use)
+        execution = Execution(plan, relation, columns, options, use)
         if is_stream:
             return run(execution, *prepare_stream(execution))
         try:
@@ -104,7 +123,8 @@ def execute(
         except (MatchRecognizeError, *REFUSALS) as error:
             if options.sort == "worker":
                 raise
-            reason = getattr(error, "message", "")
+            is_ours = isinstance(error, MatchRecognizeError)
+            reason = error.message if is_ours else "it does not take the rows unsorted"
         return run(execution, *prepare_sorted(execution, reason))
 
 
@@ -141,24 +161,10 @@ def check_steps(plan: MatchPlan, most: int | None) -> None:
         raise steps_of_event_selection()
 
 
-def settings_of(runner: Runner) -> Settings:
-    """The settings of a session that conditions on the run depend on."""
-    names = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
-    quotes = "'" if all(runner.setting(name) == "true" for name in names) else "'\""
-    return Settings(
-        runner.setting("spark.sql.session.timeZone"),
-        runner.setting("spark.sql.legacy.statisticalAggregate") == "true",
-        runner.setting("spark.sql.timestampType"),
-        runner.setting("spark.sql.parser.escapedStringLiterals") == "true",
-        quotes,
-    )
-
-
 def executed(preparation: Preparation, drafted: Draft, options: Options) -> Executed:
     """The result of a draft. Raises one of Spark's `REFUSALS`."""
     relation, columns = preparation.relation, drafted.columns()
-    is_stream = isinstance(preparation, Events)
-    if is_stream:
+    if isinstance(preparation, Events):
         drafted = replace(drafted, relevant=(), neighbours=())  # any row moves the watermark
     prepared = preparation.dataframe(columns, drafted)
     executable = link_prepared(prepared, relation.runner, drafted, options)
@@ -174,24 +180,25 @@ def executed(preparation: Preparation, drafted: Draft, options: Options) -> Exec
         prepared = preparation.dataframe(executable.crossing.columns, drafted)
     matched = match_rows(preparation, prepared, executable, options, sorting)
     result = relation.runner.analyse(projected(relation, executable, matched))
-    shuffled = None
-    if slicing is None and isinstance(preparation, Preparation):
-        shuffled = preparation.shuffled(executable.crossing.columns, drafted)
-    written, keys = drafted.written, preparation.keys
-    return Executed(result, executable, drafted.plan, keys, written, is_stream, shuffled)
+    return Executed(result, executable, drafted, preparation)
 
 
 def link_prepared(
     prepared: DataFrame, runner: Runner, drafted: Draft, options: Options
 ) -> Executable:
-    """The executable of a draft whose columns Spark has prepared."""
+    """The executable of a draft whose columns Spark has prepared.
+
+    A session is asked for settings only where conditions depend on them that are not Spark's.
+    """
+    computed = (part for one in drafted.conditions for part in (one.during, one.nearby))
+    runs = any(part is not None for part in computed)
     types = (value_type(field.dataType) for field in prepared.schema.fields)
     return link(
         drafted,
         dict(zip(drafted.columns(), types, strict=False)),
         options.engine,
         ansi=runner.setting("spark.sql.ansi.enabled") == "true",
-        session=settings_of(runner),
+        session=settings_of(runner) if runs else IN_UTC,
     ).limit(options.max_steps)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pyspark.sql.types import DataType
 
@@ -32,22 +31,15 @@ from matchrec.spark.streaming.execute import scope_of
 from matchrec.spark.streaming.prepare import Events
 from matchrec.spark.types import value_type
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 SORTS = ("auto", "spark", "worker")
 
 
 @dataclass(frozen=True)
 class Execution:
-    """A plan that is to run over a relation. use: what is used of its result.
-
-    rows, columns: of the relation.
-    """
+    """A plan that is to run over a relation with these columns. use: what is used of its result."""
 
     plan: MatchPlan
     relation: Relation
-    rows: DataFrame
     columns: InputColumns
     options: Options
     use: Use
@@ -60,11 +52,6 @@ class Execution:
     def key_tests(self, drafted: Draft) -> tuple[str, ...]:
         """Tests of whole partitions: see `key_tests`."""
         return key_tests(drafted.plan, self.columns, self.use)
-
-    def type_of(self, text: str) -> DataType:
-        """The type of an expression over one row."""
-        name = self.columns.name(text)
-        return self.relation.type_of(text) if name is None else self.rows.schema[name].dataType
 
 
 def prepare_stream(execution: Execution) -> tuple[Preparation, Draft]:
@@ -82,7 +69,7 @@ def prepare_unsorted(execution: Execution) -> tuple[Preparation, Draft]:
     if reason is not None:
         raise worker_cannot_sort(reason)
     drafted = execution.draft(Scope.SORTED)
-    reason = drafted.needs_spark or next(unsortable(drafted.plan, execution.type_of), None)
+    reason = drafted.needs_spark or next(unsortable(drafted.plan, execution.relation.type_of), None)
     if reason is not None:
         raise worker_cannot_sort(reason)
     return Unsorted(execution.relation, drafted.plan, execution.key_tests(drafted)), drafted
