@@ -21,7 +21,7 @@ def sorted_rows(keys: Sequence[Item], order: Sequence[Item], count: int) -> list
     for values, descending, nulls_first in reversed([*keys, *order]):
         nulls = [row for row in rows if values[row] is None]
         rest = [row for row in rows if values[row] is not None]
-        rest.sort(key=lambda row: comparable(values[row]), reverse=descending)  # noqa: B023
+        rest.sort(key=lambda row: comparable(values[row]), reverse=descending)
         rows = nulls + rest if nulls_first else rest + nulls
     return rows
 

@@ -7,10 +7,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.spark import wire
-from matchrec.spark.sorting.order import Order
+from matchrec.spark.sorting.order import Order, order_of
 from matchrec.spark.sorting.parts import is_text
 from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.worker.arrays import column
+
+
+def sort_table(table: pa.Table, sorting: Sorting) -> pa.Table:
+    """The rows of a table of contiguous columns in order, the first of each partition marked."""
+    if not table.num_rows:
+        return table
+    order = order_of(table, sorting)
+    return with_begins(in_order(table, order, sorting), order)
 
 
 def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
@@ -36,9 +44,9 @@ def of_partitions(values: pa.Array, order: Order) -> pa.Array:
 
 
 def with_begins(table: pa.Table, order: Order) -> pa.Table:
-    """The same rows; bit 0 of the first bits is set at the first row of each partition."""
+    """The same rows; bit 0 of the first bits says which are the first of a partition."""
     place = table.column_names.index(wire.FIRST_BITS)
     field = table.schema.field(place)
     bits = column(table, wire.FIRST_BITS).to_numpy()
-    marked = pa.array(bits | order.begins.astype(bits.dtype), field.type)
+    marked = pa.array((bits & ~1) | order.begins.astype(bits.dtype), field.type)
     return table.set_column(place, field, marked)

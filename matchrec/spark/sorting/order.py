@@ -25,7 +25,11 @@ MOST_PARTS = 10  # bits by which rows are divided first
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """rows: their numbers in order, None if they are in order. begins: bool[n], a partition's first."""
+    """The rows of a table in order.
+
+    rows: their numbers, None where they are in order as they are. begins: bool[n], of the rows in
+    order, which are the first of a partition.
+    """
 
     rows: RowArray | None
     begins: BoolArray

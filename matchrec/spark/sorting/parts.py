@@ -32,7 +32,7 @@ def parts_of(values: pa.Array) -> list[IntArray]:
 def is_text(kind: pa.DataType) -> bool:
     """Whether values are bytes of any number, which compare byte by byte."""
     binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-    return binary or pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(binary or pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def rising_floats(values: pa.Array) -> IntArray:
@@ -40,7 +40,7 @@ def rising_floats(values: pa.Array) -> IntArray:
     floats = as_floats(values) + 0.0
     floats[np.isnan(floats)] = np.nan
     bits = floats.view(np.int64)
-    return bits ^ ((bits >> 63) & ~FIRST_BIT)
+    return np.asarray(bits ^ ((bits >> 63) & ~FIRST_BIT), np.int64)
 
 
 def text_parts(values: pa.Array) -> list[IntArray]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.spark import wire
+from matchrec.spark.sorting import spilling
 from matchrec.spark.sorting.sort import sorted_batches
 from tests.quick.scale import examples
 from tests.references.sorting import first_rows, sorted_rows
@@ -43,3 +46,11 @@ def held(values: pa.ChunkedArray) -> pa.Array:
     if not pa.types.is_floating(whole.type):
         return whole
     return whole.view(pa.int32() if pa.types.is_float32(whole.type) else pa.int64())
+
+
+@settings(max_examples=examples(1000), deadline=None)
+@given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
+def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
+    with patch.object(spilling, "SPILLS_A_MERGE", at_once):
+        found = [*sorted_batches(iter(given_rows.batches), given_rows.sorting, budget, 16)]
+    check(given_rows, found, 16)

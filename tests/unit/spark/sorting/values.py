@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -14,8 +14,8 @@ from matchrec.spark import wire
 from matchrec.spark.sorting.sorting import SortColumn, Sorting
 from tests.references.sorting import Item
 
-AWKWARD_FLOATS = [0.0, -0.0, float("nan"), float("inf"), -float("inf"), 5e-324, -5e-324, 1.5, -1.5]
-AWKWARD_TEXTS = ["", "a", "a\0", "a\0b", "b", "ab", "é", "\U0001f600", "\uffff", "12345678", "x" * 9]
+AWKWARD_FLOATS = [0.0, -0.0, float("nan"), float("inf"), -float("inf"), 5e-324, -5e-324, 1.5]
+AWKWARD_TEXTS = ["", "a", "a\0", "a\0b", "b", "é", "\U0001f600", "\uffff", "12345678", "x" * 9]
 
 
 def integers(bits: int) -> st.SearchStrategy[int]:
@@ -33,13 +33,7 @@ def floats(width: int) -> st.SearchStrategy[float]:
 def decimals(precision: int, scale: int) -> st.SearchStrategy[Decimal]:
     most = 10**precision - 1
     digits = st.integers(-2, 2) | st.sampled_from([most, -most]) | st.integers(-most, most)
-    return digits.map(lambda one: Decimal(one).scaleb(-scale, context()))
-
-
-def context() -> Any:
-    from decimal import Context
-
-    return Context(prec=60)
+    return digits.map(lambda one: Decimal(one).scaleb(-scale, Context(prec=60)))
 
 
 TEXTS = st.sampled_from(AWKWARD_TEXTS) | st.text(max_size=12)
@@ -105,7 +99,8 @@ def column(draw: Callable[..., Any], count: int) -> tuple[list[Any], pa.Array]:
     kind = draw(st.sampled_from(list(KINDS)))
     some = draw(st.lists(KINDS[kind], min_size=1, max_size=6))
     held = st.sampled_from(some) | KINDS[kind]
-    values = draw(st.lists(held | st.none() if draw(st.booleans()) else held, min_size=count, max_size=count))
+    held = held | st.none() if draw(st.booleans()) else held
+    values = draw(st.lists(held, min_size=count, max_size=count))
     if pa.types.is_temporal(kind):
         raw = pa.int32() if pa.types.is_date32(kind) else pa.int64()
         return values, pa.array(values, raw).view(kind)
