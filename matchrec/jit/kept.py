@@ -38,7 +38,7 @@ _njit: Any = numba.njit  # its types do not know all options
 _config: Any = numba.config
 
 # The rooms from which machine code is made.
-SOURCES = ("jit", "nfa", "evaluate", "engine", "output")
+SOURCES = ("jit", "nfa", "evaluate", "engine", "output", "spark/sorting")
 
 ALL: list[Kept] = []
 
