@@ -38,7 +38,7 @@ from matchrec.spark.options import Options
 from matchrec.spark.prepare import Execution, prepare_sorted, prepare_stream, prepare_unsorted
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis, settings_of
-from matchrec.spark.sorting import Sorting
+from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.streaming.execute import (
     check_executable,
     check_options,
@@ -123,8 +123,9 @@ def execute(
         except (MatchRecognizeError, *REFUSALS) as error:
             if options.sort == "worker":
                 raise
-            is_ours = isinstance(error, MatchRecognizeError)
-            reason = error.message if is_ours else "it does not take the rows unsorted"
+            reason = "it does not take them unsorted"
+            if isinstance(error, MatchRecognizeError):
+                reason = error.message
         return run(execution, *prepare_sorted(execution, reason))
 
 

@@ -26,7 +26,7 @@ from matchrec.spark.before.columns import Preparation
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.options import Options
 from matchrec.spark.relation import Relation
-from matchrec.spark.sorting import sorts_exactly
+from matchrec.spark.sorting.sorting import sorts_exactly
 from matchrec.spark.streaming.execute import scope_of
 from matchrec.spark.streaming.prepare import Events
 from matchrec.spark.types import value_type

@@ -17,7 +17,7 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.plan.text.template import Template, template
 from matchrec.spark.before.bits import bit_columns
 from matchrec.spark.before.columns import Preparation
-from matchrec.spark.sorting import SortColumn, Sorting
+from matchrec.spark.sorting.sorting import SortColumn, Sorting
 from matchrec.spark.wire import SelectItem, select_list
 
 if TYPE_CHECKING:

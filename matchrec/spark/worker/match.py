@@ -25,7 +25,8 @@ from matchrec.output.rows import (
     unmatched_rows,
 )
 from matchrec.spark import wire
-from matchrec.spark.sorting import Sorting, sorted_batches
+from matchrec.spark.sorting.sort import sorted_batches
+from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.worker.contiguous_runs import ContiguousRuns, find_contiguous_runs
 from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, Tally
