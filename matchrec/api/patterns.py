@@ -97,6 +97,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     form: str = "matches",
     timeouts: bool = False,
     engine: str = "auto",
+    sort: str = "auto",
 ) -> Explanation:
     """What a pattern compiles to and which engine runs it; arguments as of `detect`.
 
@@ -111,7 +112,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    return Explanation((explained(*query.executed(Options(engine))),))
+    return Explanation((explained(*query.executed(Options(engine, sort=sort))),))
 
 
 @dataclass(frozen=True)

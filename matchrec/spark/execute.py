@@ -86,6 +86,15 @@ class Executed:
         return isinstance(self.preparation, Events)
 
     @property
+    def sorts(self) -> str:
+        """Who sorts the rows of each partition, and why; empty of a stream."""
+        if self.is_stream:
+            return ""
+        if isinstance(self.preparation, Unsorted):
+            return "the workers: Spark only brings the rows of a partition together"
+        return f"Spark: {self.preparation.reason}"
+
+    @property
     def shuffled(self) -> tuple[Template, Template] | None:
         """The query of all rows, and that of what is shuffled of them; None of slices, streams."""
         if self.is_stream or self.preparation.slicing is not None:
@@ -112,7 +121,7 @@ def execute(
     is_stream = is_streaming(rows)
     if is_stream:
         check_plan(plan)
-        check_options(options.transport, options.slices, counted=options.counters is not None)
+        check_options(options)
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
         execution = Execution(plan, relation, columns, options, use)
