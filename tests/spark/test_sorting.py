@@ -14,6 +14,7 @@ from matchrec.spark.sorting.sort import sorted_batches
 from matchrec.spark.sorting.sorting import SortColumn, Sorting, sorts_exactly
 
 pytestmark = pytest.mark.one_of(8)
+NINES = "9" * 33
 VALUES = {
     "boolean": "true false",
     "tinyint": "-128 127 0",
@@ -23,7 +24,7 @@ VALUES = {
     "float": "NaN Infinity -Infinity 0.0 -0.0 1.4e-45 -1.4e-45 0.0",
     "double": "NaN Infinity -Infinity 0.0 -0.0 4.9e-324 -4.9e-324 NaN",
     "decimal(9,2)": "-9999999.99 9999999.99 0",
-    "decimal(38,5)": f"-{'9' * 33} {'9' * 33} 184467440737095.51616 0 -0.00001 -184467440737095.51617",
+    "decimal(38,5)": f"-{NINES} {NINES} 0 -0.00001 184467440737095.51616 -184467440737095.51617",
     "string": "a ab B é \U0001f600 \uffff \ue000 \uffff twelve-bytes",
     "binary": "a \U0001f600 \uffff a-value-of-more-than-sixteen-bytes",
     "date": "0001-01-01 9999-12-31 1969-12-31 1582-10-04",
