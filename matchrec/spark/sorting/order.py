@@ -20,7 +20,8 @@ from matchrec.spark.sorting.kernels.radix import (
 from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.sorting.words import Word, words_of
 
-MOST_PARTS = 10  # bits by which rows are divided first
+FIRST_BITS = 10  # by which rows are divided first, so that parts are in cache
+BITS_OF_KEYS = range(8, 13)  # or by these, where keys have no more: parts may be in order already
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +60,18 @@ def sort(words: list[Word], count: int) -> Rows:
     given.numbers[:] = np.arange(count, dtype=np.uint32)
     digits = np.empty(1 << DIGIT, np.int64)
     for word in words:
-        parts = min(word.bits, MOST_PARTS, max(1, count.bit_length()))
-        counts = np.empty(1 << parts, np.int64)
-        sort_rows(word.values, word.bits - parts, Work(given, ordered, counts, digits))
+        first = first_bits(word, count)
+        counts = np.empty(1 << first, np.int64)
+        sort_rows(word.values, word.bits - first, Work(given, ordered, counts, digits))
         given, ordered = ordered, given
     return given
+
+
+def first_bits(word: Word, count: int) -> int:
+    """By how many bits rows are divided first."""
+    of_keys = word.of_keys.bit_count()
+    most = of_keys if of_keys in BITS_OF_KEYS else FIRST_BITS
+    return min(word.bits, most, count.bit_length())
 
 
 def empty_rows(count: int) -> Rows:

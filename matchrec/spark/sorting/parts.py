@@ -12,7 +12,9 @@ from matchrec.engine.partitions import IntArray
 from matchrec.spark.sorting.kernels.codes import read_bytes
 from matchrec.spark.worker.arrays import as_floats, as_integers, decimal_words, validity
 
-LONGEST = 16  # bytes of texts that are sorted by their bytes; longer ones are ranked
+SHORT = 16  # bytes of texts that are sorted by their bytes
+LONG = 64  # bytes of those that are, if most texts differ; others are ranked
+SAMPLE = 1 << 14
 FIRST_BIT = np.int64(np.iinfo(np.int64).min)
 
 
@@ -44,12 +46,18 @@ def rising_floats(values: pa.Array) -> IntArray:
 
 
 def text_parts(values: pa.Array) -> list[IntArray]:
-    """Of short texts their bytes, then their lengths; of others the rank among all."""
+    """Their bytes, then their lengths; of long texts that are often equal the rank among all."""
     lengths = as_integers(pc.binary_length(values))
     longest = int(lengths.max())
-    if longest > LONGEST:
-        return [ranks(values.dictionary_encode())]
-    return [*byte_parts(values, longest), lengths]
+    if longest <= SHORT or (longest <= LONG and most_differ(values)):
+        return [*byte_parts(values, longest), lengths]
+    return [ranks(values.dictionary_encode())]
+
+
+def most_differ(values: pa.Array) -> bool:
+    """Whether a quarter of the first texts or more differ, so that looking each up takes long."""
+    some = values.slice(0, SAMPLE)
+    return 4 * len(pc.unique(some)) > len(some)
 
 
 def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
