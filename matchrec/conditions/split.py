@@ -171,10 +171,12 @@ class ConditionSplitter:
     def nearby_step(self, scalar: Scalar) -> Step:
         """What the worker computes for `scalar`; what only Spark knows is a column of its own."""
         distances = self.distances(scalar)
-        if len(distances) == 1 and not self.is_fixed(scalar):
-            return self.move_inside(scalar, Navigation(physical_offset=distances.pop() or 0))
+        if self.is_fixed(scalar):
+            return Value(self.fixed_column(scalar), None, None, scalar.span)
         is_known = isinstance(scalar, Operation) and scalar.operator in OF_ALL_ROWS
-        if is_known and isinstance(scalar, Operation) and not self.is_fixed(scalar):
+        if len(distances) == 1 and (is_null_on_null(scalar) or not is_known):
+            return self.move_inside(scalar, Navigation(physical_offset=distances.pop() or 0))
+        if isinstance(scalar, Operation) and is_known:
             operands = tuple(map(self.nearby_step, scalar.operands))
             return Combined(scalar.operator, operands, scalar.span, scalar.words)
         return Value(self.fixed_column(scalar), None, None, scalar.span)

@@ -34,7 +34,7 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
 def only_spark_computes(condition: str, span: Span) -> MatchRecognizeError:
     """A condition over neighbours that a worker does not compute as Spark does."""
     return MatchRecognizeUnsupportedError(
-        f"only Spark computes `{shortened(condition)}`, which is of several {current().rows}",
+        f"only Spark computes {shortened(condition)}, which is of several {current().rows}",
         span,
         hint="let Spark sort the rows",
     )

@@ -36,7 +36,7 @@ Array = npt.NDArray[Any]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
-ROWS_A_BLOCK = 1 << 14
+ROWS_A_BLOCK = 1 << 15
 
 
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
