@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -87,32 +88,27 @@ def workers_of(process: int) -> list[int]:
     ]
 
 
-def kill_within(folder: Path, process: int, random: Random) -> bool:
-    """Whether the process was killed in a micro-batch, after a part of its time."""
-    if not is_within(folder):
-        return False
-    time.sleep(random.choice((0, 0.05, 0.2, 0.5)))
-    os.killpg(process, signal.SIGKILL)
-    return True
-
-
-def kill_between(folder: Path, process: int, _: Random) -> bool:
-    """Whether it was killed when no micro-batch was running."""
+def kill_within(folder: Path, process: int, random: Random) -> None:
+    """Kill the process if it is in a micro-batch, after a part of its time."""
     if is_within(folder):
-        return False
-    os.killpg(process, signal.SIGKILL)
-    return True
+        time.sleep(random.choice((0, 0.05, 0.2, 0.5)))
+        os.killpg(process, signal.SIGKILL)
 
 
-def kill_workers(folder: Path, process: int, _: Random) -> bool:
-    """Whether its Python workers were killed in a micro-batch, and the query has failed of it."""
-    workers = workers_of(process) if is_within(folder) else []
-    for worker in workers:
-        os.kill(worker, signal.SIGKILL)
-    return bool(workers)
+def kill_between(folder: Path, process: int, _: Random) -> None:
+    """Kill it if no micro-batch is running."""
+    if not is_within(folder):
+        os.killpg(process, signal.SIGKILL)
 
 
-KILLS: tuple[Callable[[Path, int, Random], bool], ...] = (kill_within, kill_between, kill_workers)
+def kill_workers(folder: Path, process: int, _: Random) -> None:
+    """Kill its Python workers in a micro-batch: the query fails if one of them has a task."""
+    for worker in workers_of(process) if is_within(folder) else ():
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+
+
+KILLS: tuple[Callable[[Path, int, Random], None], ...] = (kill_within, kill_between, kill_workers)
 
 
 def killed_once(folder: Path, arguments: list[str], number: int, random: Random) -> str:
@@ -124,10 +120,12 @@ def killed_once(folder: Path, arguments: list[str], number: int, random: Random)
         until = time.monotonic() + PATIENCE
         while process.poll() is None:
             assert time.monotonic() < until, f"nothing happens: see {log.name}"
-            if len(numbers(folder, "commits")) >= wanted and kill(folder, process.pid, random):
-                wanted = BATCHES * 2  # once is enough; a query without workers ends by itself
+            if len(numbers(folder, "commits")) >= wanted:
+                kill(folder, process.pid, random)
             time.sleep(0.002)
     left = "inside of a micro-batch" if is_within(folder) else "between two micro-batches"
+    crashed = "Python worker exited unexpectedly" in (folder / f"{number}.log").read_text()
+    assert crashed is (kill is kill_workers), f"see {number}.log"
     return f"{kill.__name__}: exit code {process.returncode}, {left}"
 
 

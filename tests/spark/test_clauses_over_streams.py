@@ -74,7 +74,8 @@ def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
     """And are taken apart in the same streaming query."""
 
     def query(events: DataFrame) -> DataFrame:
-        clause = """PARTITION BY k ORDER BY ts, x MEASURES MATCHED_ROWS() AS found, LAST(ts) AS ended
+        clause = """PARTITION BY k ORDER BY ts, x
+            MEASURES MATCHED_ROWS() AS found, LAST(ts) AS ended
             PATTERN (A {- B -} C+) DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c' AND x > A.x"""
         return matchrec.rows_of(matchrec.match_recognize(events, clause))
 
