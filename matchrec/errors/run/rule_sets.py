@@ -104,6 +104,7 @@ def rule_set_over_stream() -> MatchRecognizeUnsupportedError:
     """match_all over a streaming DataFrame."""
     return MatchRecognizeUnsupportedError(
         "match_all over a streaming DataFrame",
-        hint="use matchrec.detect or matchrec.sase for each rule; or call match_all on each batch "
-        "in foreachBatch",
+        notes=("a rule set has no state between two micro-batches",),
+        hint="use matchrec.match_recognize, matchrec.sase or matchrec.detect for each rule; match_all "
+        "in foreachBatch finds only the matches whose rows are all in one micro-batch",
     )
