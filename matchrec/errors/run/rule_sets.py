@@ -104,7 +104,7 @@ def rule_set_over_stream() -> MatchRecognizeUnsupportedError:
     """match_all over a streaming DataFrame."""
     return MatchRecognizeUnsupportedError(
         "match_all over a streaming DataFrame",
-        notes=("a rule set has no state between two micro-batches",),
-        hint="use matchrec.match_recognize, matchrec.sase or matchrec.detect for each rule; match_all "
-        "in foreachBatch finds only the matches whose rows are all in one micro-batch",
+        notes=("a rule set keeps nothing from one micro-batch to the next",),
+        hint="use matchrec.match_recognize, matchrec.sase or matchrec.detect for each rule; "
+        "match_all in foreachBatch finds only matches whose rows are all in one micro-batch",
     )
