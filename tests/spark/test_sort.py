@@ -77,6 +77,7 @@ def test_auto_is_the_workers(rows: DataFrame) -> None:
     assert asked == "sorted by Spark: it was asked to"
 
 
+STRUCT = "named_struct('k', k)"
 FRAME = "avg(i) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)"
 REASONS = {
     "order": (
@@ -84,8 +85,8 @@ REASONS = {
         "only Spark can sort by array(d), which is array<double>",
     ),
     "key": (
-        "PARTITION BY named_struct('k', k) ORDER BY id MEASURES id AS a PATTERN (A) DEFINE A AS i > 0",
-        "only Spark can sort by named_struct('k', k), which is struct<k:string>",
+        f"PARTITION BY {STRUCT} ORDER BY id MEASURES id AS a PATTERN (A) DEFINE A AS i > 0",
+        f"only Spark can sort by {STRUCT}, which is struct<k:string>",
     ),
     "frame": (
         f"ORDER BY id MEASURES id AS a PATTERN (A) DEFINE A AS {FRAME} > 0",
