@@ -36,6 +36,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_reference, show_scalar, show_semantics
 from matchrec.plan.text.sql_text import quoted
+from matchrec.pruning.irrelevant_rows import fails
 
 
 @dataclass(frozen=True)
@@ -187,9 +188,9 @@ def before_lines(executable: Executable) -> Iterator[str]:
     if not executable.crossing.columns and not executable.conditions:
         yield "nothing"
     if executable.relevant:
-        tests = " or ".join(
-            f"bit {executable.conditions.index(one)}" for one in executable.relevant
-        )
+        bits = {one: f"bit {index}" for index, one in enumerate(executable.conditions)}
+        bits |= {fails(one): f"not {bit}" for one, bit in bits.items() if one.looks_at_one_row}
+        tests = " or ".join(bits[one] for one in executable.relevant)
         yield f"only of rows with {tests}: without all others the matches are the same"
     if executable.neighbours:
         yield "only of rows that may be in a match by their own bits and their neighbours':"

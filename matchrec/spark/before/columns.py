@@ -79,7 +79,7 @@ class Preparation:
         and a last column __borrowed, before __n, is 0 on its own rows.
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
-        names = self.names(columns, drafted.row_conditions)
+        names = self.names(columns, drafted)
         sorting = self.sorting(names, drafted)
         conditions = map(names.over_window, drafted.row_conditions)
         items = names.crossing(columns) + bit_columns(FIRST_ROW, conditions)
@@ -90,14 +90,15 @@ class Preparation:
 
     def shuffled(self, columns: tuple[RowColumn, ...], drafted: Draft) -> tuple[Template, Template]:
         """The query of all rows, and that of what is shuffled of them."""
-        names = self.names(columns, drafted.row_conditions)
+        names = self.names(columns, drafted)
         return self.relation.query(["*"]), self.source(names, drafted)
 
-    def names(self, columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]) -> Names:
+    def names(self, columns: tuple[RowColumn, ...], drafted: Draft) -> Names:
         """The names of all that is computed over one row or read on another one."""
         keys = [part.text for part in self.plan.keys]
         keys += [item.expression.text for item in self.plan.order_by]
-        return Names.of(columns, conditions, (*keys, *self.keys))
+        tests = [test.text for test in drafted.relevant]
+        return Names.of(columns, drafted.row_conditions, (*keys, *self.keys, *tests))
 
     def sorting(self, names: Names, drafted: Draft) -> Sorting:
         """The rows before the sort, whole partitions or slices."""
