@@ -82,13 +82,6 @@ def check_ends(plan: MatchPlan) -> None:
             "leave `$` out; with WITHIN a match also ends with its window",
             plan.pattern.span,
         )
-    if plan.rows_per_match is RowsPerMatch.EACH_ROW:
-        raise cannot_stream(
-            "PATTERN in a WINDOW clause",
-            "its frames are of rows that are all there",
-            "write MATCH_RECOGNIZE after the relation in FROM",
-            plan.pattern.span,
-        )
     if negations(plan.pattern) and not plan.selects:
         raise cannot_stream(
             "NOT in PATTERN",
