@@ -94,9 +94,8 @@ def why(  # noqa: PLR0913 -- public signature
     with shown_in(parsed.source):
         for earlier in parsed.sites[: parsed.sites.index(site)]:
             evaluation.site(earlier)
-        values = evaluation.runner.args
-        plan = lower(site.clause, values if isinstance(values, dict) else {})
-        request = Request(plan, evaluation.relation(site), asked_of(partition, row), limit, engine)
+        plan, relation = evaluation.plan(site), evaluation.relation(site)
+        request = Request(plan, relation, asked_of(partition, row), limit, engine)
         return replace(request, alias=site.relation_alias, write=written_in(parsed.source)).answer()
 
 
