@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 
 from matchrec.api.inputs import dialect_of, relation_of
-from matchrec.api.remarks import Remarks, remarks_in, shown, warn
+from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import OneOf, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
-from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.explanation import Explanation
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern, PatternQuery, lower_pattern, textual
 from matchrec.plan.clauses import RowsPerMatch
@@ -109,15 +109,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine))
-    clause = ExplainedClause(
-        executed.plan,
-        executed.executable,
-        warnings=shown(found),
-        is_stream=executed.is_stream,
-        written=executed.written,
-    )
-    return Explanation((clause,))
+    return Explanation((explained(*query.executed(Options(engine))),))
 
 
 @dataclass(frozen=True)

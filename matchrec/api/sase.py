@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.api.inputs import dialect_of, relation_of
-from matchrec.api.remarks import Remarks, remarks_in, shown, warn
+from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import DATAFRAME, OneOf, checked
 from matchrec.engine.interface import OPTIMISED, Optimisations
@@ -15,7 +15,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import SASE, reading
-from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.explanation import Explanation
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
@@ -111,15 +111,7 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     executed = query.executed(Options(engine, optimisations=optimisations))
-    found = shown(query.remarks(executed))
-    clause = ExplainedClause(
-        executed.plan,
-        executed.executable,
-        warnings=found,
-        is_stream=executed.is_stream,
-        written=executed.written,
-    )
-    return Explanation((clause,))
+    return Explanation((explained(executed, query.remarks(executed)),))
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from matchrec.api.binding import Arguments
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import relation_of
 from matchrec.api.query_call import QueryCall
-from matchrec.api.remarks import Remarks, remarks_on, shown, warn
+from matchrec.api.remarks import explained, remarks_on, warn
 from matchrec.api.signatures import (
     ARGUMENTS,
 )
 from matchrec.api.suggestions import naming_dialect
 from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
 from matchrec.errors.kinds import shown_in
-from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.explanation import Explanation
 from matchrec.explanation.shuffles import Shuffled, shuffle_lines
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.after.rows_of import explode_rows
@@ -133,7 +133,7 @@ def explain(  # noqa: PLR0913 -- public signature
     notes = shuffle_lines([shuffled_by(one) for one in executed])
     explanation = Explanation(
         tuple(
-            _explained(one, slices, evaluation.remarks(one), shuffle)
+            explained(one, evaluation.remarks(one), slices, shuffle)
             for one, shuffle in zip(executed, notes, strict=True)
         )
     )
@@ -141,21 +141,6 @@ def explain(  # noqa: PLR0913 -- public signature
         return explanation
     counters.run(evaluation.outer())
     return explanation.with_counters(counters)
-
-
-def _explained(
-    one: Executed, slices: int, found: Remarks, shuffle: tuple[str, ...]
-) -> ExplainedClause:
-    return ExplainedClause(
-        one.plan,
-        one.executable,
-        one.keys,
-        slices,
-        shown(found),
-        shuffle,
-        one.is_stream,
-        one.written,
-    )
 
 
 def shuffled_by(executed: Executed) -> Shuffled | None:
