@@ -8,7 +8,6 @@ from matchrec.plan.expression import (
     ColumnReference,
     Navigation,
     Operation,
-    Piece,
     Scalar,
     Term,
 )
@@ -31,12 +30,6 @@ def count_is(variable: str | None, number: int, interval: RowExpression) -> Scal
     count = Aggregate("count", variable, (), span=span)
     parts = Term((count,), span), Term((str(number),), span)
     return Operation("=", parts, (count, f" = {number}"), span)
-
-
-def joined(operator: str, left: Scalar, right: Scalar) -> Scalar:
-    """Two conditions in parentheses."""
-    pieces: tuple[Piece, ...] = ("(", *left.pieces, f") {operator} (", *right.pieces, ")")
-    return Operation(operator, (left, right), pieces, left.span)
 
 
 def place_of(interval: RowExpression) -> Span:

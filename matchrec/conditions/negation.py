@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from matchrec.errors.sql.negation import reads_forbidden_row
+from matchrec.plan.combined import complement, joined
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -31,7 +32,6 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     references,
-    set_apart,
     terms,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -39,6 +39,7 @@ from matchrec.plan.text.sql_text import string_literal
 from matchrec.source import Span
 
 NOWHERE = Span(0, 0)
+__all__ = ["Forbidden", "Viewpoint", "all_of", "complement"]
 
 
 class Forbidden(IntEnum):
@@ -163,20 +164,6 @@ class Viewpoint:
         return Frame(*bounds)
 
 
-def complement(scalar: Scalar) -> Operation:
-    """That a condition does not hold: it is false, or unknown.
-
-    Its text is a CASE: Spark casts what IS NOT TRUE is asked of, and a text is no condition.
-    """
-    pieces = ("CASE WHEN ", *scalar.pieces, " THEN FALSE ELSE TRUE END")
-    return Operation("IS NOT TRUE", (scalar,), set_apart(pieces), scalar.span)
-
-
 def all_of(parts: Sequence[Scalar]) -> Scalar:
     """Several conditions as one; one condition is itself."""
-    if len(parts) == 1:
-        return parts[0]
-    pieces: list[Piece] = []
-    for part in parts:
-        pieces += [" AND (" if pieces else "(", *part.pieces, ")"]
-    return Operation("AND", tuple(parts), tuple(pieces), parts[-1].span)
+    return joined("AND", parts, parts[-1].span)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
-from matchrec.frontends.expressions.combined import comparison
+from matchrec.plan.combined import comparison, complement
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -126,11 +126,6 @@ def _named(reference: Reference, test: str) -> Reference:
     if not isinstance(reference, ColumnReference) or reference.navigation.variable != _CANDIDATE:
         return reference
     return replace(reference, navigation=replace(reference.navigation, variable=test))
-
-
-def complement(scalar: Scalar) -> Operation:
-    """That the condition does not hold: it is false, or unknown."""
-    return Operation("IS NOT TRUE", (scalar,), ("(", *scalar.pieces, ") IS NOT TRUE"), scalar.span)
 
 
 def too_far(order: str, window: str) -> Operation:

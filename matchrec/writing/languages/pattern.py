@@ -14,6 +14,7 @@ from matchrec.frontends.pattern.lower import tests_of
 from matchrec.frontends.pattern.show import calls
 from matchrec.frontends.pattern.tree import all_stages
 from matchrec.plan.clauses import MatchOutput, RowExpression
+from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -47,7 +48,7 @@ from matchrec.writing.negations import between_primary, pattern_with_absences
 from matchrec.writing.neighbours import with_near
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import SOME_ORDER, Reading
-from matchrec.writing.same_meaning import shape_of, split
+from matchrec.writing.same_meaning import shape_of
 from matchrec.writing.stages import CONTIGUITY, as_clause
 
 LANGUAGE = "a Pattern"
@@ -176,7 +177,7 @@ class Stages:
     def single(self, pattern: Pattern, name: str) -> Pattern:
         """With the conditions of the last stage."""
         own = [one.condition for one in self.plan.definitions if one.variable == name]
-        for one in (each for condition in own for each in split(condition)):
+        for one in (each for condition in own for each in conjuncts(condition)):
             if shape_of(one) != "TRUE":
                 text = render(one, lambda each: self.reference(each, name))
                 pattern = pattern.where(unwrapped(text))

@@ -11,6 +11,7 @@ from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sase.syntax.nodes import Strategy
 from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -33,7 +34,7 @@ from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions,
 from matchrec.writing.negations import pattern_with_absences
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import Reading
-from matchrec.writing.same_meaning import reads_whole_rows, shape_of, split
+from matchrec.writing.same_meaning import reads_whole_rows, shape_of
 
 STRATEGIES = {
     EventSelection.STRICT_CONTIGUITY: Strategy.STRICT_CONTIGUITY,
@@ -148,7 +149,7 @@ def _predicates(query: Sase) -> Iterator[str]:
         for variable in one.variables
     }
     for definition in query.plan.definitions:
-        for one in split(definition.condition):
+        for one in conjuncts(definition.condition):
             literal = type_in(one, definition.variable, column)
             if shape_of(one) == "TRUE" or (literal and literal == said[definition.variable]):
                 continue
