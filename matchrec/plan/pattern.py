@@ -128,6 +128,12 @@ RowPattern = (
 )
 
 
+SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+"""The quantifiers without braces, with their bounds."""
+
+_SIGN_OF = {bounds: sign for sign, bounds in SIGNS.items()}
+
+
 def concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
     """The parts in a row; one part is itself, nested concatenations flatten, empty parts vanish.
 
@@ -202,6 +208,11 @@ def negations(pattern: RowPattern) -> tuple[Negation, ...]:
     return tuple(node for node in walk(pattern) if isinstance(node, Negation))
 
 
+def negated_names(pattern: RowPattern) -> tuple[str, ...]:
+    """The variables under NOT."""
+    return tuple(name for one in negations(pattern) for name in one.names)
+
+
 def may_be_empty(pattern: RowPattern) -> bool:
     """Whether a match may have no rows.
 
@@ -269,21 +280,10 @@ def show_parameters(pattern: Quantified) -> str:
 
 def show_quantifier(least: int, most: int | None) -> str:
     """The quantifier without its reluctance mark."""
-    match least, most:
-        case 0, None:
-            return "*"
-        case 1, None:
-            return "+"
-        case 0, 1:
-            return "?"
-        case _, None:
-            return f"{{{least},}}"
-        case _, _ if least == most:
-            return f"{{{least}}}"
-        case 0, _:
-            return f"{{,{most}}}"
-        case _:
-            return f"{{{least},{most}}}"
+    if (least, most) in _SIGN_OF:
+        return _SIGN_OF[least, most]
+    between = f"{least or ''},{'' if most is None else most}"
+    return f"{{{least if least == most else between}}}"
 
 
 def show_name(name: str) -> str:

@@ -32,6 +32,7 @@ from matchrec.plan.pattern import (
     RowPattern,
     concatenation,
     may_be_empty,
+    negated_names,
     negations,
     variable_names,
 )
@@ -93,11 +94,6 @@ def _beside(parts: Parts, side: str, negation: Negation) -> tuple[str, ...] | No
         if not may_be_empty(part):
             return tuple(names)
     raise errors.negation_beside_optional(side, negation.span)
-
-
-def negated_names(pattern: RowPattern) -> tuple[str, ...]:
-    """The variables under NOT."""
-    return tuple(name for one in negations(pattern) for name in one.names)
 
 
 def of_forbidden_row(condition: Scalar, name: str, pattern: RowPattern) -> Scalar:

@@ -16,7 +16,6 @@ from matchrec.frontends.lexing.dialect import Dialect
 from matchrec.frontends.row_pattern.parameters import Values, fill_bounds
 from matchrec.frontends.sql.absences import (
     check_absent_rows,
-    negated_names,
     of_forbidden_row,
     take_out_negations,
 )
@@ -44,7 +43,7 @@ from matchrec.plan.clauses import (
 )
 from matchrec.plan.expression import Scalar, with_final_semantics
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import RowPattern, variable_names
+from matchrec.plan.pattern import RowPattern, negated_names, variable_names
 from matchrec.plan.rules import check
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.lexing.function_names import words
@@ -177,8 +177,3 @@ def _refuse_other_parts(tokens: TokenSequence, level: tuple[int, ...]) -> None:
         if written in (("ONE", "ROW", "PER"), ("ALL", "ROWS", "PER")):
             span = tokens.span(index, index + 4)
             raise errors.not_in_window(f"{written[0]} {written[1]} PER MATCH", span)
-
-
-def without_search(clause: MatchRecognize) -> MatchRecognize:
-    """The clause as it could stand in MATCH_RECOGNIZE."""
-    return replace(clause, search=None, search_span=None)
