@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from matchrec.api.query_call import QueryCall
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES
 from matchrec.arguments import checked
-from matchrec.frontends.sql import Query, may_have_clause
+from matchrec.frontends.sql import may_have_clause
 from matchrec.spark.execute import Options
 from matchrec.spark.sessions import installed
 from matchrec.spark.sessions.environment import check_session
+from matchrec.spark.sessions.installed import Answer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -49,23 +50,7 @@ def install(
     >>> matchrec.uninstall(spark)
     """
     check_session(spark)
-    options = Options(engine, max_steps=max_steps)
-
-    def sql(
-        session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
-    ) -> DataFrame | None:
-        if not isinstance(query, str):
-            return None
-        own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
-        call = QueryCall(session, query, args, frames)
-
-        def one(statement: QueryCall) -> DataFrame | None:
-            with statement.naming_dialect(own):
-                return answer(statement, statement.read(own), options)
-
-        return call.run(own, one)
-
-    installed.put(spark, sql)
+    installed.put(spark, answering(dialect, Options(engine, max_steps=max_steps)))
 
 
 @checked(**ARGUMENTS)
@@ -78,12 +63,29 @@ def uninstall(spark: SparkSession) -> None:
     installed.take_away(spark)
 
 
-def answer(call: QueryCall, parsed: Query, options: Options) -> DataFrame | None:
-    """The result of a query with clauses, None for any other."""
-    if not parsed.sites:
-        return None
-    ARGS.check("spark.sql", "args", call.args)
-    for name, frame in call.frames.items():
-        FRAMES.check("spark.sql", name, frame)
-    check_session(call.spark)
-    return call.evaluation(parsed, options).dataframe()
+def answering(dialect: str, options: Options) -> Answer:
+    """What is asked for the result of each query."""
+
+    def answer(
+        session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
+    ) -> DataFrame | None:
+        if not isinstance(query, str):
+            return None
+        own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
+        call = QueryCall(session, query, args, frames)
+        return call.run(own, lambda statement: result(statement, own, options))
+
+    return answer
+
+
+def result(call: QueryCall, dialect: str, options: Options) -> DataFrame | None:
+    """The result of a statement with clauses, None for any other."""
+    with call.naming_dialect(dialect):
+        parsed = call.read(dialect)
+        if not parsed.sites:
+            return None
+        ARGS.check("spark.sql", "args", call.args)
+        for name, frame in call.frames.items():
+            FRAMES.check("spark.sql", name, frame)
+        check_session(call.spark)
+        return call.evaluation(parsed, options).dataframe()

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.binding import Arguments, runner_for
-from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.evaluation import Evaluation
-from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.binding import Arguments
+from matchrec.api.dialects import parse_clause_of
+from matchrec.api.inputs import relation_of, streams_of
 from matchrec.api.patterns import PatternCall
+from matchrec.api.query_call import QueryCall
 from matchrec.api.questions.clauses import chosen_clause, written_in
 from matchrec.api.sase import SaseCall
 from matchrec.api.signatures import (
@@ -24,7 +24,6 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.errors.run.place import Place
 from matchrec.errors.sql.window import window_asked_about
-from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
@@ -86,11 +85,12 @@ def why(  # noqa: PLR0913 -- public signature
       then it needed DOWN on row 4 (day = 4)
     """
     check_session(spark)
-    parsed = parse_query(spark, query, args, frames, dialect)
+    call = QueryCall(spark, query, args, frames)
+    parsed = call.read(dialect)
     site = chosen_clause(parsed, clause)
     if site.window is not None:
         raise window_asked_about("why")
-    evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), Options(engine))
+    evaluation = call.evaluation(parsed, Options(engine))
     with shown_in(parsed.source):
         for earlier in parsed.sites[: parsed.sites.index(site)]:
             evaluation.site(earlier)
@@ -153,8 +153,7 @@ def why_sase(  # noqa: PLR0913 -- public signature
       came as far as row 1: a
       then it needed b, but the partition has no further row
     """
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    streams = streams_of(df, order_by, partition_by)
     call = SaseCall(df, text, *streams, type_column, MatchOutput.ALL)
     check_session(df.sparkSession)
     with shown_in(Source(text), SASE):
@@ -187,8 +186,7 @@ def why_pattern(  # noqa: PLR0913 -- public signature
       then it needed out on row 2 (at = 2)
     """
     check_session(df.sparkSession)
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    streams = streams_of(df, order_by, partition_by)
     lowered = PatternCall(df, pattern, *streams, skip, "matches", timeouts=False).lowered()
     with shown_in(lowered.source, PATTERN_CALLS):
         relation = relation_of(lowered.frame)

@@ -61,12 +61,8 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     written = fill_bounds(clause.pattern, values)
     windowed = clause.within is not None
     pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
-    primary = tuple(dict.fromkeys((*variable_names(written), *negated_names(written))))
-    unions = tuple(subset.name for subset in clause.subsets)
     dialect = clause.dialect
-    define, measures = (
-        Scope(part, primary, unions, dialect) for part in (Clause.DEFINE, Clause.MEASURES)
-    )
+    define, measures = (_scope(clause, part, written) for part in (Clause.DEFINE, Clause.MEASURES))
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     plan = MatchPlan(
         pattern=pattern,
@@ -88,6 +84,13 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     check_absent_rows(plan)
     check(plan)
     return plan
+
+
+def _scope(clause: MatchRecognize, part: Clause, pattern: RowPattern) -> Scope:
+    """What a part of the clause may refer to. pattern: as it was written."""
+    primary = tuple(dict.fromkeys((*variable_names(pattern), *negated_names(pattern))))
+    unions = tuple(subset.name for subset in clause.subsets)
+    return Scope(part, primary, unions, clause.dialect)
 
 
 def _check_words(clause: MatchRecognize) -> None:
