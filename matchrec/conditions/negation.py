@@ -31,8 +31,7 @@ from matchrec.plan.expression import (
     RowNumber,
     Scalar,
     Term,
-    references,
-    terms,
+    inner_references,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import string_literal
@@ -133,8 +132,8 @@ class Viewpoint:
     def classifier(self, reference: Classifier) -> Piece:
         """The variable of a row of the match; that of the row itself is the negated one."""
         navigation = reference.navigation
-        here = navigation.end is End.LAST and navigation.logical_offset == 0
-        if here and self.includes(navigation.variable)[0] and navigation.physical_offset == 0:
+        is_candidate, _ = self.includes(navigation.variable)
+        if is_candidate and navigation.is_last and navigation.physical_offset == 0:
             return string_literal(self.negated)
         if navigation.physical_offset > 0:
             hint = "read the classifier of a row before, with PREV or LAST"
@@ -152,7 +151,7 @@ class Viewpoint:
             return replace(aggregate, frame=self.frame(aggregate.frame))
         is_candidate, is_mapped = self.includes(aggregate.variable)
         is_mapped = is_mapped and self.row is Forbidden.HERE
-        inner = (one for term in terms(aggregate) for one in references(term))
+        inner = inner_references(aggregate)
         if is_candidate and (not is_mapped or any(isinstance(one, Classifier) for one in inner)):
             what, hint = f"{aggregate.function} over the row itself", "aggregate rows of variables"
             raise reads_forbidden_row(what, self.negated, aggregate.span, f"{hint} of the match")

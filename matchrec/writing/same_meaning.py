@@ -20,6 +20,7 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Term,
+    inner_references,
     references,
     terms,
     variable_of,
@@ -183,6 +184,5 @@ def reads_whole_rows(value: Scalar) -> bool:
         isinstance(each, ColumnReference) and each.argument.endswith("(*)")
         for one in references(value)
         if isinstance(one, Aggregate)
-        for term in terms(one)
-        for each in references(term)
+        for each in inner_references(one)
     )

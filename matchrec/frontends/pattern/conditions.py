@@ -25,8 +25,7 @@ from matchrec.plan.expression import (
     RowNumber,
     Scalar,
     Term,
-    references,
-    terms,
+    inner_references,
     with_references,
 )
 from matchrec.source import Span
@@ -87,7 +86,7 @@ def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | N
 
 
 def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
-    for one in (one for term in terms(aggregate) for one in references(term)):
+    for one in inner_references(aggregate):
         if isinstance(one, MatchNumber):
             raise errors.not_of_an_event(CALLED[MatchNumber], one.span)
     if aggregate.variable is not None:

@@ -19,7 +19,6 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
-    Navigation,
     Reference,
     Scalar,
     references,
@@ -107,13 +106,9 @@ def _of_forbidden_row(reference: Reference, name: str) -> Reference:
     if not isinstance(reference, ColumnReference):
         return reference
     navigation = reference.navigation
-    if navigation.variable is None and _is_last(navigation):
+    if navigation.variable is None and navigation.is_last:
         return replace(reference, navigation=replace(navigation, variable=name))
     return reference
-
-
-def _is_last(navigation: Navigation) -> bool:
-    return navigation.end is End.LAST and navigation.logical_offset == 0
 
 
 def check_absent_rows(plan: MatchPlan) -> None:
@@ -130,7 +125,7 @@ def check_absent_rows(plan: MatchPlan) -> None:
 def _unread(reference: Reference, name: str) -> str | None:
     """What of a reference is not known of a finished match, or None."""
     match reference:
-        case ColumnReference(navigation=navigation) if not _is_last(navigation):
+        case ColumnReference(navigation=navigation) if not navigation.is_last:
             if navigation.variable == name:
                 return "FIRST and LAST of the row itself"
             counts_back = navigation.variable is None and navigation.end is End.LAST

@@ -152,8 +152,7 @@ def _own(reference: Reference, name: str, own: str) -> Reference:
     """The reference to the row itself by its own variable; others are to the union."""
     if isinstance(reference, ColumnReference):
         navigation = reference.navigation
-        last = navigation.end is End.LAST and not navigation.logical_offset
-        if last and navigation.variable == name:
+        if navigation.is_last and navigation.variable == name:
             return of_variable(reference, lambda _: own)
     return reference
 

@@ -18,7 +18,6 @@ from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
-    End,
     Reference,
     render,
 )
@@ -204,8 +203,7 @@ class Stages:
             case ColumnReference(navigation, argument, span=span):
                 if navigation.physical_offset:
                     raise errors.cannot_write(LANGUAGE, "PREV and NEXT in a condition", span)
-                here = navigation.end is End.LAST and not navigation.logical_offset
-                if here and navigation.variable == own:
+                if navigation.is_last and navigation.variable == own:
                     return as_operand(argument)
                 self.refuse_other(navigation.variable, own, span)
                 if not is_path(argument):

@@ -17,9 +17,6 @@ from matchrec.frontends.expressions.operations.special_calls import SPECIAL_CALL
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import Scalar, Term
 
-_CONSTANT = (TokenKind.NUMBER, TokenKind.STRING)
-_NO_TOKEN = (TokenKind.REFERENCE, TokenKind.END)
-
 
 class NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
     """The part being read is opaque."""

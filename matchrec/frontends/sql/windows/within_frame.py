@@ -140,8 +140,7 @@ class WithinFrame:
     def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
         """Whether a logical step finds the row that is tested."""
         members = self.plan.members(navigation.variable)
-        last = navigation.end is End.LAST and navigation.logical_offset == 0
-        return last and self.plan.ids[candidate] in members
+        return navigation.is_last and self.plan.ids[candidate] in members
 
     def guarded(self, reference: ColumnReference, span: Span) -> Scalar:
         """What NEXT reads, where the frame has such a row."""
