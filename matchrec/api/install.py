@@ -50,7 +50,9 @@ def install(
     >>> matchrec.uninstall(spark)
     """
     check_session(spark)
-    installed.put(spark, answering(dialect, Options(engine, max_steps=max_steps)))
+    options = Options(engine, max_steps=max_steps)
+
+    installed.put(spark, answering(dialect, options))
 
 
 @checked(**ARGUMENTS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 
-from matchrec.api.inputs import dialect_of, relation_of, streams_of
+from matchrec.api.inputs import dialect_of, relation_of
 from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import OneOf, checked
@@ -16,6 +16,7 @@ from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
 from matchrec.explanation import Explanation
+from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern, PatternQuery, lower_pattern, textual
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
@@ -75,7 +76,8 @@ def detect(  # noqa: PLR0913 -- public signature
     |           1|         1|       2|[{1, Login}]|[{2, Error}]|
     +------------+----------+--------+------------+------------+
     """
-    streams = streams_of(df, order_by, partition_by)
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
     executed, found = query.executed(Options(engine, transport, counters=counters))
     warn(*found)
@@ -104,7 +106,8 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
       `login` `error`
     ...
     """
-    streams = streams_of(df, order_by, partition_by)
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
     return Explanation((explained(*query.executed(Options(engine))),))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from matchrec.api.inputs import relation_of, streams_of
+from matchrec.api.inputs import dialect_of, relation_of
 from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import DATAFRAME, OneOf, checked
@@ -16,6 +16,7 @@ from matchrec.errors.calls import not_compressible
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import SASE, reading
 from matchrec.explanation import Explanation
+from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.compressed import as_graph
@@ -77,7 +78,8 @@ def sase(  # noqa: PLR0913 -- public signature
     |    1|    3|
     +-----+-----+
     """
-    streams = streams_of(df, order_by, partition_by)
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     executed = query.executed(Options(engine, transport, optimisations, counters))
     warn(*query.remarks(executed))
@@ -105,7 +107,8 @@ def explain_sase(  # noqa: PLR0913 -- public signature
       `a` `b`
     ...
     """
-    streams = streams_of(df, order_by, partition_by)
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     executed = query.executed(Options(engine, optimisations=optimisations))
     return Explanation((explained(executed, query.remarks(executed)),))

@@ -38,7 +38,6 @@ from matchrec.errors.conditions import (
     not_known_during_the_match,
     operations_nested_too_deep,
 )
-from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     DEEPEST,
     LONG_CHAIN,
@@ -227,6 +226,13 @@ def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:
         yield Shifted(text, 0) if references(argument) else text
     yield ")" if aggregate.arguments else "*)"
     yield " IGNORE NULLS" if aggregate.ignore_nulls else ""
+
+
+def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
+    """The parts that must all be true."""
+    if isinstance(scalar, Operation) and scalar.operator == "AND":
+        return tuple(part for operand in scalar.operands for part in conjuncts(operand))
+    return (scalar,)
 
 
 def all_of(steps: list[Step], span: Span) -> Step:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from matchrec.conditions.split import ConditionSplitter
+from matchrec.conditions.split import ConditionSplitter, conjuncts
 from matchrec.conditions.types import TIMES, Family
 from matchrec.conditions.within import OrderType
 from matchrec.nfa.facts import FollowSets
@@ -24,7 +24,7 @@ from matchrec.plan.clauses import (
     RowExpression,
     Within,
 )
-from matchrec.plan.combined import conjuncts, joined
+from matchrec.plan.combined import joined
 from matchrec.plan.expression import (
     ColumnReference,
     End,

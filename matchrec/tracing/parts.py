@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from matchrec.conditions.residual import COMPARISONS
-from matchrec.conditions.split import is_bare
+from matchrec.conditions.split import conjuncts, is_bare
 from matchrec.explanation.stage_conditions import show_test
 from matchrec.plan.clauses import Definition, Measure
-from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
