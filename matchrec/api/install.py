@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from matchrec.api.query_call import QueryCall
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES
 from matchrec.arguments import checked
-from matchrec.frontends.sql import may_have_clause
+from matchrec.frontends.sql import Query, may_have_clause
 from matchrec.spark.execute import Options
 from matchrec.spark.sessions import installed
 from matchrec.spark.sessions.environment import check_session
@@ -51,7 +51,6 @@ def install(
     """
     check_session(spark)
     options = Options(engine, max_steps=max_steps)
-
     installed.put(spark, answering(dialect, options))
 
 
@@ -66,28 +65,30 @@ def uninstall(spark: SparkSession) -> None:
 
 
 def answering(dialect: str, options: Options) -> Answer:
-    """What is asked for the result of each query."""
+    """What is asked for the result of every query."""
 
-    def answer(
+    def sql(
         session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
     ) -> DataFrame | None:
         if not isinstance(query, str):
             return None
         own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
-        call = QueryCall(session, query, args, frames)
-        return call.run(own, lambda statement: result(statement, own, options))
 
-    return answer
+        def one(statement: QueryCall) -> DataFrame | None:
+            with statement.naming_dialect(own):
+                return answer(statement, statement.read(own), options)
+
+        return QueryCall(session, query, args, frames).run(own, one)
+
+    return sql
 
 
-def result(call: QueryCall, dialect: str, options: Options) -> DataFrame | None:
-    """The result of a statement with clauses, None for any other."""
-    with call.naming_dialect(dialect):
-        parsed = call.read(dialect)
-        if not parsed.sites:
-            return None
-        ARGS.check("spark.sql", "args", call.args)
-        for name, frame in call.frames.items():
-            FRAMES.check("spark.sql", name, frame)
-        check_session(call.spark)
-        return call.evaluation(parsed, options).dataframe()
+def answer(call: QueryCall, parsed: Query, options: Options) -> DataFrame | None:
+    """The result of a query with clauses, None for any other."""
+    if not parsed.sites:
+        return None
+    ARGS.check("spark.sql", "args", call.args)
+    for name, frame in call.frames.items():
+        FRAMES.check("spark.sql", name, frame)
+    check_session(call.spark)
+    return call.evaluation(parsed, options).dataframe()
