@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import (
-    Aggregate,
-    ColumnReference,
-    Navigation,
-    Operation,
-    Scalar,
-    Term,
-)
+from matchrec.plan.expression import Aggregate, ColumnReference, Navigation, Operation, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Span
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from matchrec.plan.clauses import (
-    AfterMatchSkip,
-    EventSelection,
-    MatchOutput,
-    SkipTo,
-)
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import ColumnReference, End, Navigation, Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (

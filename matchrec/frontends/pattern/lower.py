@@ -17,12 +17,7 @@ from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.after_match import AfterMatch
 from matchrec.frontends.pattern.builder import Pattern
-from matchrec.frontends.pattern.conditions import (
-    later,
-    refuse_other_rows,
-    too_far,
-    with_candidate,
-)
+from matchrec.frontends.pattern.conditions import later, refuse_other_rows, too_far, with_candidate
 from matchrec.frontends.pattern.durations import Duration
 from matchrec.frontends.pattern.measures import end_of, event_measures, match_measures
 from matchrec.frontends.pattern.tree import All, Condition, Either, Stage, Test, named_stages

@@ -14,11 +14,7 @@ from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.dialect import Dialect
 from matchrec.frontends.row_pattern.parameters import Values, fill_bounds
-from matchrec.frontends.sql.absences import (
-    check_absent_rows,
-    of_forbidden_row,
-    take_out_negations,
-)
+from matchrec.frontends.sql.absences import check_absent_rows, of_forbidden_row, take_out_negations
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
     ExpressionText,

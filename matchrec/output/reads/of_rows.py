@@ -8,21 +8,9 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from matchrec.output.reads.read import (
-    Form,
-    Nullability,
-    OfColumn,
-    OfMatchedRows,
-    Read,
-    ReadType,
-)
+from matchrec.output.reads.read import Form, Nullability, OfColumn, OfMatchedRows, Read, ReadType
 from matchrec.plan.expression import Navigation
-from matchrec.plan.show import (
-    show_classifier,
-    show_matched_rows,
-    show_navigation,
-    show_semantics,
-)
+from matchrec.plan.show import show_classifier, show_matched_rows, show_navigation, show_semantics
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,7 @@ from matchrec.frontends.pattern.show import calls
 from matchrec.frontends.pattern.tree import all_stages
 from matchrec.plan.clauses import MatchOutput, RowExpression
 from matchrec.plan.combined import conjuncts
-from matchrec.plan.expression import (
-    Aggregate,
-    ColumnReference,
-    Reference,
-    render,
-)
+from matchrec.plan.expression import Aggregate, ColumnReference, Reference, render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Concatenation,

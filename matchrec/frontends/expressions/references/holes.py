@@ -31,13 +31,7 @@ from matchrec.frontends.lexing.function_names import (
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.plan.expression import (
-    ColumnReference,
-    Navigation,
-    Reference,
-    Semantics,
-    Term,
-)
+from matchrec.plan.expression import ColumnReference, Navigation, Reference, Semantics, Term
 from matchrec.source import Span
 
 
