@@ -140,15 +140,15 @@ def concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowP
     >>> print(show(concatenation([Variable("A"), concatenation([Variable("B"), Empty()])])))
     A B
     """
-    flat = tuple(
-        inner
-        for part in parts
-        for inner in (part.parts if isinstance(part, Concatenation) else (part,))
-        if not isinstance(inner, Empty)
-    )
+    flat = tuple(one for part in parts for one in top(part) if not isinstance(one, Empty))
     if not flat:
         return Empty(span)
     return flat[0] if len(flat) == 1 else Concatenation(flat, span)
+
+
+def top(pattern: RowPattern) -> tuple[RowPattern, ...]:
+    """The parts of a row pattern that follow each other."""
+    return pattern.parts if isinstance(pattern, Concatenation) else (pattern,)
 
 
 def alternation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:

@@ -26,13 +26,13 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
-    Concatenation,
     Negation,
     RowPattern,
     concatenation,
     may_be_empty,
     negated_names,
     negations,
+    top,
     variable_names,
 )
 
@@ -51,7 +51,7 @@ def take_out_negations(
         return pattern, ()
     if output in ONE_OF_A_ROW:
         raise errors.preferred_negation(found[0].span)
-    parts = pattern.parts if isinstance(pattern, Concatenation) else (pattern,)
+    parts = top(pattern)
     rest = concatenation(_of_rows(parts), pattern.span)
     mapped = variable_names(rest)
     if negations(rest) or not mapped:

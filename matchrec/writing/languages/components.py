@@ -18,10 +18,9 @@ from matchrec.frontends.sase.syntax.nodes import Index
 from matchrec.plan.clauses import Definition, Subset
 from matchrec.plan.expression import ColumnReference, End, Reference, with_references
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation, show
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation, show, top
 from matchrec.plan.simplify import simplify
 from matchrec.source import Span
-from matchrec.writing.forms import top
 from matchrec.writing.names import of_variable, renamed, with_each
 from matchrec.writing.same_meaning import without_preference
 

@@ -24,13 +24,14 @@ from matchrec.plan.pattern import (
     RowPattern,
     Variable,
     show_name,
+    top,
 )
 from matchrec.plan.show import show_reference
 from matchrec.plan.simplify import simplify
 from matchrec.plan.text.sql_text import as_operand
 from matchrec.source import Span
 from matchrec.writing.columns import is_path
-from matchrec.writing.forms import as_all_matches, starts_one, top, with_named_rows
+from matchrec.writing.forms import as_all_matches, starts_one, with_named_rows
 from matchrec.writing.languages.components import bare
 from matchrec.writing.languages.limits import (
     notes_on_nulls,

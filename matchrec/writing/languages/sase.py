@@ -24,10 +24,10 @@ from matchrec.plan.expression import (
     terms,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Negation, Variable
+from matchrec.plan.pattern import Negation, Variable, top
 from matchrec.source import Span
 from matchrec.writing.columns import column, is_path, tidy
-from matchrec.writing.forms import as_all_matches, top, with_named_rows
+from matchrec.writing.forms import as_all_matches, with_named_rows
 from matchrec.writing.languages.components import LANGUAGE, Component, components, in_components
 from matchrec.writing.languages.event_types import declared_type, type_in
 from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions, refuse_gaps
