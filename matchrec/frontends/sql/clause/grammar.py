@@ -152,7 +152,7 @@ def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
             token = clause[index + 2]
             raise syntax_errors.unexpected_token(token.text, "MEASURES", token.span)
-        index = clause.pairs.get(index, index) + 1
+        index = clause.past(index)
 
 
 def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
@@ -261,7 +261,7 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
         if clause.key(index + 1) == "AS" and clause.can_name(index) and index > start:
             token = clause[index]
             raise syntax_errors.unexpected_token(token.text, "DEFINE", token.span)
-        index = clause.pairs.get(index, index) + 1
+        index = clause.past(index)
 
 
 def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
