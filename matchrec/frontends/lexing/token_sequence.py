@@ -10,7 +10,7 @@ from sqlglot import Token as SqlglotToken
 
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.sqlglot_tokens import sqlglot_tokens, tokens_of
-from matchrec.frontends.lexing.tokens import Token, TokenKind, find_enclosing, pair_brackets
+from matchrec.frontends.lexing.tokens import Token, TokenKind, find_enclosing, level, pair_brackets
 from matchrec.source import Span
 
 Range = tuple[int, int]
@@ -106,10 +106,7 @@ class TokenSequence:
 
     def level(self, start: int, end: int) -> Iterator[int]:
         """The indices from `start` to `end`, without what stands in brackets that open there."""
-        index = start
-        while index < end:
-            yield index
-            index = self.past(index)
+        return level(self.pairs, start, end)
 
     def separated(self, start: int, end: int) -> tuple[Range, ...]:
         """The ranges between the commas of `start .. end` that stand in no bracket."""
