@@ -11,6 +11,7 @@ from matchrec.frontends.sql import Query, may_have_clause
 from matchrec.spark.options import Options
 from matchrec.spark.sessions import installed
 from matchrec.spark.sessions.environment import check_session
+from matchrec.spark.sessions.installed import Answer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,22 +52,7 @@ def install(
     """
     check_session(spark)
     options = Options(engine, sort=sort, max_steps=max_steps)
-
-    def sql(
-        session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
-    ) -> DataFrame | None:
-        if not isinstance(query, str):
-            return None
-        own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
-        call = QueryCall(session, query, args, frames)
-
-        def one(statement: QueryCall) -> DataFrame | None:
-            with statement.naming_dialect(own):
-                return answer(statement, statement.read(own), options)
-
-        return call.run(own, one)
-
-    installed.put(spark, sql)
+    installed.put(spark, answering(dialect, options))
 
 
 @checked(**ARGUMENTS)
@@ -77,6 +63,25 @@ def uninstall(spark: SparkSession) -> None:
     >>> matchrec.uninstall(spark)
     """
     installed.take_away(spark)
+
+
+def answering(dialect: str, options: Options) -> Answer:
+    """What is asked for the result of every query."""
+
+    def sql(
+        session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
+    ) -> DataFrame | None:
+        if not isinstance(query, str):
+            return None
+        own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
+
+        def one(statement: QueryCall) -> DataFrame | None:
+            with statement.naming_dialect(own):
+                return answer(statement, statement.read(own), options)
+
+        return QueryCall(session, query, args, frames).run(own, one)
+
+    return sql
 
 
 def answer(call: QueryCall, parsed: Query, options: Options) -> DataFrame | None:

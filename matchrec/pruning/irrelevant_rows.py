@@ -28,8 +28,8 @@ from matchrec.plan.expression import (
     MatchNumber,
     Reference,
     RowNumber,
+    inner_references,
     references,
-    terms,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Staging
@@ -235,8 +235,8 @@ def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[Variab
     if isinstance(reference, Aggregate):
         if reference.frame is not None:
             return False
-        inner = (one for term in terms(reference) for one in references(term))
         others = not plan.members(reference.variable) & fillers
+        inner = inner_references(reference)
         return others and all(sees_no_row(plan, one, fillers) for one in inner)
     navigation = reference.navigation
     if navigation.physical_offset:

@@ -36,7 +36,7 @@ class Unsorted(Preparation):
 
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
-        names = self.names(columns, drafted.row_conditions)
+        names = self.names(columns, drafted)
         items = names.crossing(columns)
         items += bit_columns("FALSE", map(names.over_window, drafted.row_conditions))
         sent, by = {item.name for item in items}, self.sorted_by(columns, drafted)
@@ -47,14 +47,14 @@ class Unsorted(Preparation):
 
     def shuffled(self, columns: tuple[RowColumn, ...], drafted: Draft) -> tuple[Template, Template]:
         """The query of all rows, and that of what is shuffled of them."""
-        names = self.names(columns, drafted.row_conditions)
+        names = self.names(columns, drafted)
         bits = select_list(bit_columns("FALSE", map(names.over_window, drafted.row_conditions)))
         columns_of_rows, source = self.relation.query(["*"]), self.source(names, drafted)
         return columns_of_rows, template(f"SELECT *, {bits} FROM (", source, ")")
 
     def sorted_by(self, columns: tuple[RowColumn, ...], drafted: Draft) -> Sorting:
         """How the workers sort these columns."""
-        names = self.names(columns, drafted.row_conditions)
+        names = self.names(columns, drafted)
         items = zip(self.order_names(names), self.plan.order_by, strict=True)
         order = (SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items)
         return Sorting(tuple(self.key_names(names)), tuple(order))
