@@ -39,10 +39,10 @@ class Order:
 def order_of(table: pa.Table, sorting: Sorting) -> Order:
     """The order of a table's rows; rows that are equal in all columns keep theirs."""
     words = words_of(table, sorting)
-    if not words or is_in_order(stacked(words)):
+    if not words or (is_in_order(stacked(words[-1:])) and is_in_order(stacked(words))):
         return Order(None, begins(table.num_rows, [(one.values, one.of_keys) for one in words]))
     rows = sort(words, table.num_rows)
-    ordered = [(one.values[rows.numbers], one.of_keys) for one in words[:-1] if one.of_keys]
+    ordered = [(one.values.take(rows.numbers), one.of_keys) for one in words[:-1] if one.of_keys]
     ordered.append((rows.words, words[-1].of_keys))
     return Order(rows.numbers, begins(table.num_rows, ordered))
 

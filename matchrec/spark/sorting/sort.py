@@ -1,13 +1,15 @@
 """A stream of record batches in any order → the same rows in order, partition by partition.
 
-Memory: about three times the budget: the rows that are held, the same in one piece or in order, and
-what they are sorted by. What comes out of one stream is sorted in memory if it fits; otherwise each
-full budget is sorted and spilled, and all spills are merged.
+Rows that fit into the budget are sorted in memory. Otherwise each full budget is sorted and
+spilled, then all spills are merged.
+
+Memory: three to four times the budget: the rows that are held, the same in order, what they are
+sorted by, and what Arrow keeps for later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -32,13 +34,14 @@ def sorted_batches(
     Rows that are equal in all columns of `sorting` stay in the order in which they have come.
     budget: bytes of rows that are held before they are spilled, less than 2 GiB.
     """
-    for table in sorted_tables(batches, sorting, budget):
-        yield from table.to_batches(max_chunksize=rows_a_batch)
+    with closing(sorted_tables(batches, sorting, budget)) as tables:
+        for table in tables:
+            yield from table.to_batches(max_chunksize=rows_a_batch)
 
 
 def sorted_tables(
     batches: Iterable[pa.RecordBatch], sorting: Sorting, budget: int
-) -> Iterator[pa.Table]:
+) -> Generator[pa.Table, None, None]:
     """The rows in order, as many at a time as are in memory together."""
     held = Held()
     with closing(Spills(sorting, budget)) as spills:

@@ -101,6 +101,7 @@ def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPat
     assert 0 < most <= 9
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_nothing(local: Path) -> None:
     program = (
         "import os, signal; from tests.unit.spark.sorting.test_files import *\n"
