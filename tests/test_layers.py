@@ -55,6 +55,7 @@ MAY_IMPORT = {
         "plan",
         "conditions",
         "nfa",
+        "pruning",
         "evaluate",
         "engine",
         "output",
