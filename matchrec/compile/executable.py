@@ -102,6 +102,10 @@ class Executable:
             return None
         return Frame(0, None if self.window_rows is None else self.window_rows - 1)
 
+    def with_keys_in_all_rows(self) -> Executable:
+        """The same, for rows that are not in order yet: each brings the keys of its partition."""
+        return replace(self, crossing=replace(self.crossing, once=()))
+
     def limit(self, max_steps: int | None) -> Executable:
         """The same with so many steps in a partition at most: see `Task`."""
         return replace(self, task=replace(self.task, max_steps=max_steps))

@@ -54,7 +54,6 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
-    End,
     Frame,
     MatchNumber,
     Navigation,
@@ -137,7 +136,7 @@ class ConditionSplitter:
         if isinstance(reference, ColumnReference | Classifier):
             navigation = reference.navigation
             here = self.plan.ids[self.variable] in self.plan.members(navigation.variable)
-            at_current = here and navigation.end is End.LAST and navigation.logical_offset == 0
+            at_current = here and navigation.is_last
             unmoved = navigation.physical_offset == 0 or isinstance(reference, ColumnReference)
             return navigation.physical_offset if at_current and unmoved else None
         return 0 if isinstance(reference, Aggregate) and reference.frame else None
