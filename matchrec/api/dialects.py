@@ -19,7 +19,7 @@ from matchrec.frontends.dialects.product import SPARK, Product
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.sql import MatchRecognize, Query, parse, parse_clause
 from matchrec.source import Origin, Source
-from matchrec.spark.execute import Options
+from matchrec.spark.options import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -24,7 +24,8 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.template import Template
 from matchrec.source import Span
-from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.execute import Executed, execute
+from matchrec.spark.options import Options
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import Runner
 

@@ -1,10 +1,10 @@
-"""Warns of what a query that runs nearly never means."""
+"""What a query that runs nearly never means: given as warnings, and shown by `explain`."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from matchrec.errors.warnings.kinds import MatchRecognizeWarning
 from matchrec.errors.warnings.wording import unbounded_state
@@ -12,6 +12,9 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks.remarks import remarks
 from matchrec.source import Source
 from matchrec.spark.execute import Executed
+
+if TYPE_CHECKING:
+    from matchrec.explanation import ExplainedClause
 
 Remarks = tuple[MatchRecognizeWarning, ...]
 PACKAGE = __name__.partition(".")[0]
@@ -30,9 +33,23 @@ def remarks_on(executed: Executed, source: Source) -> Remarks:
     return (*found, unbounded_state(executed.written.pattern.span).located(source))
 
 
-def shown(found: Iterable[MatchRecognizeWarning]) -> tuple[str, ...]:
-    """Remarks as `explain` prints them."""
-    return tuple(map(str, found))
+def explained(
+    executed: Executed, found: Remarks, slices: int = 1, shuffle: tuple[str, ...] = ()
+) -> ExplainedClause:
+    """What a clause compiles to, with the remarks on it. slices, shuffle: see `ExplainedClause`."""
+    from matchrec.explanation import ExplainedClause
+
+    return ExplainedClause(
+        executed.plan,
+        executed.executable,
+        executed.keys,
+        slices,
+        tuple(map(str, found)),
+        shuffle,
+        executed.is_stream,
+        executed.written,
+        executed.sorts,
+    )
 
 
 def warn(*found: MatchRecognizeWarning) -> None:

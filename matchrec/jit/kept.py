@@ -35,7 +35,7 @@ from matchrec.jit.files import Files
 from matchrec.jit.parts import dispatcher_of, with_parts
 
 # The rooms from which machine code is made.
-SOURCES = ("jit", "nfa", "evaluate", "engine", "output")
+SOURCES = ("jit", "nfa", "evaluate", "engine", "output", "spark/sorting")
 
 ALL: list[Kept] = []
 

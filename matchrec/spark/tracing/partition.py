@@ -23,12 +23,8 @@ from matchrec.errors.run import tracing as errors
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.before.columns import Preparation
-from matchrec.spark.execute import (
-    in_terms_of_the_query,
-    input_columns,
-    is_streaming,
-    type_of_order,
-)
+from matchrec.spark.execute import in_terms_of_the_query, input_columns, is_streaming
+from matchrec.spark.prepare import type_of_order
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis, settings_of
 from matchrec.spark.tracing.collect import collect_table
