@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 
@@ -24,6 +25,16 @@ def quadrupled(number):
     return doubled(doubled(number))
 
 
+@inner
+def floor(number):
+    return math.floor(number)
+
+
+@kernel
+def floored(number):
+    return floor(number)
+
+
 @kernel
 def changed(number):
     return quadrupled(number) + doubled(number)
@@ -33,6 +44,10 @@ def test_parts_call_parts() -> None:
     assert changed(5) == 30
     assert "doubled" in changed.__wrapped__.__globals__
     assert changed.__wrapped__.__globals__["doubled"] is doubled
+
+
+def test_a_part_may_name_an_attribute_as_itself() -> None:
+    assert floored(1.5) == 1
 
 
 def test_a_query_is_made_without_numba() -> None:
