@@ -1,11 +1,11 @@
 """Rows that no match contains, told by their neighbours: Spark leaves them out after the sort.
 
 A row of a match satisfies the condition of some variable, and its neighbours satisfy those of
-variables that may precede and follow that one; of a variable of which nothing is known before the
-match, its neighbours may tell: in `A B C` without a condition of A, B follows it. Spark knows all conditions on rows before the match,
-so for two more columns over the window that it has anyway, `lag` and `lead` of the packed bits,
-most rows of a scan for something rare need not cross to Python. What is left of a partition are
-contiguous runs of rows; a match lies in one of them.
+variables that may precede and follow that one. Of a variable of which nothing is known before the
+match its neighbours may tell: in `A B C` without a condition of A, a row of B follows it. Spark
+knows all conditions on rows before the match, so for two more columns over the window that it has
+anyway, `lag` and `lead` of the packed bits, most rows of a scan for something rare need not cross
+to Python. What is left of a partition are contiguous runs of rows; a match lies in one of them.
 
 It pays where few rows are left. That depends on the data, which nobody has looked at; `estimate`
 guesses from the form of the conditions, as databases do without statistics.
