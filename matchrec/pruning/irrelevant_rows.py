@@ -28,8 +28,8 @@ from matchrec.plan.expression import (
     MatchNumber,
     Reference,
     RowNumber,
+    inner_references,
     references,
-    terms,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Staging
@@ -45,6 +45,8 @@ def find_relevance_tests(
 
     conditions: of all variables that have one.
     """
+    if any(one.nearby is not None for one in conditions):
+        return ()
     if plan.staging is not None:
         return find_tests_of_stages(plan, plan.staging, pattern, conditions)
     if counts_rows(plan):
@@ -233,8 +235,8 @@ def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[Variab
     if isinstance(reference, Aggregate):
         if reference.frame is not None:
             return False
-        inner = (one for term in terms(reference) for one in references(term))
         others = not plan.members(reference.variable) & fillers
+        inner = inner_references(reference)
         return others and all(sees_no_row(plan, one, fillers) for one in inner)
     navigation = reference.navigation
     if navigation.physical_offset:

@@ -16,6 +16,8 @@ import matchrec
 from matchrec.spark.tracing.collect import collect_table
 from matchrec.spark.tracing.literals import literal
 
+pytestmark = pytest.mark.one_of(2)
+
 V_SHAPE = """
     SELECT * FROM why_ticks MATCH_RECOGNIZE (
         PARTITION BY ticker ORDER BY day

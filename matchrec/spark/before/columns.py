@@ -26,8 +26,8 @@ from matchrec.plan.text.template import Template, View, template
 from matchrec.spark import wire
 from matchrec.spark.before.bits import bit_columns, may_be_matched
 from matchrec.spark.before.names import Names
+from matchrec.spark.before.presort import presorting
 from matchrec.spark.before.slices import Cutting, Slicing, tie_breakers
-from matchrec.spark.before.sort import presorting
 from matchrec.spark.relation import Relation
 from matchrec.spark.wire import SelectItem, select_list
 
@@ -60,7 +60,7 @@ class Preparation:
 
     keys: SQL over one row that must hold of it; each decides on whole partitions. order: the type
     of the first ORDER BY column, if there is one. slicing: how partitions are cut into slices, if
-    they are.
+    they are. reason: why it is Spark that sorts, if that is known.
     """
 
     relation: Relation
@@ -68,6 +68,7 @@ class Preparation:
     keys: tuple[str, ...] = ()
     order: DataType | None = None
     slicing: Slicing | None = None
+    reason: str = ""
 
     def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
