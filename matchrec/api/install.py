@@ -8,7 +8,7 @@ from matchrec.api.query_call import QueryCall
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES
 from matchrec.arguments import checked
 from matchrec.frontends.sql import Query, may_have_clause
-from matchrec.spark.execute import Options
+from matchrec.spark.options import Options
 from matchrec.spark.sessions import installed
 from matchrec.spark.sessions.environment import check_session
 from matchrec.spark.sessions.installed import Answer
@@ -23,13 +23,14 @@ def install(
     engine: str = "auto",
     *,
     dialect: str = "spark",
+    sort: str = "auto",
     max_steps: int | None = None,
 ) -> None:
     """From now on `spark.sql` understands MATCH_RECOGNIZE, in every session of this application.
 
     An application is a SparkContext, or the server of Spark Connect. Its sessions are also those of
     `newSession` and, in Classic, of the DataFrames in `foreachBatch`; over Connect the function of
-    `foreachBatch` runs in another process and must install by itself. engine, dialect,
+    `foreachBatch` runs in another process and must install by itself. engine, dialect, sort,
     max_steps: as of `sql`.
 
     Every other query passes through untouched, whatever the dialect. Installing again changes them.
@@ -50,7 +51,7 @@ def install(
     >>> matchrec.uninstall(spark)
     """
     check_session(spark)
-    options = Options(engine, max_steps=max_steps)
+    options = Options(engine, sort=sort, max_steps=max_steps)
     installed.put(spark, answering(dialect, options))
 
 

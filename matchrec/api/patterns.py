@@ -24,7 +24,8 @@ from matchrec.plan.text.sql_text import quoted
 from matchrec.source import Source
 from matchrec.spark.counters import Counters
 from matchrec.spark.errors.diagnose import first_line
-from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.execute import Executed, execute
+from matchrec.spark.options import Options
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.sessions.environment import check_session
 
@@ -49,6 +50,7 @@ def detect(  # noqa: PLR0913 -- public signature
     timeouts: bool = False,
     engine: str = "auto",
     transport: str = "auto",
+    sort: str = "auto",
     counters: Counters | None = None,
 ) -> DataFrame:
     """The matches of a pattern over a DataFrame of events.
@@ -79,7 +81,7 @@ def detect(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine, transport, counters=counters))
+    executed, found = query.executed(Options(engine, transport, sort, counters=counters))
     warn(*found)
     return executed.dataframe
 
@@ -95,6 +97,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     form: str = "matches",
     timeouts: bool = False,
     engine: str = "auto",
+    sort: str = "auto",
 ) -> Explanation:
     """What a pattern compiles to and which engine runs it; arguments as of `detect`.
 
@@ -109,7 +112,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    return Explanation((explained(*query.executed(Options(engine))),))
+    return Explanation((explained(*query.executed(Options(engine, sort=sort))),))
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ def explained(
         shuffle,
         executed.is_stream,
         executed.written,
+        executed.sorts,
     )
 
 

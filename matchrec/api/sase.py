@@ -25,7 +25,8 @@ from matchrec.source import Source
 from matchrec.spark.after.unwind import mark_graph, unwind_graph
 from matchrec.spark.counters import Counters
 from matchrec.spark.errors.diagnose import check_type_column
-from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.execute import Executed, execute
+from matchrec.spark.options import Options
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def sase(  # noqa: PLR0913 -- public signature
     form: str = "verbose",
     engine: str = "auto",
     transport: str = "auto",
+    sort: str = "auto",
     counters: Counters | None = None,
     optimisations: Optimisations = OPTIMISED,
 ) -> DataFrame:
@@ -81,7 +83,7 @@ def sase(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, transport, optimisations, counters))
+    executed = query.executed(Options(engine, transport, sort, optimisations, counters))
     warn(*query.remarks(executed))
     return executed.dataframe
 
@@ -97,6 +99,7 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     output: str = "all",
     form: str = "verbose",
     engine: str = "auto",
+    sort: str = "auto",
     optimisations: Optimisations = OPTIMISED,
 ) -> Explanation:
     """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`.
@@ -110,7 +113,7 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, optimisations=optimisations))
+    executed = query.executed(Options(engine, sort=sort, optimisations=optimisations))
     return Explanation((explained(executed, query.remarks(executed)),))
 
 

@@ -20,7 +20,8 @@ from matchrec.explanation.shuffles import Shuffled, shuffle_lines
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.after.rows_of import explode_rows
 from matchrec.spark.counters import Counters
-from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.execute import Executed, execute
+from matchrec.spark.options import Options
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def sql(  # noqa: PLR0913 -- public signature
     dialect: str = "spark",
     engine: str = "auto",
     transport: str = "auto",
+    sort: str = "auto",
     max_steps: int | None = None,
     slices: int = 1,
     counters: Counters | None = None,
@@ -50,6 +52,8 @@ def sql(  # noqa: PLR0913 -- public signature
     `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
     "oracle", "trino", "flink", "bigquery" or "azure". engine: "auto", "backtracking" or
     "breadth_first". transport: how rows reach the Python workers, "auto", "arrow" or "pandas".
+    sort: who sorts each partition, "spark", the Python "worker", or "auto", which takes the worker
+    where it can do so; `explain` says who does and why.
     max_steps: how often conditions that depend on the run may be asked in one partition before the
     query ends with an error, None for no limit; the cost of all others is bounded, as `explain`
     says. slices: into how many slices each partition is
@@ -78,7 +82,9 @@ def sql(  # noqa: PLR0913 -- public signature
     """
     check_session(spark)
     call = QueryCall(spark, query, args, frames)
-    options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
+    options = Options(
+        engine, transport, sort, counters=counters, max_steps=max_steps, slices=slices
+    )
     result = call.run(dialect, lambda one: _result(one, dialect, options))
     return spark.sql(query, args, **frames) if result is None else result
 
@@ -103,6 +109,7 @@ def explain(  # noqa: PLR0913 -- public signature
     *,
     dialect: str = "spark",
     engine: str = "auto",
+    sort: str = "auto",
     max_steps: int | None = None,
     slices: int = 1,
     analyze: bool = False,
@@ -127,7 +134,7 @@ def explain(  # noqa: PLR0913 -- public signature
     with call.naming_dialect(dialect):
         parsed = call.read(dialect)
         counters = Counters() if analyze and parsed.sites else None
-        options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
+        options = Options(engine, sort=sort, counters=counters, max_steps=max_steps, slices=slices)
         evaluation = call.evaluation(parsed, options)
         executed = evaluation.all()
     notes = shuffle_lines([shuffled_by(one) for one in executed])
@@ -161,6 +168,7 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     dialect: str = "spark",
     engine: str = "auto",
     transport: str = "auto",
+    sort: str = "auto",
     max_steps: int | None = None,
     slices: int = 1,
     counters: Counters | None = None,
@@ -185,7 +193,9 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     +---------+------+
     """
     check_session(df.sparkSession)
-    options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
+    options = Options(
+        engine, transport, sort, counters=counters, max_steps=max_steps, slices=slices
+    )
     with naming_dialect(clause, dialect, lambda other: _matched(df, clause, other, options)):
         return _matched(df, clause, dialect, options)
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from matchrec.conditions.split import ConditionSplitter, conjuncts
+from matchrec.conditions.forms import conjuncts
+from matchrec.conditions.split import ConditionSplitter
 from matchrec.conditions.types import TIMES, Family
 from matchrec.conditions.within import OrderType
 from matchrec.nfa.facts import FollowSets

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
 
 import matchrec
 from tests.quick.scale import examples
@@ -66,6 +67,36 @@ def test_a_clause_goes_on_from_its_checkpoint(feed: Feed) -> None:
     assert feed.run(query) == 1
     assert set(early) < set(feed.rows())
     assert feed.rows() == feed.at_once(query, [late])
+
+
+@pytest.mark.slow
+def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
+    """And are taken apart in the same streaming query."""
+
+    def query(events: DataFrame) -> DataFrame:
+        clause = """PARTITION BY k ORDER BY ts, x
+            MEASURES MATCHED_ROWS() AS found, LAST(ts) AS ended
+            PATTERN (A {- B -} C+) DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c' AND x > A.x"""
+        return matchrec.rows_of(matchrec.match_recognize(events, clause))
+
+    feed.put(
+        [("p", 1, "a", 1), ("q", 2, "a", 5), ("p", 3, "b", 2), ("p", 9, "c", 4)],
+        [("q", 5, "b", 1), ("p", 7, "c", 3), ("q", 8, "c", 6), ("q", 9, "c", 5)],
+        [("p", 200, "z", 0), ("q", 200, "z", 0)],
+        [("p", 400, "z", 0)],
+    )
+    with pytest.warns(matchrec.UnboundedStateWarning):
+        feed.run(query)
+    rows = feed.spark.read.parquet(str(feed.result))
+    found = rows.select("k", sql.second("ended"), "classifier", "x").collect()
+    assert sorted(map(tuple, found)) == [
+        ("p", 9, "A", 1),
+        ("p", 9, "C", 3),
+        ("p", 9, "C", 4),
+        ("q", 8, "A", 5),
+        ("q", 8, "C", 6),
+    ]
+    assert feed.rows() == feed.at_once(query)
 
 
 class Broken(Exception):  # noqa: N818

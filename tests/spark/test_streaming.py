@@ -17,6 +17,8 @@ from matchrec import AfterMatch, Pattern
 from matchrec.errors import MatchRecognizeError
 from tests.tasks.stream_pieces import Group, Streamed, times
 
+pytestmark = pytest.mark.one_of(2)
+
 SCHEMA = "k string, ts timestamp, v string, x int"
 Event = tuple[str, int, str, int]  # key, seconds, what happened, a number
 RISE = (

@@ -19,7 +19,7 @@ from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.summary import summarise
 from matchrec.frontends.sql.query.nodes import Query, Site
 from matchrec.spark.coverage import count_starting_rows
-from matchrec.spark.execute import Options
+from matchrec.spark.options import Options
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:

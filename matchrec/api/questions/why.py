@@ -30,7 +30,7 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
-from matchrec.spark.execute import Options
+from matchrec.spark.options import Options
 from matchrec.spark.relation import Relation
 from matchrec.spark.sessions.environment import check_session
 from matchrec.spark.tracing.partition import Asked, collect_partition
