@@ -91,22 +91,10 @@ def queries(spark: SparkSession) -> Iterator[DataFrame]:
 
 
 def sort() -> None:
-    """Sort rows as a worker does: by a text, a time, a number and one that may be NULL."""
-    import pyarrow as pa
+    """Sort a few rows as a worker does."""
+    from matchrec.spark.sorting.warm import sort_few
 
-    from matchrec.spark import wire
-    from matchrec.spark.sorting.sort import sorted_batches
-    from matchrec.spark.sorting.sorting import SortColumn, Sorting
-
-    many = range(100)
-    times = pa.array(many).cast(pa.timestamp("us", "UTC"))
-    columns = [[str(one) for one in many], times, [one / 2 for one in many], [*many[1:], None]]
-    batch = pa.record_batch(
-        [*map(pa.array, columns), pa.array([0] * 100)], [*"ktdn", wire.FIRST_BITS]
-    )
-    order = (SortColumn(name, descending=True, nulls_first=False) for name in "tdn")
-    for _ in sorted_batches([batch], Sorting(("k",), tuple(order))):
-        pass
+    sort_few()
 
 
 def kept_in() -> list[str]:
