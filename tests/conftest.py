@@ -6,12 +6,20 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
-from tests.quick.scale import FULL, LONG_RUN, choose_settings_of_spark, is_now
+from tests.quick.scale import (
+    FULL,
+    LONG_RUN,
+    choose_settings_of_spark,
+    examples,
+    is_now,
+    some_of,
+)
 
 # A run is the same each time; a long run draws other examples each time.
 settings.register_profile("matchrec", derandomize=LONG_RUN is None)
@@ -37,21 +45,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def in_this_run(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     """What a run does of all tests: slow ones in a full run, of others a part in each."""
-    numbers: Counter[str] = Counter()
+    numbers: Counter[Path] = Counter()
     for item in items:
         mark = item.get_closest_marker("one_of")
-        number = numbers[item.location[0]]
-        numbers[item.location[0]] += 1
-        if mark is not None and not is_now(number, *mark.args):
-            continue
-        if FULL or item.get_closest_marker("slow") is None:
+        if item.get_closest_marker("slow") is not None:
+            now = FULL
+        elif mark is not None:
+            now = is_now(numbers[item.path], *mark.args)
+            numbers[item.path] += 1
+        else:
+            now = True
+        if now:
             yield item
 
 
 def has_larger_form(item: pytest.Item) -> bool:
-    """Whether its module asks how much to do."""
+    """Whether its module asks how much to do. Such a module has no mark `one_of`.
+
+    Of a test with both, a full run would do neither what a quick run has done nor all of it.
+    """
     assert isinstance(item, pytest.Function)
-    return any(hasattr(item.module, name) for name in ("examples", "some_of"))
+    names = vars(item.module)
+    asks = any(names.get(one.__name__) is one for one in (examples, some_of))
+    assert not (asks and item.get_closest_marker("one_of")), item.nodeid
+    return asks
 
 
 def small_session(*, connect: bool = False) -> SparkSession:

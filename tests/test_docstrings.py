@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 CASES = Path(__file__).parent
@@ -191,6 +192,7 @@ class CaseFile:
         return "\n".join(lines) + "\n"
 
 
+@lru_cache
 def case_files(root: Path = CASES) -> tuple[CaseFile, ...]:
     """Every case file below `root`, by path."""
     return tuple(read_case_file(path) for path in sorted(root.rglob("*.test")))

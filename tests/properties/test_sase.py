@@ -35,10 +35,10 @@ from tests.tasks.query_batches import QueryBatch, Result, Run
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
-EXAMPLES = examples(30)
+EXAMPLES = examples(60)
 QUERIES_A_BATCH = 60
+QUERIES_OF_A_QUICK_RUN = 15
 STREAMS_A_BATCH = 50
-QUERIES_OF_FRAMES = 3
 ENGINES = ("backtracking", "breadth_first")
 Rows = Counter[tuple[float | str | None, ...]]
 Found = dict[tuple[str, "Asked"], Result]
@@ -190,7 +190,8 @@ def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: i
     streams = Streams(random)
     differences = []
     with streams.view(spark, random), settings(spark, **INTERPRETED):
-        asked = sorted(random_asked(random, QUERIES_A_BATCH), key=partitions)
+        count = min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_A_BATCH)
+        asked = sorted(random_asked(random, count), key=partitions)
         for _, alike in groupby(asked, key=partitions):
             found = found_rows(spark, list(alike), random)
             for (engine, one), rows in found.items():
@@ -223,10 +224,7 @@ def names(query: Query, found: Selected) -> str:
 def test_verbose_and_unwound_matches_are_those_of_the_definitions(spark: SparkSession) -> None:
     random = Random(SEED + 100_000)
     streams = Streams(random)
-    queries = [
-        replace(random_query(random), items=())
-        for _ in range(max(QUERIES_OF_FRAMES, EXAMPLES // 40))
-    ]
+    queries = [replace(random_query(random), items=()) for _ in range(max(1, EXAMPLES // 20))]
     knobs = {
         "execution__arrow__maxRecordsPerBatch": "2",
         "shuffle__partitions": "2",

@@ -10,6 +10,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
 
+pytestmark = pytest.mark.one_of(2)
+
 CLAUSE = "ORDER BY t MEASURES FIRST(t) AS a, LAST(t) AS b PATTERN (S U+) DEFINE U AS v > PREV(v)"
 
 

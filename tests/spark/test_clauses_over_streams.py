@@ -14,7 +14,7 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from tests.quick.scale import examples
-from tests.spark.test_streaming import Event, Feed, events_of, pieces_of
+from tests.spark.test_streaming import Event, Feed, after_a_long_stream, events_of, pieces_of
 from tests.tasks.stream_pieces import Group, Streamed, times
 
 RISES = """
@@ -187,19 +187,10 @@ def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, condit
 def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     clause = """PARTITION BY k ORDER BY ts MEASURES count(*) AS n PATTERN (A B* C)
         WITHIN INTERVAL 20 SECONDS DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c'"""
-    rows = [("p", 100 + i, "abbb"[i % 4], i) for i in range(600)]
-    events = events_of(spark, rows)
-    streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
-    (frame,) = streamed.by_key
-    group, sizes = Group(), []
-    for begin in range(0, 600, 10):
-        list(streamed.batch(frame[begin : begin + 10], group))
-        group.watermark = (begin + 100) * 1000
-        sizes.append(group.bytes)
-    assert max(sizes[30:]) <= max(sizes[:30]) < 10_000
-    group.watermark += 100_000
-    list(streamed.batch(frame[:0], group))
-    assert group.timer is None
+    group, most = after_a_long_stream(
+        spark, lambda frame: matchrec.match_recognize(frame, clause), "abbb"
+    )
+    assert most < 10_000
     assert not group.exists, "a partition that waits for nothing is forgotten"
 
 

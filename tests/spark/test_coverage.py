@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 
+pytestmark = pytest.mark.one_of(2)
+
 VISITS = """
     CREATE OR REPLACE TEMPORARY VIEW covered_visits AS
     SELECT INTERVAL '1' MONTH * k AS k, DATE '2024-01-01' + d AS day, page FROM VALUES

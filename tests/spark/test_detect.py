@@ -14,6 +14,8 @@ from pyspark.sql import functions as sql
 import matchrec
 from matchrec import AfterMatch, Pattern
 
+pytestmark = pytest.mark.one_of(2)
+
 A = Pattern.begin("a").where("kind = 'a'")
 SOON = A.followed_by("b").where("kind = 'b'").within("3 seconds")
 

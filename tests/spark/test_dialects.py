@@ -12,6 +12,8 @@ import matchrec
 from tests.quick.embedded import invoke
 from tests.spark.dialects.documented import make_tables
 
+pytestmark = pytest.mark.one_of(2)
+
 
 @pytest.fixture(scope="module")
 def prices(spark: SparkSession) -> DataFrame:

@@ -15,6 +15,8 @@ import matchrec
 from matchrec.spark.session import is_connect
 from matchrec.spark.sessions import installed
 
+pytestmark = pytest.mark.one_of(2)
+
 CLAUSE = "ORDER BY t MEASURES FIRST(t) AS a PATTERN (S U+) DEFINE U AS v > PREV(v)"
 QUERY = f"SELECT * FROM VALUES (1, 5), (2, 6) AS rows(t, v) MATCH_RECOGNIZE ({CLAUSE})"
 HOPELESS = QUERY.replace("v > PREV(v)", "t - v > FIRST(S.t) - sum(v)")

@@ -12,6 +12,8 @@ from traitlets.config import Config
 
 import matchrec
 
+pytestmark = pytest.mark.one_of(2)
+
 RISES = """
 SELECT * FROM {steps} MATCH_RECOGNIZE (
     ORDER BY t MEASURES FIRST(t) AS a, LAST(t) AS b

@@ -72,6 +72,7 @@ def plan_of(frame: DataFrame) -> str:
     return printed.getvalue()
 
 
+@pytest.mark.larger
 def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> None:
     soon = Pattern.begin("a").where(sql.col("kind") == "a")
     soon = soon.followed_by("b").where(sql.col("price") < 85)
@@ -332,6 +333,7 @@ def rows_of(found: RuleMatches) -> dict[str, Counter[tuple[str | None, ...]]]:
     }
 
 
+@pytest.mark.larger
 @pytest.mark.parametrize("group", groups(), ids=lambda one: f"{one[0].path.stem} {one[1]}")
 def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -> None:
     file, (table, partition, order), records = group

@@ -14,7 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec import MatchRecognizeRunError
 from tests.properties.test_queries import settings
-from tests.quick.scale import some_of
+
+pytestmark = pytest.mark.one_of(2)
 
 CLAUSE = """PARTITION BY key, id % 1 ORDER BY id MEASURES count(*) AS n
     PATTERN (A B) DEFINE B AS A.id / B.id > 0"""
@@ -137,7 +138,7 @@ def test_a_udf_is_not_asked_of_a_row_that_no_match_lacks(spark: SparkSession) ->
 BOUNDS = ("B.id - A.id <= 5", "B.id <= A.id + 5", "B.id - 5 <= A.id")
 
 
-@pytest.mark.parametrize("bound", some_of(BOUNDS))
+@pytest.mark.parametrize("bound", BOUNDS)
 def test_a_window_of_conditions_does_not_wrap_around(spark: SparkSession, bound: str) -> None:
     rows = spark.createDataFrame([(-(2**31),), (2**31 - 1,), (2**31 - 1,)], "id int")
     clause = "ORDER BY id MEASURES A.id AS a, B.id AS b PATTERN (A B) DEFINE B AS "

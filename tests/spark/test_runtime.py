@@ -12,6 +12,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
 
+pytestmark = pytest.mark.one_of(2)
+
 PAIRS = "PARTITION BY k ORDER BY t ALL ROWS PER MATCH PATTERN (A B) DEFINE B AS t > PREV(t)"
 VALUES = (
     "k string, t int, big bigint, flag boolean, x double, f float, m decimal(38,10), s string, "

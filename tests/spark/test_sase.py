@@ -17,6 +17,8 @@ from pyspark.sql import types as spark_types
 import matchrec
 from tests.properties.test_queries import INTERPRETED, settings
 
+pytestmark = pytest.mark.one_of(2)
+
 ENGINES = ("backtracking", "breadth_first")
 TRANSPORTS = ("arrow", "pandas")
 DAY = datetime(2026, 3, 2)

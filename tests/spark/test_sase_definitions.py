@@ -264,8 +264,9 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
 
 
 def test_all_matches(spark: SparkSession) -> None:
-    results = found(spark, ALL, verbose("all"))
-    for case, matches in zip(ALL, results, strict=True):
+    cases = some_of(ALL)
+    results = found(spark, cases, verbose("all"))
+    for case, matches in zip(cases, results, strict=True):
         assert matches == case.expected(), case.query
 
 

@@ -21,10 +21,9 @@ from matchrec.spark.before import slices
 from matchrec.spark.transport import map_partitions
 from matchrec.spark.worker.match import Worker
 from tests.properties.test_queries import INTERPRETED, settings
-from tests.quick.scale import some_of
 from tests.tasks.query_batches import fetched
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(4)
 
 ROWS = 300
 SCHEMA = "k string, t int, s int, v int, x double"
@@ -88,7 +87,7 @@ CLAUSES = {
 }
 
 
-@pytest.mark.parametrize("name", some_of(tuple(CLAUSES)))
+@pytest.mark.parametrize("name", CLAUSES)
 def test_slices_give_the_same_rows(ticks: DataFrame, name: str) -> None:
     clause = CLAUSES[name]
     whole, cut = matchrec.Counters(), matchrec.Counters()
@@ -131,7 +130,7 @@ LEAPING = {
 }
 
 
-@pytest.mark.parametrize("name", some_of(tuple(LEAPING)))
+@pytest.mark.parametrize("name", LEAPING)
 def test_slices_give_the_same_rows_where_these_depend_on_matches_before(
     more_ticks: DataFrame, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,7 +144,7 @@ def test_slices_give_the_same_rows_where_these_depend_on_matches_before(
     assert cut.values()["partitions"] > whole.values()["partitions"]
 
 
-@pytest.mark.parametrize("name", some_of(tuple(LEAPING)))
+@pytest.mark.parametrize("name", LEAPING)
 def test_slices_come_to_the_engine_in_pieces(
     more_ticks: DataFrame, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

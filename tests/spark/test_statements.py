@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 import matchrec
 
+pytestmark = pytest.mark.one_of(2)
+
 FALLS = """ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES LAST(price) AS low
   PATTERN (A D+) DEFINE D AS price < PREV(price))"""
 EXPECTED = [("X", 80), ("Y", 4)]

@@ -20,6 +20,8 @@ import matchrec
 from tests.properties.test_queries import settings
 from tests.quick.scale import together
 
+pytestmark = pytest.mark.one_of(2)
+
 SPARK_4 = int(pyspark.__version__.split(".")[0]) >= 4
 
 

@@ -30,19 +30,13 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.source import Source
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
-from matchrec.spark.execute import (
-    check_steps,
-    in_terms_of_the_query,
-    is_streaming,
-    preparation_of,
-    settings_of,
-    type_of_order,
-)
+from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming
+from matchrec.spark.prepare import preparation_of, type_of_order
 from matchrec.spark.relation import Relation
 from matchrec.spark.rule_sets.packing import early_words, find_bits
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
 from matchrec.spark.rule_sets.worker import OnError, RuleSetWorker
-from matchrec.spark.session import REFUSALS, quiet_analysis
+from matchrec.spark.session import REFUSALS, quiet_analysis, settings_of
 from matchrec.spark.transport import arrow_schema, map_in_arrow, runner_in_worker
 from matchrec.spark.types import value_type
 
@@ -105,7 +99,7 @@ class BuiltRuleSet:
 
 def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions) -> BuiltRuleSet:
     """All rules over one input. Raises MatchRecognizeError for whatever is wrong with a rule."""
-    if is_streaming(given.relation.rows()):
+    if is_streaming(given.relation.rows):
         raise rule_set_over_stream()
     with quiet_analysis():
         check_streams(rules[0].plan, given)

@@ -25,6 +25,7 @@ from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, negations, walk
+from matchrec.spark.options import Options
 from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.streaming.contiguous import KeyedContiguous
 from matchrec.spark.streaming.keyed import Keyed
@@ -98,21 +99,29 @@ def check_ends(plan: MatchPlan) -> None:
         )
 
 
-def check_options(transport: str, slices: int, *, counted: bool) -> None:
+def check_options(options: Options) -> None:
     """Raises MatchRecognizeError for options that a stream does not have."""
-    if transport == "arrow":
+    if options.transport == "arrow":
         raise cannot_stream(
             'transport="arrow"',
             "Spark's stateful operator hands events over in pandas",
             "leave transport out",
         )
-    if counted:
+    if options.counters is not None:
         raise cannot_stream(
             "counters", "they are of one action", "see StreamingQuery.lastProgress instead"
         )
-    if slices > 1:
+    if options.sort != "auto":
         raise cannot_stream(
-            f"slices={slices}", "slices are cut where all rows are there", "leave slices out"
+            f'sort="{options.sort}"',
+            "events are sorted as the watermark lets them go",
+            "leave sort out",
+        )
+    if options.slices > 1:
+        raise cannot_stream(
+            f"slices={options.slices}",
+            "slices are cut where all rows are there",
+            "leave slices out",
         )
 
 

@@ -22,7 +22,7 @@ from tests.spark.dialects.documented import (
     shown,
 )
 
-pytestmark = pytest.mark.one_of(4)
+pytestmark = pytest.mark.one_of(8)
 
 ALL = list(examples())
 DIALECTS = Path(__file__).parents[3] / "docs" / "dialects.md"

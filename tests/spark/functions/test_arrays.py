@@ -12,6 +12,8 @@ from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Valu
 from tests.spark.functions import arguments as some
 from tests.spark.functions.asked import Case, Table, call
 
+pytestmark = pytest.mark.larger  # its rows are
+
 NAN = float("nan")
 ELEMENTS: dict[str, tuple[ValueType, tuple[Value, ...]]] = {
     "string": (STRING, ("a", "b", "", "é", "😀", "B", None)),

@@ -21,6 +21,8 @@ from matchrec.conditions.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING
 from tests.spark.functions import arguments as some
 from tests.spark.functions.asked import Case, Table
 
+pytestmark = pytest.mark.larger  # its rows are
+
 TARGETS = (
     "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(10,2)", "DECIMAL(38,10)",
     "DECIMAL(3,0)", "STRING", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "BINARY",
