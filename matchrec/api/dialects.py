@@ -23,7 +23,7 @@ from matchrec.frontends.dialects.translate import (
 )
 from matchrec.frontends.sql import MatchRecognize, Query, parse, parse_clause
 from matchrec.source import Origin, Source
-from matchrec.spark.execute import Options
+from matchrec.spark.options import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -75,13 +75,13 @@ def _known_kinds(evaluation: Evaluation, turn: int) -> list[ClauseKinds]:
     with shown_in(evaluation.query.source):
         found = [_both_kinds(evaluation, index) for index in range(turn)]
         if turn < len(sites):
-            found.append(ClauseKinds(kinds_of(evaluation.relation(sites[turn]).rows())))
+            found.append(ClauseKinds(kinds_of(evaluation.relation(sites[turn]).rows)))
     return found
 
 
 def _both_kinds(evaluation: Evaluation, index: int) -> ClauseKinds:
     site = evaluation.query.sites[index]
-    inputs = kinds_of(evaluation.relation(site).rows())
+    inputs = kinds_of(evaluation.relation(site).rows)
     return ClauseKinds(inputs, kinds_of(evaluation.site(site).dataframe))
 
 

@@ -10,6 +10,7 @@ from matchrec.api.remarks import Remarks, remarks_on, warn
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query.nodes import Query, Site
+from matchrec.frontends.sql.query.rows_alone import rows_alone
 from matchrec.frontends.sql.query.splice import (
     in_scope,
     markers_of_outer,
@@ -23,7 +24,8 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.template import Template
 from matchrec.source import Span
-from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.execute import Executed, execute
+from matchrec.spark.options import Options
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import Runner
 
@@ -50,8 +52,12 @@ class Evaluation:
 
     def outer(self) -> DataFrame:
         """The query around the clauses, once these are evaluated."""
-        runner, text = self.as_written(markers_of_outer(self.query)), outer(self.query)
-        return run_around(self.query, runner, text)
+        text = outer(self.query)
+        alone = rows_alone(text)
+        if alone is not None:
+            rows: DataFrame = self.runner.frames[alone.view.name]
+            return rows if alone.alias is None else rows.alias(alone.alias)
+        return run_around(self.query, self.as_written(markers_of_outer(self.query)), text)
 
     def as_written(self, markers: tuple[Span, ...]) -> Runner:
         """What runs text in which the user's keeps its place, and the `?` in it stay."""
@@ -110,8 +116,6 @@ class Evaluation:
         runner = replace(self.runner, in_scope=after_with)
         if site.window is not None and site.window.before is not None:
             return Relation(runner, select_list_from)
-        return Relation(
-            runner,
-            select_list_from,
-            (self.as_written(markers_of_rows(self.query, site)), rows_of(self.query, site)),
-        )
+        as_written = self.as_written(markers_of_rows(self.query, site))
+        query = rows_of(self.query, site)
+        return Relation(runner, select_list_from, lambda: as_written.sql(query))

@@ -32,4 +32,4 @@ def relation_of(df: DataFrame) -> Relation:
     def select_from_df(select_list: Template) -> Template:
         return template("SELECT ", select_list, " FROM ", View("df"))
 
-    return Relation(Runner(df.sparkSession, None, {"df": df}), select_from_df)
+    return Relation(Runner(df.sparkSession, None, {"df": df}), select_from_df, lambda: df)

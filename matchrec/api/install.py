@@ -8,9 +8,10 @@ from matchrec.api.query_call import QueryCall
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES
 from matchrec.arguments import checked
 from matchrec.frontends.sql import Query, may_have_clause
-from matchrec.spark.execute import Options
+from matchrec.spark.options import Options
 from matchrec.spark.sessions import installed
 from matchrec.spark.sessions.environment import check_session
+from matchrec.spark.sessions.installed import Answer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,13 +23,14 @@ def install(
     engine: str = "auto",
     *,
     dialect: str = "spark",
+    sort: str = "auto",
     max_steps: int | None = None,
 ) -> None:
     """From now on `spark.sql` understands MATCH_RECOGNIZE, in every session of this application.
 
     An application is a SparkContext, or the server of Spark Connect. Its sessions are also those of
     `newSession` and, in Classic, of the DataFrames in `foreachBatch`; over Connect the function of
-    `foreachBatch` runs in another process and must install by itself. engine, dialect,
+    `foreachBatch` runs in another process and must install by itself. engine, dialect, sort,
     max_steps: as of `sql`.
 
     Every other query passes through untouched, whatever the dialect. Installing again changes them.
@@ -49,23 +51,8 @@ def install(
     >>> matchrec.uninstall(spark)
     """
     check_session(spark)
-    options = Options(engine, max_steps=max_steps)
-
-    def sql(
-        session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
-    ) -> DataFrame | None:
-        if not isinstance(query, str):
-            return None
-        own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
-        call = QueryCall(session, query, args, frames)
-
-        def one(statement: QueryCall) -> DataFrame | None:
-            with statement.naming_dialect(own):
-                return answer(statement, statement.read(own), options)
-
-        return call.run(own, one)
-
-    installed.put(spark, sql)
+    options = Options(engine, sort=sort, max_steps=max_steps)
+    installed.put(spark, answering(dialect, options))
 
 
 @checked(**ARGUMENTS)
@@ -76,6 +63,25 @@ def uninstall(spark: SparkSession) -> None:
     >>> matchrec.uninstall(spark)
     """
     installed.take_away(spark)
+
+
+def answering(dialect: str, options: Options) -> Answer:
+    """What is asked for the result of every query."""
+
+    def sql(
+        session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
+    ) -> DataFrame | None:
+        if not isinstance(query, str):
+            return None
+        own = dialect if may_have_clause(query) else "spark"  # any other query is Spark's
+
+        def one(statement: QueryCall) -> DataFrame | None:
+            with statement.naming_dialect(own):
+                return answer(statement, statement.read(own), options)
+
+        return QueryCall(session, query, args, frames).run(own, one)
+
+    return sql
 
 
 def answer(call: QueryCall, parsed: Query, options: Options) -> DataFrame | None:

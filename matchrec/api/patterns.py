@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 
 from matchrec.api.inputs import dialect_of, relation_of
-from matchrec.api.remarks import Remarks, remarks_in, shown, warn
+from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import OneOf, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
-from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.explanation import Explanation
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern, PatternQuery, lower_pattern, textual
 from matchrec.plan.clauses import RowsPerMatch
@@ -24,7 +24,8 @@ from matchrec.plan.text.sql_text import quoted
 from matchrec.source import Source
 from matchrec.spark.counters import Counters
 from matchrec.spark.errors.diagnose import first_line
-from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.execute import Executed, execute
+from matchrec.spark.options import Options
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.sessions.environment import check_session
 
@@ -49,6 +50,7 @@ def detect(  # noqa: PLR0913 -- public signature
     timeouts: bool = False,
     engine: str = "auto",
     transport: str = "auto",
+    sort: str = "auto",
     counters: Counters | None = None,
 ) -> DataFrame:
     """The matches of a pattern over a DataFrame of events.
@@ -79,7 +81,7 @@ def detect(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine, transport, counters=counters))
+    executed, found = query.executed(Options(engine, transport, sort, counters=counters))
     warn(*found)
     return executed.dataframe
 
@@ -95,6 +97,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     form: str = "matches",
     timeouts: bool = False,
     engine: str = "auto",
+    sort: str = "auto",
 ) -> Explanation:
     """What a pattern compiles to and which engine runs it; arguments as of `detect`.
 
@@ -109,15 +112,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
-    executed, found = query.executed(Options(engine))
-    clause = ExplainedClause(
-        executed.plan,
-        executed.executable,
-        warnings=shown(found),
-        is_stream=executed.is_stream,
-        written=executed.written,
-    )
-    return Explanation((clause,))
+    return Explanation((explained(*query.executed(Options(engine, sort=sort))),))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from matchrec.api.evaluation import Evaluation
 from matchrec.api.inputs import dialect_of
 from matchrec.api.suggestions import naming_dialect
 from matchrec.frontends.sql import Query, gives_rows, may_have_clause, split_script
-from matchrec.spark.execute import Options
+from matchrec.spark.options import Options
 from matchrec.spark.session import plain_sql
 
 if TYPE_CHECKING:

@@ -1,13 +1,13 @@
-"""Warns of what a query that runs nearly never means."""
+"""What a query that runs nearly never means: given as warnings, and shown by `explain`."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable
 
 from matchrec.errors.warnings.kinds import MatchRecognizeWarning
 from matchrec.errors.warnings.wording import unbounded_state
+from matchrec.explanation import ExplainedClause
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks.remarks import remarks
 from matchrec.source import Source
@@ -30,9 +30,21 @@ def remarks_on(executed: Executed, source: Source) -> Remarks:
     return (*found, unbounded_state(executed.written.pattern.span).located(source))
 
 
-def shown(found: Iterable[MatchRecognizeWarning]) -> tuple[str, ...]:
-    """Remarks as `explain` prints them."""
-    return tuple(map(str, found))
+def explained(
+    executed: Executed, found: Remarks, slices: int = 1, shuffle: tuple[str, ...] = ()
+) -> ExplainedClause:
+    """What a clause compiles to, with the remarks on it. slices, shuffle: see `ExplainedClause`."""
+    return ExplainedClause(
+        executed.plan,
+        executed.executable,
+        executed.keys,
+        slices,
+        tuple(map(str, found)),
+        shuffle,
+        executed.is_stream,
+        executed.written,
+        executed.sorts,
+    )
 
 
 def warn(*found: MatchRecognizeWarning) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.api.inputs import dialect_of, relation_of
-from matchrec.api.remarks import Remarks, remarks_in, shown, warn
+from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import DATAFRAME, OneOf, checked
 from matchrec.engine.interface import OPTIMISED, Optimisations
@@ -15,7 +15,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import not_compressible
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import SASE, reading
-from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.explanation import Explanation
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
@@ -25,7 +25,8 @@ from matchrec.source import Source
 from matchrec.spark.after.unwind import mark_graph, unwind_graph
 from matchrec.spark.counters import Counters
 from matchrec.spark.errors.diagnose import check_type_column
-from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.execute import Executed, execute
+from matchrec.spark.options import Options
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def sase(  # noqa: PLR0913 -- public signature
     form: str = "verbose",
     engine: str = "auto",
     transport: str = "auto",
+    sort: str = "auto",
     counters: Counters | None = None,
     optimisations: Optimisations = OPTIMISED,
 ) -> DataFrame:
@@ -81,7 +83,7 @@ def sase(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, transport, optimisations, counters))
+    executed = query.executed(Options(engine, transport, sort, optimisations, counters))
     warn(*query.remarks(executed))
     return executed.dataframe
 
@@ -97,6 +99,7 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     output: str = "all",
     form: str = "verbose",
     engine: str = "auto",
+    sort: str = "auto",
     optimisations: Optimisations = OPTIMISED,
 ) -> Explanation:
     """What a SASE+ query compiles to and which engine runs it; arguments as of `sase`.
@@ -110,16 +113,8 @@ def explain_sase(  # noqa: PLR0913 -- public signature
     dialect = dialect_of(df.sparkSession, order_by, partition_by)
     streams = orders(order_by, dialect), keys(partition_by, dialect)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
-    executed = query.executed(Options(engine, optimisations=optimisations))
-    found = shown(query.remarks(executed))
-    clause = ExplainedClause(
-        executed.plan,
-        executed.executable,
-        warnings=found,
-        is_stream=executed.is_stream,
-        written=executed.written,
-    )
-    return Explanation((clause,))
+    executed = query.executed(Options(engine, sort=sort, optimisations=optimisations))
+    return Explanation((explained(executed, query.remarks(executed)),))
 
 
 @dataclass(frozen=True)

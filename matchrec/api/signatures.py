@@ -28,6 +28,7 @@ from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.spark.before.slices import MOST_SLICES
 from matchrec.spark.counters import Counters
+from matchrec.spark.prepare import SORTS
 from matchrec.spark.transport import TRANSPORTS
 
 VALUES = (bool, int, float, str, bytes, bytearray, Decimal, date, time, timedelta, Enum, list)
@@ -73,6 +74,7 @@ FRAMES = Kind(
 )
 ENGINE = OneOf(("auto", *ENGINES))
 TRANSPORT = OneOf(TRANSPORTS)
+SORT = OneOf(SORTS)
 DIALECT = OneOf(tuple(PRODUCTS))
 READS = OneOf((*PRODUCTS, "sase"))
 WRITES = OneOf((*PRODUCTS, "sase", "pattern"))
@@ -156,6 +158,7 @@ ARGUMENTS: Mapping[str, Kind | OneOf] = MappingProxyType(
         "row": ROW,
         "skip": SKIP,
         "slices": SLICES,
+        "sort": SORT,
         "spark": SESSION,
         "text": TEXT,
         "timeouts": FLAG,

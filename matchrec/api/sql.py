@@ -8,19 +8,20 @@ from matchrec.api.binding import Arguments
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import relation_of
 from matchrec.api.query_call import QueryCall
-from matchrec.api.remarks import Remarks, remarks_on, shown, warn
+from matchrec.api.remarks import explained, remarks_on, warn
 from matchrec.api.signatures import (
     ARGUMENTS,
 )
 from matchrec.api.suggestions import naming_dialect
 from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
 from matchrec.errors.kinds import shown_in
-from matchrec.explanation import ExplainedClause, Explanation
+from matchrec.explanation import Explanation
 from matchrec.explanation.shuffles import Shuffled, shuffle_lines
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.after.rows_of import explode_rows
 from matchrec.spark.counters import Counters
-from matchrec.spark.execute import Executed, Options, execute
+from matchrec.spark.execute import Executed, execute
+from matchrec.spark.options import Options
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def sql(  # noqa: PLR0913 -- public signature
     dialect: str = "spark",
     engine: str = "auto",
     transport: str = "auto",
+    sort: str = "auto",
     max_steps: int | None = None,
     slices: int = 1,
     counters: Counters | None = None,
@@ -50,6 +52,8 @@ def sql(  # noqa: PLR0913 -- public signature
     `spark.sql`. dialect: whose SQL the query is written in: "spark", "databricks", "snowflake",
     "oracle", "trino", "flink", "bigquery" or "azure". engine: "auto", "backtracking" or
     "breadth_first". transport: how rows reach the Python workers, "auto", "arrow" or "pandas".
+    sort: who sorts each partition, "spark", the Python "worker", or "auto", which takes the worker
+    where it can do so; `explain` says who does and why.
     max_steps: how often conditions that depend on the run may be asked in one partition before the
     query ends with an error, None for no limit; the cost of all others is bounded, as `explain`
     says. slices: into how many slices each partition is
@@ -78,7 +82,9 @@ def sql(  # noqa: PLR0913 -- public signature
     """
     check_session(spark)
     call = QueryCall(spark, query, args, frames)
-    options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
+    options = Options(
+        engine, transport, sort, counters=counters, max_steps=max_steps, slices=slices
+    )
     result = call.run(dialect, lambda one: _result(one, dialect, options))
     return spark.sql(query, args, **frames) if result is None else result
 
@@ -103,6 +109,7 @@ def explain(  # noqa: PLR0913 -- public signature
     *,
     dialect: str = "spark",
     engine: str = "auto",
+    sort: str = "auto",
     max_steps: int | None = None,
     slices: int = 1,
     analyze: bool = False,
@@ -127,13 +134,13 @@ def explain(  # noqa: PLR0913 -- public signature
     with call.naming_dialect(dialect):
         parsed = call.read(dialect)
         counters = Counters() if analyze and parsed.sites else None
-        options = Options(engine, counters=counters, max_steps=max_steps, slices=slices)
+        options = Options(engine, sort=sort, counters=counters, max_steps=max_steps, slices=slices)
         evaluation = call.evaluation(parsed, options)
         executed = evaluation.all()
     notes = shuffle_lines([shuffled_by(one) for one in executed])
     explanation = Explanation(
         tuple(
-            _explained(one, slices, evaluation.remarks(one), shuffle)
+            explained(one, evaluation.remarks(one), slices, shuffle)
             for one, shuffle in zip(executed, notes, strict=True)
         )
     )
@@ -141,21 +148,6 @@ def explain(  # noqa: PLR0913 -- public signature
         return explanation
     counters.run(evaluation.outer())
     return explanation.with_counters(counters)
-
-
-def _explained(
-    one: Executed, slices: int, found: Remarks, shuffle: tuple[str, ...]
-) -> ExplainedClause:
-    return ExplainedClause(
-        one.plan,
-        one.executable,
-        one.keys,
-        slices,
-        shown(found),
-        shuffle,
-        one.is_stream,
-        one.written,
-    )
 
 
 def shuffled_by(executed: Executed) -> Shuffled | None:
@@ -176,6 +168,7 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     dialect: str = "spark",
     engine: str = "auto",
     transport: str = "auto",
+    sort: str = "auto",
     max_steps: int | None = None,
     slices: int = 1,
     counters: Counters | None = None,
@@ -200,7 +193,9 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     +---------+------+
     """
     check_session(df.sparkSession)
-    options = Options(engine, transport, counters=counters, max_steps=max_steps, slices=slices)
+    options = Options(
+        engine, transport, sort, counters=counters, max_steps=max_steps, slices=slices
+    )
     with naming_dialect(clause, dialect, lambda other: _matched(df, clause, other, options)):
         return _matched(df, clause, dialect, options)
 

@@ -18,6 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
 ENGINES = ("auto", "backtracking", "breadth_first")
+SORTS = ("auto", "spark", "worker")
 DIALECTS = (
     "spark",
     "standard",
@@ -138,6 +139,7 @@ ABOUT = together(
 )
 ASKED = together(
     ABOUT,
+    click.option("--sort", type=click.Choice(SORTS), help="Who sorts each partition [auto]."),
     click.option("--slices", type=click.IntRange(1), help="Into how many a partition is cut [1]."),
     click.option(
         "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = """
-    SELECT i % 2 AS k, i AS t, timestamp_seconds(i) AS ts, CAST(i AS DOUBLE) AS d,
+    SELECT CAST(i % 2 AS STRING) AS k, i AS t, timestamp_seconds(i) AS ts, CAST(i AS DOUBLE) AS d,
         CAST(i % 5 AS DOUBLE) AS x, i % 5 AS n, CAST(i % 5 AS DECIMAL(20, 2)) AS m
     FROM (SELECT id AS i FROM range(40))
 """
@@ -72,7 +72,7 @@ def warm() -> None:
 def ask(spark: SparkSession) -> None:
     """Ask what users ask of a query: why it found what it did, how far its starting rows came."""
     on_data, on_run = (CLAUSE.format(**PARTS | {"on_run": one}) for one in ("", ON_RUN))
-    matchrec.why(spark, on_run, partition={"k": 0}, limit=1)
+    matchrec.why(spark, on_run, partition={"k": "0"}, limit=1)
     for query in (on_data, on_run):
         matchrec.coverage(spark, query)
 

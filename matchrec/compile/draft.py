@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from matchrec.compile.columns import key_columns, output_row_columns, step_columns
 from matchrec.conditions.residual import SplitCondition
-from matchrec.conditions.row_column import Neighbours, RowColumn
+from matchrec.conditions.row_column import Neighbours, RowColumn, show_column
+from matchrec.conditions.split import Scope
 from matchrec.conditions.within import gap_columns, near_columns, window_columns
 from matchrec.engine.interface import Optimisations
 from matchrec.nfa.compiled_pattern import CompiledPattern
@@ -22,7 +23,7 @@ class Draft:
 
     optimisations: those of event selection. relevant, neighbours: as in `Executable`, once it is
     pruned. observed: truth values that are no variable's condition. asked: the plan as it was
-    written, if `plan` has other windows.
+    written, if `plan` has other windows. scope: of conditions that Spark computes.
     """
 
     plan: MatchPlan
@@ -34,6 +35,7 @@ class Draft:
     neighbours: tuple[Neighbours, ...] = ()
     observed: tuple[RowColumn, ...] = ()
     asked: MatchPlan | None = None
+    scope: Scope = Scope.NEIGHBOURS
 
     @property
     def written(self) -> MatchPlan:
@@ -54,15 +56,25 @@ class Draft:
         for condition in self.conditions:
             if condition.during is not None:
                 found.update(dict.fromkeys(step_columns(condition.during)))
+            if condition.nearby is not None:
+                found.update(dict.fromkeys(step_columns(condition.nearby.step)))
         for columns_of_ends in (window_columns, gap_columns, near_columns):
             found.update(dict.fromkeys(columns_of_ends(self.plan)))
         found.update(dict.fromkeys(key_columns(self.plan)))
         return tuple(found)
 
+    @property
+    def needs_spark(self) -> str | None:
+        """Why Spark must sort the rows: what it computes of several of them; None if nothing."""
+        columns = (*self.row_conditions, *self.columns())
+        several = (show_column(one) for one in columns if not one.looks_at_one_row)
+        first = next(several, None)
+        return None if first is None else f"only Spark computes {first}, which is of several rows"
+
     def prune(self) -> Draft:
         """The same with the tests of rows that need not cross."""
         relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
-        if relevant:
+        if relevant or self.scope is Scope.SORTED:
             return replace(self, relevant=relevant, neighbours=())
         tests = find_neighbour_tests(self.plan, self.pattern, self.conditions, self.row_conditions)
         return replace(self, relevant=(), neighbours=tests)

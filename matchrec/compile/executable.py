@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from matchrec.compile.lookaround import Lookaround, find_lookaround
 from matchrec.conditions.row_column import Neighbours, RowColumn
 from matchrec.engine.interface import Algorithm, Task
+from matchrec.engine.nearby import NearbyCondition
 from matchrec.engine.slices.starting_rows import SliceSearch
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read
@@ -61,7 +62,8 @@ class Executable:
     none. neighbours: what a row and its neighbours must satisfy for the row to be sent, or none.
     aggregates: those that Spark computes over the rows of each match. ansi: whether overflow is an
     error. window_rows: how many rows a window has. sliced: where partitions are slices, with
-    borrowed rows, how starting rows are found.
+    borrowed rows, how starting rows are found. nearby: row conditions that the worker computes, as
+    it sorts the rows; their bits follow Spark's.
     """
 
     pattern: str
@@ -79,11 +81,13 @@ class Executable:
     ansi: bool
     window_rows: int | None = None
     sliced: SliceSearch | None = None
+    nearby: tuple[NearbyCondition, ...] = ()
 
     @property
     def lookaround(self) -> Lookaround | None:
         """How much of a partition must be at hand around a match; None for all of it."""
-        return find_lookaround(self.task, len(self.crossing.integers), self.reads)
+        offsets = [offset for one in self.nearby for offset in one.offsets]
+        return find_lookaround(self.task, len(self.crossing.integers), self.reads, offsets)
 
     @property
     def is_bounded(self) -> bool:
@@ -97,6 +101,10 @@ class Executable:
         if self.rows_per_match is not RowsPerMatch.EACH_ROW:
             return None
         return Frame(0, None if self.window_rows is None else self.window_rows - 1)
+
+    def with_keys_in_all_rows(self) -> Executable:
+        """The same, for rows that are not in order yet: each brings the keys of its partition."""
+        return replace(self, crossing=replace(self.crossing, once=()))
 
     def limit(self, max_steps: int | None) -> Executable:
         """The same with so many steps in a partition at most: see `Task`."""

@@ -22,13 +22,16 @@ class Lookaround:
     after: int
 
 
-def find_lookaround(task: Task, integers: int, reads: Iterable[Read]) -> Lookaround | None:
+def find_lookaround(
+    task: Task, integers: int, reads: Iterable[Read], offsets: Iterable[int] = ()
+) -> Lookaround | None:
     """How far conditions and measures see; None where a partition must be at hand as a whole.
 
-    integers: how many integer columns conditions read.
+    integers: how many integer columns conditions read. offsets: how far row conditions see.
     """
     if task.needs_whole_partitions:
         return None
-    steps = [one.navigation.physical_offset for one in reads if isinstance(one, ReadAt)]
+    steps = [*offsets]
+    steps += [one.navigation.physical_offset for one in reads if isinstance(one, ReadAt)]
     steps += compile_task(task, integers).offsets
     return Lookaround(-min([0, *steps]), max([0, *steps]))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from matchrec.compile.columns import build_crossing
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
+from matchrec.compile.nearby import link_nearby
 from matchrec.compile.negation import with_negations
 from matchrec.compile.task import build_task
 from matchrec.conditions.functions.function import Settings
@@ -62,7 +63,9 @@ def draft(  # noqa: PLR0913 -- nearly all call it with three
     if type_of_order is not None:
         in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
     pattern, conditions = with_negations(in_windows, compiled, scope)
-    drafted = Draft(in_windows, pattern, conditions, outputs, optimisations, asked=resolved)
+    drafted = Draft(
+        in_windows, pattern, conditions, outputs, optimisations, asked=resolved, scope=scope
+    )
     return drafted.prune()
 
 
@@ -86,7 +89,8 @@ def link(
         for condition in drafted.conditions
         if condition.during is not None
     }
-    task = build_task(drafted, run_conditions)
+    nearby = link_nearby(drafted, typer)
+    task = build_task(drafted, run_conditions, nearby)
     algorithm, reason = choose(task, engine)
     measures = MeasureReader(plan, types)
     outputs = tuple(link_output(output, measures) for output in drafted.outputs)
@@ -105,6 +109,7 @@ def link(
         outputs=outputs,
         ansi=ansi,
         window_rows=plan.within_rows,
+        nearby=nearby,
     )
 
 

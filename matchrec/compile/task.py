@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from matchrec.compile.draft import Draft
+from matchrec.compile.nearby import find_row_conditions
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.engine.interface import (
     Absent,
@@ -12,16 +13,23 @@ from matchrec.engine.interface import (
     Staged,
     Task,
 )
+from matchrec.engine.nearby import NearbyCondition
 from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
 
 
-def build_task(drafted: Draft, run_conditions: Mapping[str, RunExpression]) -> Task:
-    """What an engine is asked. run_conditions: by variable."""
+def build_task(
+    drafted: Draft,
+    run_conditions: Mapping[str, RunExpression],
+    nearby: tuple[NearbyCondition, ...] = (),
+) -> Task:
+    """What an engine is asked. run_conditions: by variable. nearby: see `Executable`."""
     plan = drafted.plan
+    bits = find_row_conditions(drafted, nearby)
+    variables = drafted.pattern.program.variables
     return Task(
         drafted.pattern,
-        tuple(task_conditions(drafted, run_conditions)),
+        tuple(Condition(bits.get(one), run_conditions.get(one)) for one in variables),
         {name: plan.members(name) for name in names(plan)},
         plan.after_match,
         plan.selection,
@@ -55,15 +63,3 @@ def names(plan: MatchPlan) -> Iterator[str]:
     """Every primary and union variable."""
     yield from plan.variables
     yield from (subset.name for subset in plan.subsets)
-
-
-def task_conditions(
-    drafted: Draft, run_conditions: Mapping[str, RunExpression]
-) -> Iterator[Condition]:
-    """The condition of every variable and test, by id; one without DEFINE is true everywhere."""
-    before = {one.variable: one.before for one in drafted.conditions}
-    bits = {column: bit for bit, column in enumerate(drafted.row_conditions)}
-    for variable in drafted.pattern.program.variables:
-        column = before.get(variable)
-        bit = None if column is None else bits[column]
-        yield Condition(bit, run_conditions.get(variable))

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from matchrec.plan.clauses import RowExpression
-from matchrec.plan.expression import (
-    Aggregate,
-    ColumnReference,
-    Navigation,
-    Operation,
-    Piece,
-    Scalar,
-    Term,
-)
+from matchrec.plan.expression import Aggregate, ColumnReference, Navigation, Operation, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Span
 
@@ -31,12 +23,6 @@ def count_is(variable: str | None, number: int, interval: RowExpression) -> Scal
     count = Aggregate("count", variable, (), span=span)
     parts = Term((count,), span), Term((str(number),), span)
     return Operation("=", parts, (count, f" = {number}"), span)
-
-
-def joined(operator: str, left: Scalar, right: Scalar) -> Scalar:
-    """Two conditions in parentheses."""
-    pieces: tuple[Piece, ...] = ("(", *left.pieces, f") {operator} (", *right.pieces, ")")
-    return Operation(operator, (left, right), pieces, left.span)
 
 
 def place_of(interval: RowExpression) -> Span:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from matchrec.errors.sql.negation import reads_forbidden_row
+from matchrec.plan.combined import complement, joined
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -30,15 +31,14 @@ from matchrec.plan.expression import (
     RowNumber,
     Scalar,
     Term,
-    references,
-    set_apart,
-    terms,
+    inner_references,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import string_literal
 from matchrec.source import Span
 
 NOWHERE = Span(0, 0)
+__all__ = ["Forbidden", "Viewpoint", "all_of", "complement"]
 
 
 class Forbidden(IntEnum):
@@ -132,8 +132,8 @@ class Viewpoint:
     def classifier(self, reference: Classifier) -> Piece:
         """The variable of a row of the match; that of the row itself is the negated one."""
         navigation = reference.navigation
-        here = navigation.end is End.LAST and navigation.logical_offset == 0
-        if here and self.includes(navigation.variable)[0] and navigation.physical_offset == 0:
+        is_candidate, _ = self.includes(navigation.variable)
+        if is_candidate and navigation.is_last and navigation.physical_offset == 0:
             return string_literal(self.negated)
         if navigation.physical_offset > 0:
             hint = "read the classifier of a row before, with PREV or LAST"
@@ -151,7 +151,7 @@ class Viewpoint:
             return replace(aggregate, frame=self.frame(aggregate.frame))
         is_candidate, is_mapped = self.includes(aggregate.variable)
         is_mapped = is_mapped and self.row is Forbidden.HERE
-        inner = (one for term in terms(aggregate) for one in references(term))
+        inner = inner_references(aggregate)
         if is_candidate and (not is_mapped or any(isinstance(one, Classifier) for one in inner)):
             what, hint = f"{aggregate.function} over the row itself", "aggregate rows of variables"
             raise reads_forbidden_row(what, self.negated, aggregate.span, f"{hint} of the match")
@@ -163,20 +163,6 @@ class Viewpoint:
         return Frame(*bounds)
 
 
-def complement(scalar: Scalar) -> Operation:
-    """That a condition does not hold: it is false, or unknown.
-
-    Its text is a CASE: Spark casts what IS NOT TRUE is asked of, and a text is no condition.
-    """
-    pieces = ("CASE WHEN ", *scalar.pieces, " THEN FALSE ELSE TRUE END")
-    return Operation("IS NOT TRUE", (scalar,), set_apart(pieces), scalar.span)
-
-
 def all_of(parts: Sequence[Scalar]) -> Scalar:
     """Several conditions as one; one condition is itself."""
-    if len(parts) == 1:
-        return parts[0]
-    pieces: list[Piece] = []
-    for part in parts:
-        pieces += [" AND (" if pieces else "(", *part.pieces, ")"]
-    return Operation("AND", tuple(parts), tuple(pieces), parts[-1].span)
+    return joined("AND", parts, parts[-1].span)

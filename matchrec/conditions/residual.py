@@ -91,10 +91,22 @@ Step = Value | RunningAggregate | ListAggregate | VariableAt | NumberOfMatch | C
 
 
 @dataclass(frozen=True, slots=True)
+class Nearby:
+    """What the worker computes for all rows before the match, over rows at a fixed distance.
+
+    column: what Spark would compute. Navigations of the step are physical ones from each row.
+    """
+
+    column: RowColumn
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
 class SplitCondition:
     """One variable's condition; an absent part is true.
 
     tests: the conjuncts of `before`. rest: those that `during` is made of, as they were written.
+    nearby: what the worker computes before the match, if it sorts the rows.
     """
 
     variable: str
@@ -103,6 +115,7 @@ class SplitCondition:
     span: Span | None
     tests: tuple[RowColumn, ...] = ()
     rest: tuple[Scalar, ...] = ()
+    nearby: Nearby | None = None
 
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})

@@ -17,12 +17,7 @@ from dataclasses import dataclass
 from typing_extensions import assert_never
 
 from matchrec.conditions.functions.formula import Formula
-from matchrec.conditions.operations import (
-    ArithmeticOperator,
-    Comparison,
-    MathFunction,
-    Reduction,
-)
+from matchrec.conditions.operations import ArithmeticOperator, Comparison, MathFunction, Reduction
 from matchrec.conditions.types import Kind, ValueType
 from matchrec.plan.expression import Navigation
 

@@ -12,17 +12,27 @@ what combines them is the engine's, and is a tree of `Step`s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from matchrec.conditions.forms import (
+    Write,
+    all_of,
+    conjuncts,
+    is_bare,
+    is_null_on_null,
+    is_truth,
+    named,
+    null_of_the_same_type,
+    one_position,
+    writing,
+)
 from matchrec.conditions.functions.catalogue import FUNCTIONS
 from matchrec.conditions.residual import (
     BASIC,
-    COMPARISONS,
-    LOGIC,
-    NULL_IN_NULL_OUT,
     Combined,
+    Nearby,
     NumberOfMatch,
     SplitCondition,
     Step,
@@ -44,41 +54,35 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
-    End,
     Frame,
     MatchNumber,
     Navigation,
     Operation,
     Reference,
     Scalar,
-    argument_of,
     references,
     render,
     row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
-from matchrec.plan.show import show_scalar
-from matchrec.plan.text.sql_text import as_operand, string_literal
-from matchrec.source import Span
+from matchrec.plan.text.sql_text import string_literal
 
-Write = Callable[[Reference], str]
-
-KNOWN = BASIC | REWRITINGS.keys() | NAMES | FUNCTIONS.keys()
-
-OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
-TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
+OF_ALL_ROWS = BASIC | REWRITINGS.keys()
+KNOWN = OF_ALL_ROWS | NAMES | FUNCTIONS.keys()
 
 
 class Scope(Enum):
     """Which rows Spark can compute a condition of, before the match.
 
     NEIGHBOURS: the row itself and rows at a fixed distance. ROW: the row itself, as in a stream,
-    where the engine reads its neighbours.
+    where the engine reads its neighbours. SORTED: the row itself, as the worker sorts the rows;
+    that computes what reads neighbours for all of them, before the match.
     """
 
     NEIGHBOURS = "the row and its neighbours"
     ROW = "the row alone"
+    SORTED = "the row alone, before the worker sorts the rows"
 
 
 def split(plan: MatchPlan, scope: Scope = Scope.NEIGHBOURS) -> tuple[SplitCondition, ...]:
@@ -101,7 +105,8 @@ class ConditionSplitter:
         """Conjuncts at a fixed distance go before the match, the others during it."""
         parts = conjuncts(scalar)
         tests = tuple(self.fixed_column(part) for part in parts if self.is_fixed(part))
-        rest = tuple(part for part in parts if not self.is_fixed(part))
+        nearby = tuple(part for part in parts if self.is_nearby(part))
+        rest = tuple(part for part in parts if not (self.is_fixed(part) or self.is_nearby(part)))
         return SplitCondition(
             self.variable,
             conjunction(tests) if tests else None,
@@ -109,21 +114,29 @@ class ConditionSplitter:
             scalar.span,
             tests,
             rest,
+            self.nearby(nearby, scalar) if nearby else None,
         )
 
     def is_fixed(self, scalar: Scalar) -> bool:
         """Whether it reads only rows that Spark can compute it of, before the match."""
-        distances = [self.distance(reference) for reference in references(scalar)]
-        if self.scope is Scope.ROW:
-            return not any(one is None or one for one in distances)
-        return None not in distances
+        distances = self.distances(scalar)
+        return None not in distances and (self.scope is Scope.NEIGHBOURS or not any(distances))
+
+    def is_nearby(self, scalar: Scalar) -> bool:
+        """Whether the worker computes it for all rows, as it reads some at a fixed distance."""
+        is_sorted = self.scope is Scope.SORTED
+        return is_sorted and None not in self.distances(scalar) and not self.is_fixed(scalar)
+
+    def distances(self, scalar: Scalar) -> set[int | None]:
+        """How far from the current row it reads; None where the run decides."""
+        return {self.distance(reference) for reference in references(scalar)}
 
     def distance(self, reference: Reference) -> int | None:
         """How far from the current row the reference reads, or None where the run decides."""
         if isinstance(reference, ColumnReference | Classifier):
             navigation = reference.navigation
             here = self.plan.ids[self.variable] in self.plan.members(navigation.variable)
-            at_current = here and navigation.end is End.LAST and navigation.logical_offset == 0
+            at_current = here and navigation.is_last
             unmoved = navigation.physical_offset == 0 or isinstance(reference, ColumnReference)
             return navigation.physical_offset if at_current and unmoved else None
         return 0 if isinstance(reference, Aggregate) and reference.frame else None
@@ -147,6 +160,25 @@ class ConditionSplitter:
                 return piece
             case _:
                 raise AssertionError(piece)
+
+    def nearby(self, parts: tuple[Scalar, ...], scalar: Scalar) -> Nearby:
+        """Conjuncts that the worker computes, as a column and as a step."""
+        steps = [self.nearby_step(part) for part in parts]
+        column = conjunction(tuple(self.fixed_column(part) for part in parts))
+        return Nearby(column, all_of(steps, scalar.span))
+
+    def nearby_step(self, scalar: Scalar) -> Step:
+        """What the worker computes for `scalar`; what only Spark knows is a column of its own."""
+        distances = self.distances(scalar)
+        if self.is_fixed(scalar):
+            return Value(self.fixed_column(scalar), None, None, scalar.span)
+        is_known = isinstance(scalar, Operation) and scalar.operator in OF_ALL_ROWS
+        if len(distances) == 1 and (is_null_on_null(scalar) or not is_known):
+            return self.move_inside(scalar, Navigation(physical_offset=distances.pop() or 0))
+        if isinstance(scalar, Operation) and is_known:
+            operands = tuple(map(self.nearby_step, scalar.operands))
+            return Combined(scalar.operator, operands, scalar.span, scalar.words)
+        return Value(self.fixed_column(scalar), None, None, scalar.span)
 
     def step(self, scalar: Scalar) -> Step:
         """What the engine computes for `scalar`."""
@@ -227,73 +259,3 @@ def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:
         yield Shifted(text, 0) if references(argument) else text
     yield ")" if aggregate.arguments else "*)"
     yield " IGNORE NULLS" if aggregate.ignore_nulls else ""
-
-
-def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
-    """The parts that must all be true."""
-    if isinstance(scalar, Operation) and scalar.operator == "AND":
-        return tuple(part for operand in scalar.operands for part in conjuncts(operand))
-    return (scalar,)
-
-
-def all_of(steps: list[Step], span: Span) -> Step:
-    """True where every step is."""
-    return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)
-
-
-def one_position(found: tuple[Reference, ...]) -> Navigation | None:
-    """The position that all references read, if it is one and they are of one sort."""
-    if not all(isinstance(reference, ColumnReference) for reference in found) and not all(
-        isinstance(reference, Classifier) for reference in found
-    ):
-        return None
-    positions = {
-        reference.navigation
-        for reference in found
-        if isinstance(reference, ColumnReference | Classifier)
-    }
-    return positions.pop() if len(positions) == 1 else None
-
-
-def is_truth(scalar: Scalar) -> bool:
-    """Whether the value is a truth value, by its form."""
-    return isinstance(scalar, Operation) and (
-        scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
-    )
-
-
-def is_bare(scalar: Scalar) -> bool:
-    """Whether the expression is nothing but one reference, perhaps in parentheses."""
-    return len(references(scalar)) == 1 and all(
-        not piece.strip(" \t\r\n()") for piece in scalar.pieces if isinstance(piece, str)
-    )
-
-
-def is_null_on_null(scalar: Scalar) -> bool:
-    """Whether the value is NULL wherever any reference in it is; False where that is not known."""
-    if isinstance(scalar, Operation):
-        return scalar.operator in NULL_IN_NULL_OUT and any(
-            references(operand) and is_null_on_null(operand) for operand in scalar.operands
-        )
-    return is_bare(scalar)
-
-
-def writing(scalar: Scalar) -> Write:
-    """How to write what the column references of an expression read, in their places."""
-
-    def as_part(reference: Reference) -> str:
-        return as_operand(argument_of(reference))
-
-    return argument_of if is_bare(scalar) else as_part
-
-
-def null_of_the_same_type(reference: Reference) -> str:
-    return f"IF(FALSE, {argument_of(reference)}, NULL)"
-
-
-def named(scalar: Scalar) -> str:
-    """What to call an expression in a message."""
-    if isinstance(scalar, Operation):
-        return scalar.operator
-    text = show_scalar(scalar)
-    return (text.split("(")[0].split() or text.split())[0] if " " in text else text

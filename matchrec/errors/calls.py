@@ -76,6 +76,13 @@ def engine_cannot(name: str, reason: str) -> MatchRecognizeUnsupportedError:
     )
 
 
+def worker_cannot_sort(reason: str) -> MatchRecognizeUnsupportedError:
+    """The workers are asked to sort what only Spark can."""
+    return MatchRecognizeUnsupportedError(
+        reason, hint='write sort="auto", and Spark sorts the rows'
+    )
+
+
 def unconstrained_proceed() -> MatchRecognizeUnsupportedError:
     """Skip till next match without constrained proceed edges, which would find other matches."""
     return MatchRecognizeUnsupportedError(

@@ -8,6 +8,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
+    shortened,
 )
 from matchrec.errors.language import current, part
 from matchrec.errors.sql.combining import cure, kind, number_of
@@ -27,6 +28,15 @@ def not_known_during_the_match(what: str, span: Span) -> MatchRecognizeError:
             f"write the function around each navigation by itself: {current().alone}; "
             f"or name its value in {part('MEASURES')}, and filter the matches by it"
         ),
+    )
+
+
+def only_spark_computes(condition: str, span: Span) -> MatchRecognizeError:
+    """A condition over neighbours that a worker does not compute as Spark does."""
+    return MatchRecognizeUnsupportedError(
+        f"only Spark computes {shortened(condition)}, which is of several {current().rows}",
+        span,
+        hint="let Spark sort the rows",
     )
 
 

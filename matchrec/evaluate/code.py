@@ -238,8 +238,7 @@ class Coder:
 
     def _is_current(self, navigation: Navigation) -> bool:
         """Whether the logical part of the navigation finds the candidate row itself."""
-        last = navigation.end is End.LAST and navigation.logical_offset == 0
-        return last and self.variable in self._members(navigation.variable)
+        return navigation.is_last and self.variable in self._members(navigation.variable)
 
     def _read(self, expression: Read) -> None:
         column = self._column(expression.column, expression.kind)

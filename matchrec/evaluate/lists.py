@@ -15,13 +15,7 @@ from dataclasses import dataclass
 from matchrec.conditions.functions.function import FunctionError, Value
 from matchrec.conditions.types import is_held_by_python
 from matchrec.evaluate.meanings import ListedColumn, ListedValue, RowForm
-from matchrec.evaluate.values import (
-    Decode,
-    Source,
-    decoder,
-    encoder,
-    ranked_values,
-)
+from matchrec.evaluate.values import Decode, Source, decoder, encoder, ranked_values
 
 MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped
 

@@ -36,6 +36,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_reference, show_scalar, show_semantics
 from matchrec.plan.text.sql_text import quoted
+from matchrec.pruning.irrelevant_rows import fails
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class ExplainedClause:
     keys: tests that the query around it makes of partition columns. slices: into how many each
     partition is cut at most. warnings: what is nearly never meant, with its place. shuffle: whether
     its rows are shuffled with those of another clause. is_stream: whether rows come little by
-    little. written: the plan as it was written, None where it is `plan`.
+    little. written: the plan as it was written, None where it is `plan`. sorts: who sorts the rows
+    of each partition.
     """
 
     plan: MatchPlan
@@ -56,6 +58,7 @@ class ExplainedClause:
     shuffle: tuple[str, ...] = ()
     is_stream: bool = False
     written: MatchPlan | None = None
+    sorts: str = ""
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self.sections())
@@ -67,12 +70,16 @@ class ExplainedClause:
         task = executable.task
         program = program_lines(task.pattern.program, formulas(plan, task))
         yield "row pattern", iter((executable.pattern,))
-        yield "partitions and order", chain(partition_lines(plan, self.keys), self.shuffle)
+        yield (
+            "partitions and order",
+            chain(partition_lines(plan, self.keys), self.sort_lines(), self.shuffle),
+        )
         yield "slices", slice_lines(plan, executable, self.slices)
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan, task)
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
         yield "computed by Spark before the match", before_lines(executable)
+        yield "computed in the worker before the match", nearby_lines(executable)
         yield "conditions", condition_lines(plan, executable)
         yield "program (NFA^b; edges in preferment order)", program
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
@@ -83,6 +90,11 @@ class ExplainedClause:
         yield "rows", row_lines(plan)
         yield "computed by Spark after the match", after_lines(executable)
         yield "warnings", iter(self.warnings)
+
+    def sort_lines(self) -> Iterator[str]:
+        """Who sorts the rows, if that is known."""
+        if self.sorts:
+            yield f"sorted by {self.sorts}"
 
     @property
     def dot(self) -> str:
@@ -176,13 +188,20 @@ def before_lines(executable: Executable) -> Iterator[str]:
     if not executable.crossing.columns and not executable.conditions:
         yield "nothing"
     if executable.relevant:
-        tests = " or ".join(
-            f"bit {executable.conditions.index(one)}" for one in executable.relevant
-        )
+        bits = {one: f"bit {index}" for index, one in enumerate(executable.conditions)}
+        bits |= {fails(one): f"not {bit}" for one, bit in bits.items() if one.looks_at_one_row}
+        tests = " or ".join(bits[one] for one in executable.relevant)
         yield f"only of rows with {tests}: without all others the matches are the same"
     if executable.neighbours:
         yield "only of rows that may be in a match by their own bits and their neighbours':"
         yield from (f"  {neighbour_line(one)}" for one in executable.neighbours)
+
+
+def nearby_lines(executable: Executable) -> Iterator[str]:
+    """The row conditions that the worker computes."""
+    for bit, one in enumerate(executable.nearby, len(executable.conditions)):
+        also = "" if one.row_condition is None else f"bit {one.row_condition} AND "
+        yield f"bit {bit} = {also}{show_column(one.column)}"
 
 
 def neighbour_line(one: Neighbours) -> str:

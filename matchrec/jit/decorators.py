@@ -12,13 +12,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from numba import njit
-
 from matchrec.jit.kept import Kept
+from matchrec.jit.parts import Part
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
-_njit: Any = njit  # its types do not know all options
 _OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _PART = _OPTIONS | {"no_cpython_wrapper": True}
 
@@ -35,7 +33,7 @@ def allocating(function: _F) -> _F:
 
 def inner(function: _F) -> _F:
     """A function that kernels call: its code is there once, unless it is small."""
-    return _njit(**_PART)(function)  # type: ignore[no-any-return]
+    return Part(function, _PART)  # type: ignore[return-value]
 
 
 def spliced(function: _F) -> _F:
@@ -44,7 +42,7 @@ def spliced(function: _F) -> _F:
     For a part of a large function that is called in one place: it is optimised once, and records
     are not passed to it, array by array. An argument that is None is not known to be there.
     """
-    return _njit(**_PART, inline="always")(function)  # type: ignore[no-any-return]
+    return Part(function, _PART | {"inline": "always"})  # type: ignore[return-value]
 
 
 def inlined(function: _F) -> _F:
@@ -52,7 +50,7 @@ def inlined(function: _F) -> _F:
 
     It is optimised by itself, and again in each function that calls it: large ones are `inner`.
     """
-    return _njit(**_PART, forceinline=True)(function)  # type: ignore[no-any-return]
+    return Part(function, _PART | {"forceinline": True})  # type: ignore[return-value]
 
 
 def _kept(function: _F, options: dict[str, Any]) -> _F:

@@ -27,18 +27,15 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-import numba
 import numpy as np
 
 from matchrec.jit.alone import alone
 from matchrec.jit.announcing import say
 from matchrec.jit.files import Files
-
-_njit: Any = numba.njit  # its types do not know all options
-_config: Any = numba.config
+from matchrec.jit.parts import dispatcher_of, with_parts
 
 # The rooms from which machine code is made.
-SOURCES = ("jit", "nfa", "evaluate", "engine", "output")
+SOURCES = ("jit", "nfa", "evaluate", "engine", "output", "spark/sorting")
 
 ALL: list[Kept] = []
 
@@ -62,22 +59,22 @@ class Kept:
         try:
             compiled = self.kept_as(self.name(types), arguments)
         except OSError:  # there is no room to keep it
-            compiled = _njit(**self.options)(self.function)
+            compiled = dispatcher_of(self.function, self.options)
         self.compiled[types] = compiled
         return compiled(*arguments)
 
     def name(self, types: tuple[Any, ...]) -> str:
         """What the files are called that hold the code for some types."""
-        told_apart = repr((self.function.__module__, types, _config.BOUNDSCHECK))
+        import numba
+
+        config: Any = numba.config
+        told_apart = repr((self.function.__module__, types, config.BOUNDSCHECK))
         digest = hashlib.sha256(told_apart.encode()).hexdigest()[:16]
         return f"{self.function.__qualname__}-{digest}-{self.sources}"
 
     def kept_as(self, name: str, arguments: tuple[Any, ...]) -> Any:
         """The function, compiled for arguments or found among the files of a name."""
-        one = self.function
-        named = FunctionType(one.__code__, one.__globals__, one.__name__, None, one.__closure__)
-        named.__module__, named.__qualname__ = one.__module__, name
-        compiled = _njit(**self.options)(named)
+        compiled = dispatcher_of(with_parts(self.function, name), self.options)
         place = enable_caching(compiled)
         with alone(place, name):
             if not self.is_found(place, name):
@@ -99,7 +96,7 @@ class Kept:
 
     def place(self) -> Path | None:
         """The folder in which numba keeps what it compiles."""
-        return enable_caching(_njit(self.function))
+        return enable_caching(dispatcher_of(self.function, self.options))
 
 
 def type_of(argument: Any) -> tuple[Any, ...]:
@@ -117,6 +114,8 @@ def type_of(argument: Any) -> tuple[Any, ...]:
 
 def compile_for(compiled: Any, arguments: tuple[Any, ...]) -> None:
     """Compile a function for arguments, or find it; vouches for what is kept."""
+    import numba
+
     compiled.compile(tuple(map(numba.typeof, arguments)))
     place = compiled.stats.cache_path
     if place is not None and sum(compiled.stats.cache_misses.values()):

@@ -13,14 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matchrec.nfa.closure import (
-    GUARD_END,
-    GUARDS,
-    Choice,
-    Folding,
-    choices_of,
-    is_repeated,
-)
+from matchrec.nfa.closure import GUARD_END, GUARDS, Choice, Folding, choices_of, is_repeated
 from matchrec.nfa.program import Action, Edge, Program, StateId
 
 Place = tuple[StateId, int]  # where a run waits, or the final state with the guard to accept under

@@ -15,14 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.engine.matches import Chains, Matches
-from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, Partitions
+from matchrec.engine.matches import Chains
+from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.jit.decorators import allocating
-from matchrec.output.measures import members_mask, step
+from matchrec.output.measures import MatchReader
 from matchrec.output.reads import Read
-from matchrec.output.rows import OutputRows
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.plan.expression import End, Frame, Navigation, Semantics
+from matchrec.plan.expression import End, Navigation, Semantics
 
 Following = npt.NDArray[np.int32]
 
@@ -105,18 +104,11 @@ def extremes_from(
 
 
 @dataclass(frozen=True, slots=True)
-class ChainReader:
+class ChainReader(MatchReader):
     """Answers what references read at the ends of matches that share their rows.
 
     There is one output row for each match; running and final semantics are the same.
     """
-
-    matches: Matches
-    rows: OutputRows
-    partitions: Partitions
-    members: dict[str, frozenset[int]]
-    variables: int
-    frame: Frame | None = None
 
     @property
     def chains(self) -> Chains:
@@ -130,12 +122,6 @@ class ChainReader:
         assert self.matches.rows is not None
         return self.matches.rows
 
-    def mask(self, variable: str | None) -> BoolArray:
-        """bool[k], which mapped rows belong to a variable; None is the universal one."""
-        if variable is None:
-            return np.ones(len(self.mapped_rows), np.bool_)
-        return members_mask(self.matches, self.members[variable], self.variables)
-
     def mapped(self, navigation: Navigation) -> IntArray:
         """int64[m], index of the mapped row that the logical step finds, or -1."""
         mask, is_first = self.mask(navigation.variable), navigation.end is End.FIRST
@@ -144,7 +130,7 @@ class ChainReader:
     def positions(self, navigation: Navigation) -> IntArray:
         """int64[m], row position that a navigation reads, or -1."""
         logical = at_first(self.mapped_rows, self.mapped(navigation))
-        return step(logical, navigation, self)
+        return self.step(logical, navigation)
 
     def classifiers(self, navigation: Navigation) -> IntArray:
         """int64[m], variable id of the row that a navigation finds, -1 where there is none."""

@@ -7,9 +7,7 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running and final se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -39,13 +37,6 @@ def look(matches: Matches, rows: OutputRows, semantics: Semantics) -> Look:
     if semantics is Semantics.RUNNING:
         return Look(base, np.where(seen, rows.current + 1, base))
     return Look(base, np.where(seen, matches.offsets[1:][match] if matches.count else 0, base))
-
-
-def members_mask(matches: Matches, members: Iterable[int], variables: int) -> BoolArray:
-    """bool[k], true for the mapped rows that belong to one of the variables `members`."""
-    belongs = np.zeros(variables, np.bool_)
-    belongs[list(members)] = True
-    return np.asarray(belongs[matches.classifiers], np.bool_)
 
 
 def mapped_index(mask: BoolArray, seen: Look, navigation: Navigation) -> IntArray:
@@ -87,39 +78,12 @@ def move_rows(positions: IntArray, distance: int, first: IntArray, end: IntArray
     return np.where((positions >= 0) & (target >= first) & (target < end), target, -1)
 
 
-def step(positions: IntArray, navigation: Navigation, reader: Steps) -> IntArray:
-    """Row positions after the physical step of a navigation from those of its logical one."""
-    matches, partitions = reader.matches, reader.partitions
-    if navigation.physical_offset == 0 or not matches.count:
-        return positions
-    match = np.maximum(reader.rows.match, 0)
-    partition = matches.partition[match]
-    first, end = partitions.starts[partition], partitions.starts[partition + 1]
-    if reader.frame is not None:
-        first = matches.start[match]
-        end = end if reader.frame.end is None else np.minimum(end, first + reader.frame.end + 1)
-    return move_rows(positions, navigation.physical_offset, first, end)
-
-
-class Steps(Protocol):
-    """What a physical step depends on.
+@dataclass(frozen=True, slots=True)
+class MatchReader:
+    """Matches and the output rows that look at them. members: by variable, ids of primary ones.
 
     frame: of a row pattern window, from the match's first row on: all rows that are seen.
     """
-
-    @property
-    def matches(self) -> Matches: ...
-    @property
-    def rows(self) -> OutputRows: ...
-    @property
-    def partitions(self) -> Partitions: ...
-    @property
-    def frame(self) -> Frame | None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Answers what the references of one query's measures read on some output rows."""
 
     matches: Matches
     rows: OutputRows
@@ -132,7 +96,27 @@ class Reader:
         """bool[k], which mapped rows belong to a variable; None is the universal one."""
         if variable is None:
             return np.ones(len(self.matches.classifiers), np.bool_)
-        return members_mask(self.matches, self.members[variable], self.variables)
+        belongs = np.zeros(self.variables, np.bool_)
+        belongs[list(self.members[variable])] = True
+        return np.asarray(belongs[self.matches.classifiers], np.bool_)
+
+    def step(self, positions: IntArray, navigation: Navigation) -> IntArray:
+        """Row positions after the physical step of a navigation from those of its logical one."""
+        matches, partitions = self.matches, self.partitions
+        if navigation.physical_offset == 0 or not matches.count:
+            return positions
+        match = np.maximum(self.rows.match, 0)
+        partition = matches.partition[match]
+        first, end = partitions.starts[partition], partitions.starts[partition + 1]
+        if self.frame is not None:
+            first = matches.start[match]
+            end = end if self.frame.end is None else np.minimum(end, first + self.frame.end + 1)
+        return move_rows(positions, navigation.physical_offset, first, end)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader(MatchReader):
+    """Answers what the references of one query's measures read on some output rows."""
 
     def mapped(self, navigation: Navigation) -> IntArray:
         """int64[r], index among the mapped rows that the logical step finds, or -1."""
@@ -142,7 +126,7 @@ class Reader:
     def positions(self, navigation: Navigation) -> IntArray:
         """int64[r], row position that a navigation reads, or -1."""
         logical = row_of_mapped(self.matches, self.rows, self.mapped(navigation))
-        return step(logical, navigation, self)
+        return self.step(logical, navigation)
 
     def classifiers(self, navigation: Navigation) -> IntArray:
         """int64[r], variable id of the row that a navigation finds, -1 when it is not mapped.

@@ -11,11 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.conditions import (
-    duplicate_output_column,
-    no_output_columns,
-    two_classifiers,
-)
+from matchrec.errors.conditions import duplicate_output_column, no_output_columns, two_classifiers
 from matchrec.errors.rules import duplicate_measure
 from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure, RowsPerMatch

@@ -59,6 +59,11 @@ class Navigation:
     physical_offset: int = 0
     semantics: Semantics = Semantics.RUNNING
 
+    @property
+    def is_last(self) -> bool:
+        """Whether the logical step finds the last of the rows."""
+        return self.end is End.LAST and self.logical_offset == 0
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnReference:
@@ -205,6 +210,11 @@ def argument_of(reference: Reference) -> str:
 def references(scalar: Scalar) -> tuple[Reference, ...]:
     """The references of an expression in the order in which they are written, repeats included."""
     return tuple(piece for piece in scalar.pieces if not isinstance(piece, str))
+
+
+def inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
+    """The references in what an aggregate evaluates on each row."""
+    return tuple(one for term in terms(aggregate) for one in references(term))
 
 
 def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:

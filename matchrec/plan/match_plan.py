@@ -24,7 +24,7 @@ from matchrec.plan.clauses import (
     goes_beyond_preferred,
 )
 from matchrec.plan.expression import MATCHED_ROWS, Aggregate, references
-from matchrec.plan.pattern import RowPattern, negations, variable_names
+from matchrec.plan.pattern import RowPattern, negated_names, variable_names
 from matchrec.plan.stages import Staging
 
 
@@ -87,19 +87,19 @@ class MatchPlan:
         absences, whose conditions are about rows that must not be there, `closing`, whose condition
         must hold of a whole match, and the tests of stages.
         """
-        mapped = variable_names(self.pattern)
-        negated = (name for one in negations(self.pattern) for name in one.names)
-        absent = (*negated, *(one.variable for one in self.absences))
         closing = () if self.closing is None else (self.closing,)
         tests = () if self.staging is None else self.staging.tests
-        return (*dict.fromkeys((*mapped, *absent)), *closing, *tests)
+        return (*dict.fromkeys((*variable_names(self.pattern), *self._absent)), *closing, *tests)
 
     @cached_property
     def forbidden(self) -> frozenset[str]:
         """The variables under NOT and of absences to which no row is mapped."""
-        negated = (name for one in negations(self.pattern) for name in one.names)
-        absent = (one.variable for one in self.absences)
-        return frozenset((*negated, *absent)) - frozenset(variable_names(self.pattern))
+        return frozenset(self._absent) - frozenset(variable_names(self.pattern))
+
+    @property
+    def _absent(self) -> tuple[str, ...]:
+        """The variables under NOT, then those of absences."""
+        return (*negated_names(self.pattern), *(one.variable for one in self.absences))
 
     def members(self, name: str | None) -> frozenset[int]:
         """Ids of the primary variables that `name` stands for; None is the universal variable."""

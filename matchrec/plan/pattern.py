@@ -128,21 +128,27 @@ RowPattern = (
 )
 
 
+SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+"""The quantifiers without braces, with their bounds."""
+
+_SIGN_OF = {bounds: sign for sign, bounds in SIGNS.items()}
+
+
 def concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
     """The parts in a row; one part is itself, nested concatenations flatten, empty parts vanish.
 
     >>> print(show(concatenation([Variable("A"), concatenation([Variable("B"), Empty()])])))
     A B
     """
-    flat = tuple(
-        inner
-        for part in parts
-        for inner in (part.parts if isinstance(part, Concatenation) else (part,))
-        if not isinstance(inner, Empty)
-    )
+    flat = tuple(one for part in parts for one in top(part) if not isinstance(one, Empty))
     if not flat:
         return Empty(span)
     return flat[0] if len(flat) == 1 else Concatenation(flat, span)
+
+
+def top(pattern: RowPattern) -> tuple[RowPattern, ...]:
+    """The parts of a row pattern that follow each other."""
+    return pattern.parts if isinstance(pattern, Concatenation) else (pattern,)
 
 
 def alternation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
@@ -200,6 +206,11 @@ def variable_names(pattern: RowPattern) -> tuple[str, ...]:
 def negations(pattern: RowPattern) -> tuple[Negation, ...]:
     """Every NOT, left to right."""
     return tuple(node for node in walk(pattern) if isinstance(node, Negation))
+
+
+def negated_names(pattern: RowPattern) -> tuple[str, ...]:
+    """The variables under NOT."""
+    return tuple(name for one in negations(pattern) for name in one.names)
 
 
 def may_be_empty(pattern: RowPattern) -> bool:
@@ -269,21 +280,10 @@ def show_parameters(pattern: Quantified) -> str:
 
 def show_quantifier(least: int, most: int | None) -> str:
     """The quantifier without its reluctance mark."""
-    match least, most:
-        case 0, None:
-            return "*"
-        case 1, None:
-            return "+"
-        case 0, 1:
-            return "?"
-        case _, None:
-            return f"{{{least},}}"
-        case _, _ if least == most:
-            return f"{{{least}}}"
-        case 0, _:
-            return f"{{,{most}}}"
-        case _:
-            return f"{{{least},{most}}}"
+    if (least, most) in _SIGN_OF:
+        return _SIGN_OF[least, most]
+    between = f"{least or ''},{'' if most is None else most}"
+    return f"{{{least if least == most else between}}}"
 
 
 def show_name(name: str) -> str:

@@ -13,13 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from matchrec.plan.clauses import Definition, Measure, RowExpression, SortItem
-from matchrec.plan.expression import (
-    Aggregate,
-    ColumnReference,
-    Operation,
-    Piece,
-    Scalar,
-)
+from matchrec.plan.expression import Aggregate, ColumnReference, Operation, Piece, Scalar
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import quoted, unquoted
 

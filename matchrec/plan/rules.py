@@ -17,8 +17,8 @@ from matchrec.plan.expression import (
     MatchNumber,
     Reference,
     Scalar,
+    inner_references,
     references,
-    terms,
     variable_of,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -179,8 +179,7 @@ def all_references(scalar: Scalar) -> Iterator[Reference]:
     for reference in references(scalar):
         yield reference
         if isinstance(reference, Aggregate):
-            for term in terms(reference):
-                yield from references(term)
+            yield from inner_references(reference)
 
 
 def matches_are_values_of_one_row(plan: MatchPlan) -> None:

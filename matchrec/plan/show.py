@@ -9,7 +9,6 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
-    End,
     Ending,
     Frame,
     MatchNumber,
@@ -88,7 +87,7 @@ def show_bound(offset: int | None, side: str) -> str:
 def show_navigation(navigation: Navigation, argument: str) -> str:
     """A navigation, with the variable before the argument; the last row needs no LAST."""
     inner = f"{qualifier(navigation.variable)}{argument}"
-    if navigation.end is End.LAST and not navigation.logical_offset:
+    if navigation.is_last:
         return moved(navigation, inner)
     offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
     return moved(navigation, f"{navigation.end.value}({inner}{offset})")

@@ -131,22 +131,22 @@ class Staging:
     timeouts: Timeouts | None = None
 
 
-def parts(steps: Steps) -> Iterator[Part]:
-    """All parts, a group before those inside of it."""
+def all_steps(steps: Steps) -> Iterator[Part | Not]:
+    """All steps, a group before those inside of it."""
     for step in steps.steps:
-        if isinstance(step, Part):
-            yield step
-            if isinstance(step.content, Steps):
-                yield from parts(step.content)
+        yield step
+        if isinstance(step, Part) and isinstance(step.content, Steps):
+            yield from all_steps(step.content)
+
+
+def parts(steps: Steps) -> Iterator[Part]:
+    """All parts, those inside of groups too."""
+    return (step for step in all_steps(steps) if isinstance(step, Part))
 
 
 def nots(steps: Steps) -> Iterator[Not]:
     """All NOTs, those inside of groups too."""
-    for step in steps.steps:
-        if isinstance(step, Not):
-            yield step
-        elif isinstance(step.content, Steps):
-            yield from nots(step.content)
+    return (step for step in all_steps(steps) if isinstance(step, Not))
 
 
 def words(steps: Steps) -> RowPattern:

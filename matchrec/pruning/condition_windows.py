@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from matchrec.conditions.split import ConditionSplitter, conjuncts
+from matchrec.conditions.forms import conjuncts
+from matchrec.conditions.split import ConditionSplitter
 from matchrec.conditions.types import TIMES, Family
 from matchrec.conditions.within import OrderType
 from matchrec.nfa.facts import FollowSets
@@ -24,13 +25,12 @@ from matchrec.plan.clauses import (
     RowExpression,
     Within,
 )
+from matchrec.plan.combined import joined
 from matchrec.plan.expression import (
     ColumnReference,
     End,
     Navigation,
-    Operation,
     Reference,
-    Scalar,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
@@ -170,7 +170,10 @@ class Recognised:
         left = tuple(part for part, one in said if one is None or not self.implies(one))
         if len(left) == len(parts):
             return definition
-        return replace(definition, condition=all_of(left, definition.condition)) if left else None
+        if not left:
+            return None
+        whole = definition.condition
+        return replace(definition, condition=joined("AND", left, whole.span))
 
     def is_implied_in(self, variable: str) -> bool:
         """Whether the window implies a bound of a variable."""
@@ -182,11 +185,3 @@ class Recognised:
             return part.zero is None or part.zero.is_time is (self.order.type.family in TIMES)
         limit, window = limit_of(part, self.order), self.window[0]
         return limit is not None and limit.form is window.form and limit.reach >= window.reach
-
-
-def all_of(parts: tuple[Scalar, ...], whole: Scalar) -> Scalar:
-    """True where every part is. whole: of which they are conjuncts."""
-    if len(parts) == 1:
-        return parts[0]
-    pieces = [piece for part in parts for piece in (" AND ", *part.pieces)]
-    return Operation("AND", parts, tuple(pieces[1:]), whole.span)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from matchrec.conditions.split import is_bare
+from matchrec.conditions.forms import is_bare
 from matchrec.plan.clauses import Form
 from matchrec.plan.expression import Operation, Reference, Scalar, references, render
 from matchrec.plan.text.amounts import Amount, amount

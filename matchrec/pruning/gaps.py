@@ -12,14 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from matchrec.conditions.distances import count_is, joined, less_after
+from matchrec.conditions.distances import count_is, less_after
 from matchrec.nfa.facts import FollowSets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import Definition, Gap
-from matchrec.plan.expression import (
-    Navigation,
-    Scalar,
-)
+from matchrec.plan.combined import joined
+from matchrec.plan.expression import Navigation, Scalar
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
 
@@ -32,8 +30,11 @@ def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
     definitions = {one.variable: one for one in plan.definitions}
     for variable, condition in conditions:
         known = definitions.get(variable)
-        both = condition if known is None else joined("AND", known.condition, condition)
-        definitions[variable] = Definition(variable, both, known.span if known else None)
+        if known is None:
+            definitions[variable] = Definition(variable, condition)
+        else:
+            both = joined("AND", (known.condition, condition), known.condition.span)
+            definitions[variable] = replace(known, condition=both)
     in_order = (definitions[name] for name in plan.variables if name in definitions)
     left = () if plan.row_gap is None or plan.selects else (plan.row_gap,)
     return replace(plan, definitions=tuple(in_order), gaps=left)
@@ -64,10 +65,10 @@ def after_variable(plan: MatchPlan, gap: Gap, to: VariableId, follow: FollowSets
     names = frozenset(plan.variables[one] for one in members)
     if is_next or always_precedes(plan.pattern, names, plan.variables[to]):
         return near
-    return joined("OR", count_is(gap.after, 0, gap.interval), near)
+    return joined("OR", (count_is(gap.after, 0, gap.interval), near))
 
 
 def after_row_before(plan: MatchPlan, gap: Gap, *, is_first: bool) -> Scalar:
     """Less than the interval after the row mapped before it. is_first: whether one may be."""
     near = less_after(plan, gap.interval, Navigation(logical_offset=1))
-    return joined("OR", count_is(None, 1, gap.interval), near) if is_first else near
+    return joined("OR", (count_is(None, 1, gap.interval), near)) if is_first else near

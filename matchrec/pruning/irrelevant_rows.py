@@ -6,11 +6,14 @@ every such row is taken by the one loop over a filler that follows the run's las
 without it the run is where it was. So matches are the same without these rows, as long as nothing
 reads or counts them: conditions and measures may look at other variables, and at the first and the
 last row of the match, neither of which is a filler's.
+
+A loop over a variable whose condition looks at one row is a filler as well, as X is with
+`X AS e <> 'b'`: then the rows stay behind that satisfy the conditions of all fillers and no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import RowColumn, row_column
@@ -25,8 +28,8 @@ from matchrec.plan.expression import (
     MatchNumber,
     Reference,
     RowNumber,
+    inner_references,
     references,
-    terms,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Staging
@@ -42,21 +45,43 @@ def find_relevance_tests(
 
     conditions: of all variables that have one.
     """
+    if any(one.nearby is not None for one in conditions):
+        return ()
     if plan.staging is not None:
         return find_tests_of_stages(plan, plan.staging, pattern, conditions)
-    fillers = find_fillers(plan, conditions)
-    if counts_rows(plan) or not all(sees_none(plan, fillers)):
+    if counts_rows(plan):
         return ()
+    free = find_fillers(plan, conditions)
+    choices = (free | find_loops(plan, pattern, conditions), free)
+    found = (tests_beside(one, plan, pattern, conditions) for one in choices)
+    return next(filter(None, found), ())
+
+
+def tests_beside(
+    fillers: frozenset[VariableId],
+    plan: MatchPlan,
+    pattern: CompiledPattern,
+    conditions: tuple[SplitCondition, ...],
+) -> tuple[RowColumn, ...]:
+    """The tests with these fillers: another condition holds, or one of theirs does not."""
     tests = {one.variable: one.before for one in conditions}
+    looped = {plan.variables[one] for one in fillers} & tests.keys()
+    if not all(sees_none(plan, fillers, looped)):
+        return ()
     found: dict[RowColumn, None] = {}
     for number, variable in enumerate(plan.variables):
-        if number in fillers or variable == plan.closing:
-            continue
         test = tests.get(variable)
+        if variable == plan.closing or (number in fillers and test is None):
+            continue
         if test is None or not test.looks_at_one_row:
             return ()
-        found[test] = None
+        found[fails(test) if number in fillers else test] = None
     return tuple(found) if finds_the_same_without(plan, pattern, fillers) else ()
+
+
+def fails(test: RowColumn) -> RowColumn:
+    """The test whether a condition on one row is false or NULL."""
+    return row_column(f"({test.text}) IS NOT TRUE")
 
 
 def find_tests_of_stages(
@@ -102,6 +127,41 @@ def find_fillers(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> fro
         return NO_FILLERS
     conditional = {one.variable for one in conditions}
     return frozenset(i for i, name in enumerate(plan.variables) if name not in conditional)
+
+
+def find_loops(
+    plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
+) -> frozenset[VariableId]:
+    """The variables that look at one row and only ever leave a run where it was."""
+    if plan.selection is not EventSelection.STRICT_CONTIGUITY:
+        return NO_FILLERS
+    folded = pattern.folding.choices
+    if any(choice.test is not None for choices in folded for choice in choices):
+        return NO_FILLERS  # they ask more than the condition of their variable
+    loops = find_staying(folded)
+    return frozenset(plan.ids[one.variable] for one in conditions if looks_at_one_row(one)) & loops
+
+
+def find_staying(folded: Folded) -> frozenset[VariableId]:
+    """The variables whose rows only ever leave a run where it was, and never begin one."""
+    rows = [
+        (state, choice.variable, choice.target)
+        for state, choices in enumerate(folded)
+        for choice in choices
+        if choice.variable is not None and choice.target is not None
+    ]
+    moving = {
+        variable
+        for state, variable, target in rows
+        if state == 0 or ways(folded[target]) != ways(folded[state])
+    }
+    return frozenset(variable for _, variable, _ in rows) - moving
+
+
+def looks_at_one_row(condition: SplitCondition) -> bool:
+    """Whether a condition is all Spark's, and about one row."""
+    before = condition.before
+    return condition.during is None and before is not None and before.looks_at_one_row
 
 
 def counts_rows(plan: MatchPlan) -> bool:
@@ -157,10 +217,15 @@ def ways(choices: tuple[Choice, ...]) -> list[tuple[VariableId | None, int | Non
     return [(choice.variable, choice.target) for choice in choices]
 
 
-def sees_none(plan: MatchPlan, fillers: frozenset[VariableId]) -> Iterator[bool]:
-    """For each condition and measure, whether it reads and counts no row of a filler."""
-    scalars = [one.condition for one in plan.definitions] + [one.value for one in plan.measures]
-    for scalar in scalars:
+def sees_none(
+    plan: MatchPlan, fillers: frozenset[VariableId], looped: Container[str]
+) -> Iterator[bool]:
+    """For each condition and measure, whether it reads and counts no row of a filler.
+
+    looped: the fillers that have a condition; it reads the row itself.
+    """
+    asked = (one for one in plan.definitions if one.variable not in looped)
+    for scalar in (*(one.condition for one in asked), *(one.value for one in plan.measures)):
         yield all(sees_no_row(plan, one, fillers) for one in references(scalar))
 
 
@@ -170,8 +235,8 @@ def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[Variab
     if isinstance(reference, Aggregate):
         if reference.frame is not None:
             return False
-        inner = (one for term in terms(reference) for one in references(term))
         others = not plan.members(reference.variable) & fillers
+        inner = inner_references(reference)
         return others and all(sees_no_row(plan, one, fillers) for one in inner)
     navigation = reference.navigation
     if navigation.physical_offset:

@@ -22,16 +22,9 @@ from matchrec.plan.use import Use
 from matchrec.spark import wire
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
-from matchrec.spark.execute import (
-    Options,
-    in_terms_of_the_query,
-    input_columns,
-    is_streaming,
-    key_tests,
-    link_prepared,
-    preparation_of,
-    type_of_order,
-)
+from matchrec.spark.execute import in_terms_of_the_query, input_columns, is_streaming, link_prepared
+from matchrec.spark.options import Options
+from matchrec.spark.prepare import key_tests, preparation_of, type_of_order
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import arrow_schema, map_in_arrow, runner_in_worker
@@ -49,7 +42,7 @@ def count_starting_rows(
     Arguments as of `execute`. Raises MatchRecognizeError for whatever is wrong with the query.
     """
     check_coverable(plan)
-    rows = relation.rows()
+    rows = relation.rows
     columns = input_columns(relation.runner, rows.columns, alias)
     if is_streaming(rows):
         raise coverage_of_stream()

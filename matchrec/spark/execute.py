@@ -5,7 +5,7 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
-from matchrec.compile.path import draft, link
-from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.functions.times.zones import has_one_offset
-from matchrec.conditions.split import Scope
-from matchrec.conditions.within import OrderType, check_order
-from matchrec.engine.interface import OPTIMISED, Optimisations
-from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.compile.path import link
+from matchrec.conditions.typing.typer import IN_UTC
+from matchrec.conditions.within import check_order
+from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan
 from matchrec.output.reads import ReadIsMatched
@@ -33,60 +30,76 @@ from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.before.slices import Slicing
-from matchrec.spark.counters import Counters, with_counters
+from matchrec.spark.before.unsorted import Unsorted
+from matchrec.spark.counters import with_counters
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within
+from matchrec.spark.options import Options
+from matchrec.spark.prepare import Execution, prepare_sorted, prepare_stream, prepare_unsorted
 from matchrec.spark.relation import Relation
-from matchrec.spark.session import REFUSALS, Runner, quiet_analysis
+from matchrec.spark.session import REFUSALS, Runner, quiet_analysis, settings_of
+from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.streaming.execute import (
     check_executable,
     check_options,
     check_plan,
     matched_events,
-    scope_of,
 )
 from matchrec.spark.streaming.prepare import Events, send_events
-from matchrec.spark.transport import map_partitions
+from matchrec.spark.transport import arrow_schema, map_partitions
 from matchrec.spark.types import value_type
 from matchrec.spark.wire import SelectItem
+from matchrec.spark.worker.count import Tally
+from matchrec.spark.worker.match import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
-class Options:
-    """How a query is run, apart from what it says.
-
-    engine: "auto" or an engine's name. transport: "auto", "arrow" or "pandas". optimisations:
-    those of event selection. counters: what counts, if anything. max_steps: see `Task`. slices:
-    into how many each partition is cut at most.
-    """
-
-    engine: str = "auto"
-    transport: str = "auto"
-    optimisations: Optimisations = OPTIMISED
-    counters: Counters | None = None
-    max_steps: int | None = None
-    slices: int = 1
-
-
-@dataclass(frozen=True)
 class Executed:
-    """The DataFrame of a clause, and what explains it.
-
-    keys: tests of whole partitions. written: the plan as it was written. is_stream: whether its
-    rows come little by little. shuffled: the query of all rows, and that of what is shuffled of
-    them; None of slices, streams.
-    """
+    """The DataFrame of a clause, and what it was made from, which explains it."""
 
     dataframe: DataFrame
     executable: Executable
-    plan: MatchPlan
-    keys: tuple[str, ...]
-    written: MatchPlan
-    is_stream: bool
-    shuffled: tuple[Template, Template] | None = None
+    drafted: Draft
+    preparation: Preparation
+
+    @property
+    def plan(self) -> MatchPlan:
+        """The plan as it runs."""
+        return self.drafted.plan
+
+    @property
+    def written(self) -> MatchPlan:
+        """The plan as it was written."""
+        return self.drafted.written
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Tests of whole partitions."""
+        return self.preparation.keys
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether its rows come little by little."""
+        return isinstance(self.preparation, Events)
+
+    @property
+    def sorts(self) -> str:
+        """Who sorts the rows of each partition, and why; empty of a stream."""
+        if self.is_stream:
+            return ""
+        if isinstance(self.preparation, Unsorted):
+            return "the workers: Spark only brings the rows of a partition together"
+        return f"Spark: {self.preparation.reason}"
+
+    @property
+    def shuffled(self) -> tuple[Template, Template] | None:
+        """The query of all rows, and that of what is shuffled of them; None of slices, streams."""
+        if self.is_stream or self.preparation.slicing is not None:
+            return None
+        return self.preparation.shuffled(self.executable.crossing.columns, self.drafted)
 
 
 def execute(
@@ -103,37 +116,38 @@ def execute(
     Raises MatchRecognizeError for whatever is wrong with the query.
     """
     check_steps(plan, options.max_steps)
-    rows = relation.rows()
+    rows = relation.rows
     columns = input_columns(relation.runner, rows.columns, alias)
     is_stream = is_streaming(rows)
     if is_stream:
         check_plan(plan)
-        check_options(options.transport, options.slices, counted=options.counters is not None)
+        check_options(options)
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
-        scope = scope_of(plan) if is_stream else Scope.NEIGHBOURS
-        order, chosen = type_of_order(relation), options.optimisations
-        drafted = draft(plan, columns, relation.name_of, chosen, scope, order)
-        preparation: Preparation = Events(relation, drafted.plan)
-        if not is_stream:
-            tests = key_tests(drafted.plan, columns, use)
-            preparation = preparation_of(relation, drafted.plan, tests)
-        found = executed(preparation, drafted, options)
-        used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
-        if used == drafted.outputs:
-            return found
-        narrowed = drafted.narrow(used)
-        return executed(replace(preparation, plan=narrowed.plan), narrowed, options)
+        execution = Execution(plan, relation, columns, options, use)
+        if is_stream:
+            return run(execution, *prepare_stream(execution))
+        try:
+            return run(execution, *prepare_unsorted(execution))
+        except (MatchRecognizeError, *REFUSALS) as error:
+            if options.sort == "worker":
+                raise
+            reason = "it does not take them unsorted"
+            if isinstance(error, MatchRecognizeError):
+                reason = error.message
+        return run(execution, *prepare_sorted(execution, reason))
 
 
-def type_of_order(relation: Relation) -> Callable[[str], OrderType]:
-    """What tells the type of an order column."""
-
-    def find(text: str) -> OrderType:
-        zone = relation.runner.setting("spark.sql.session.timeZone")
-        return OrderType(value_type(relation.type_of(text)), has_one_offset(zone))
-
-    return find
+def run(execution: Execution, preparation: Preparation, drafted: Draft) -> Executed:
+    """The result of a draft, without what is not used of it."""
+    found = executed(preparation, drafted, execution.options)
+    reads = execution.use.reads
+    used = tuple(one for one in drafted.outputs if reads(one.name)) or drafted.outputs[:1]
+    if used == drafted.outputs:
+        return found
+    narrowed = drafted.narrow(used)
+    preparation = replace(preparation, plan=narrowed.plan)
+    return executed(preparation, narrowed, execution.options)
 
 
 @contextmanager
@@ -151,77 +165,50 @@ def in_terms_of_the_query(
         raise mismatch_of_within(error, plan, relation) or error from None
 
 
-def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ...]:
-    """Tests of partition columns that every row of the result passes, as SQL over one row."""
-    return tuple(
-        f"{key.text} {one.test}"
-        for one in use.keys
-        for key in plan.partition_by
-        if (column := columns.name(key.text)) is not None
-        and columns.same(key.name or column, one.column)
-    )
-
-
 def check_steps(plan: MatchPlan, most: int | None) -> None:
     """Raises MatchRecognizeError where steps are not counted."""
     if most is not None and plan.selects:
         raise steps_of_event_selection()
 
 
-def preparation_of(relation: Relation, plan: MatchPlan, keys: tuple[str, ...]) -> Preparation:
-    """What computes columns and bits of a plan over whole partitions. keys: tests of these."""
-    first = plan.order_by[:1]
-    order = relation.type_of(first[0].expression.text) if first else None
-    return Preparation(relation, plan, keys, order)
-
-
-def settings_of(runner: Runner) -> Settings:
-    """The settings of a session that conditions on the run depend on."""
-    names = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
-    quotes = "'" if all(runner.setting(name) == "true" for name in names) else "'\""
-    return Settings(
-        runner.setting("spark.sql.session.timeZone"),
-        runner.setting("spark.sql.legacy.statisticalAggregate") == "true",
-        runner.setting("spark.sql.timestampType"),
-        runner.setting("spark.sql.parser.escapedStringLiterals") == "true",
-        quotes,
-    )
-
-
 def executed(preparation: Preparation, drafted: Draft, options: Options) -> Executed:
     """The result of a draft. Raises one of Spark's `REFUSALS`."""
     relation, columns = preparation.relation, drafted.columns()
-    is_stream = isinstance(preparation, Events)
-    if is_stream:
+    if isinstance(preparation, Events):
         drafted = replace(drafted, relevant=(), neighbours=())  # any row moves the watermark
     prepared = preparation.dataframe(columns, drafted)
     executable = link_prepared(prepared, relation.runner, drafted, options)
+    sorting = None
+    if isinstance(preparation, Unsorted):
+        executable = executable.with_keys_in_all_rows()
+        sorting = preparation.sorted_by(executable.crossing.columns, drafted)
     slicing = slicing_of(drafted.plan, executable, options)
     if slicing is not None:
         preparation = replace(preparation, slicing=slicing)
         executable = cut_into_slices(executable, slicing.overlap)
     if slicing is not None or executable.crossing.columns != columns:
         prepared = preparation.dataframe(executable.crossing.columns, drafted)
-    matched = match_rows(preparation, prepared, executable, options)
+    matched = match_rows(preparation, prepared, executable, options, sorting)
     result = relation.runner.analyse(projected(relation, executable, matched))
-    shuffled = None
-    if slicing is None and isinstance(preparation, Preparation):
-        shuffled = preparation.shuffled(executable.crossing.columns, drafted)
-    written, keys = drafted.written, preparation.keys
-    return Executed(result, executable, drafted.plan, keys, written, is_stream, shuffled)
+    return Executed(result, executable, drafted, preparation)
 
 
 def link_prepared(
     prepared: DataFrame, runner: Runner, drafted: Draft, options: Options
 ) -> Executable:
-    """The executable of a draft whose columns Spark has prepared."""
+    """The executable of a draft whose columns Spark has prepared.
+
+    A session is asked for settings only where conditions depend on them that are not Spark's.
+    """
+    computed = (part for one in drafted.conditions for part in (one.during, one.nearby))
+    runs = any(part is not None for part in computed)
     types = (value_type(field.dataType) for field in prepared.schema.fields)
     return link(
         drafted,
         dict(zip(drafted.columns(), types, strict=False)),
         options.engine,
         ansi=runner.setting("spark.sql.ansi.enabled") == "true",
-        session=settings_of(runner),
+        session=settings_of(runner) if runs else IN_UTC,
     ).limit(options.max_steps)
 
 
@@ -238,8 +225,12 @@ def match_rows(
     prepared: DataFrame,
     executable: Executable,
     options: Options,
+    sorting: Sorting | None,
 ) -> DataFrame:
-    """The reads of all output rows; counters see what the workers count."""
+    """The reads of all output rows; counters see what the workers count.
+
+    sorting: how the workers sort, if they do.
+    """
     columns = executable.crossing.columns
     schema = schema_of_reads(executable, prepared.schema.fields[: len(columns)])
     sends = crossing_schema(schema)
@@ -248,12 +239,14 @@ def match_rows(
         events = send_events(prepared, columns, preparation.plan)
         return decode_columns(matched_events(events, executable, sends), schema)
     crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)
+    worker = Worker(executable, sorting=sorting)
     if options.counters is None:
-        matched = map_partitions(crossing, executable, sends, options.transport)
+        matched = map_partitions(crossing, worker, sends, options.transport)
     else:
-        so_far = options.counters.accumulators(prepared.sparkSession)
         counts = with_counters(sends)
-        counted = map_partitions(crossing, executable, counts, options.transport, so_far)
+        so_far = options.counters.accumulators(prepared.sparkSession)
+        counting = replace(worker, tally=Tally(arrow_schema(counts), so_far))
+        counted = map_partitions(crossing, counting, counts, options.transport)
         matched = options.counters.observe(counted, selects=executable.task.selects)
     return decode_columns(matched, schema)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import DataType
 
+from matchrec.plan.text.sql_text import quoted
 from matchrec.plan.text.template import Template, template
 from matchrec.spark.session import SUBQUERY, Runner
 
@@ -21,17 +23,17 @@ SelectFrom = Callable[[Template], Template]
 class Relation:
     """The input of a clause: how to select from it.
 
-    all_rows: the rows themselves, with a runner and a query that puts errors in the user's terms.
+    all_rows: makes the DataFrame of the rows themselves; asked once.
     """
 
     runner: Runner
     select_from: SelectFrom
-    all_rows: tuple[Runner, Template] | None = None
+    all_rows: Callable[[], DataFrame] | None = None
 
+    @cached_property
     def rows(self) -> DataFrame:
         """The DataFrame of the input."""
-        runner, query = self.all_rows or (self.runner, self.query(["*"]))
-        return runner.sql(query)
+        return self.select(["*"]) if self.all_rows is None else self.all_rows()
 
     def query(self, items: Iterable[str]) -> Template:
         """The query of a select list over the input."""
@@ -53,7 +55,11 @@ class Relation:
         return self.runner.sql(self.runner.in_scope(whole) if SUBQUERY.search(text) else whole)
 
     def type_of(self, text: str) -> DataType:
-        """The type of an expression over the input."""
+        """The type of an expression over the input; of a plain column the rows tell it."""
+        fields = self.rows.schema.fields
+        named = [one.dataType for one in fields if quoted(one.name).lower() == text.lower()]
+        if len(named) == 1:
+            return named[0]
         return self.select([text]).schema[0].dataType
 
     def name_of(self, text: str) -> str:

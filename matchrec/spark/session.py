@@ -23,6 +23,7 @@ from pyspark.errors import (
     NumberFormatException,
 )
 
+from matchrec.conditions.functions.function import Settings
 from matchrec.plan.text.template import Instead, Template, View, template
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
@@ -153,6 +154,19 @@ class Runner:
     def setting(self, name: str) -> str:
         """A setting of the session, lower case."""
         return str(self.spark.conf.get(name)).lower()
+
+
+def settings_of(runner: Runner) -> Settings:
+    """The settings of a session that conditions on the run depend on."""
+    names = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
+    quotes = "'" if all(runner.setting(name) == "true" for name in names) else "'\""
+    return Settings(
+        runner.setting("spark.sql.session.timeZone"),
+        runner.setting("spark.sql.legacy.statisticalAggregate") == "true",
+        runner.setting("spark.sql.timestampType"),
+        runner.setting("spark.sql.parser.escapedStringLiterals") == "true",
+        quotes,
+    )
 
 
 def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:

@@ -27,7 +27,6 @@ from matchrec.spark.before.bits import BITS_A_COLUMN, null_columns
 from matchrec.spark.crossing import microseconds
 from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.wire import SelectItem
-from matchrec.spark.worker.count import Tally
 from matchrec.spark.worker.match import Worker
 
 if TYPE_CHECKING:
@@ -65,20 +64,12 @@ ALTERED_IN_ARRAYS = (
 
 
 def map_partitions(
-    prepared: DataFrame,
-    executable: Executable,
-    schema: spark_types.StructType,
-    transport: str,
-    so_far: tuple[Any, ...] = (),
+    prepared: DataFrame, worker: Worker, schema: spark_types.StructType, transport: str
 ) -> DataFrame:
-    """The output rows of `prepared`, matched inside Spark's Python workers.
-
-    Where the schema ends with a column of counters, the workers count; so_far: see `Tally`.
-    """
+    """The output rows of `prepared`, matched inside Spark's Python workers."""
+    executable = worker.executable
     name = f"match_recognize[PATTERN ({executable.pattern})]"  # what Spark's own plan shows
-    counts = schema.names[-1:] == [wire.COUNTERS]
-    tally = Tally(arrow_schema(schema), so_far) if counts else None
-    run = runner_in_worker(Worker(executable, tally))
+    run = runner_in_worker(worker)
     if transport != "pandas":
         return map_in_arrow(prepared, run, schema, name)
     encoding = PandasEncoding(prepared, executable)

@@ -190,7 +190,7 @@ class Teller:
     def ends(self, attempt: Attempt) -> Iterator[str]:
         """How far an attempt came, and what it would have needed next."""
         if attempt.start in self.rows.irrelevant:
-            yield "it is left out before the search: it satisfies the conditions of no variable"
+            yield "it is left out before the search: no variable but of loops can take it"
         if attempt.is_cut:
             count = len(attempt.trials)
             yield f"the search was cut after {count:,} trials; what follows is of those"

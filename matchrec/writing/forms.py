@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from matchrec.plan.clauses import (
-    AfterMatchSkip,
-    EventSelection,
-    MatchOutput,
-    SkipTo,
-)
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import ColumnReference, End, Navigation, Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
@@ -18,6 +13,7 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
+    top,
     variable_names,
 )
 from matchrec.writing.names import with_each
@@ -45,11 +41,6 @@ def single_rows(pattern: RowPattern) -> frozenset[str]:
     names = [part.name for part in parts if isinstance(part, Variable)]
     elsewhere = [name for part in parts for name in variable_names(part)]
     return frozenset(name for name in names if elsewhere.count(name) == 1)
-
-
-def top(pattern: RowPattern) -> tuple[RowPattern, ...]:
-    """The parts of a row pattern that follow each other."""
-    return pattern.parts if isinstance(pattern, Concatenation) else (pattern,)
 
 
 def _named(

@@ -18,16 +18,7 @@ from matchrec.plan.expression import (
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import (
-    Alternation,
-    Concatenation,
-    Exclusion,
-    Negation,
-    Permutation,
-    Quantified,
-    RowPattern,
-    Variable,
-)
+from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
 
 
 def with_each(plan: MatchPlan, change: Callable[[Reference, str | None], Reference]) -> MatchPlan:
@@ -117,9 +108,5 @@ def with_variables(pattern: RowPattern, name: Callable[[str], str]) -> RowPatter
             return replace(pattern, name=name(pattern.name))
         case Negation(names):
             return replace(pattern, names=tuple(map(name, names)))
-        case Concatenation(parts) | Alternation(parts) | Permutation(parts):
-            return replace(pattern, parts=tuple(with_variables(part, name) for part in parts))
-        case Quantified(part=part) | Exclusion(part=part):
-            return replace(pattern, part=with_variables(part, name))
         case _:
-            return pattern
+            return replace_children(pattern, lambda part: with_variables(part, name))

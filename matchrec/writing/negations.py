@@ -9,14 +9,8 @@ from matchrec.errors import stages as errors
 from matchrec.frontends.pattern.tree import Contiguity, Stage, all_stages
 from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import (
-    Negation,
-    RowPattern,
-    concatenation,
-    variable_names,
-)
+from matchrec.plan.pattern import Negation, RowPattern, concatenation, top, variable_names
 from matchrec.plan.stages import Not, Steps, words
-from matchrec.writing.forms import top
 
 
 def pattern_with_absences(plan: MatchPlan) -> RowPattern:

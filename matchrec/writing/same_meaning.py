@@ -12,6 +12,7 @@ from dataclasses import replace
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.pattern.durations import duration
 from matchrec.plan.clauses import Absence, MatchOutput
+from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -19,6 +20,7 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     Term,
+    inner_references,
     references,
     terms,
     variable_of,
@@ -54,32 +56,23 @@ def differing(plan: MatchPlan, other: MatchPlan) -> str | None:
 
 def conditions(plan: MatchPlan) -> dict[str, frozenset[Shape]]:
     """The conditions of all variables that have one."""
-    found = {one.variable: frozenset(conjuncts(one.condition)) for one in plan.definitions}
+    found = {one.variable: frozenset(conjunct_shapes(one.condition)) for one in plan.definitions}
     return {name: parts for name, parts in found.items() if parts}
 
 
-def conjuncts(condition: Scalar) -> Iterator[Shape]:
+def conjunct_shapes(condition: Scalar) -> Iterator[Shape]:
     """What must hold, without what always does."""
-    for one in split(condition):
+    for one in conjuncts(condition):
         shape = shape_of(one)
         if shape != "TRUE":
             yield shape
-
-
-def split(condition: Scalar) -> Iterator[Scalar]:
-    """The parts of a condition that are joined by AND."""
-    if isinstance(condition, Operation) and condition.operator == "AND":
-        for operand in condition.operands:
-            yield from split(operand)
-    else:
-        yield condition
 
 
 def shape_of(scalar: Scalar) -> Shape:
     """What of an expression matters."""
     match scalar:
         case Operation("AND"):
-            return "AND", frozenset(conjuncts(scalar))
+            return "AND", frozenset(conjunct_shapes(scalar))
         case Operation("COALESCE", operands):
             inner = (shape_of(operand) for operand in operands)
             return "COALESCE", tuple(dict.fromkeys(_flat("COALESCE", inner)))
@@ -191,6 +184,5 @@ def reads_whole_rows(value: Scalar) -> bool:
         isinstance(each, ColumnReference) and each.argument.endswith("(*)")
         for one in references(value)
         if isinstance(one, Aggregate)
-        for term in terms(one)
-        for each in references(term)
+        for each in inner_references(one)
     )

@@ -26,7 +26,7 @@ from matchrec.source import Source
 from matchrec.writing.names import of_variable
 from matchrec.writing.negations import check_nots, pattern_with_nots
 from matchrec.writing.neighbours import gap_of, without_near
-from matchrec.writing.same_meaning import conjuncts
+from matchrec.writing.same_meaning import conjunct_shapes
 
 SELECTION = {
     Contiguity.STRICT: EventSelection.STRICT_CONTIGUITY,
@@ -95,7 +95,7 @@ def definitions(plan: MatchPlan) -> tuple[Definition, ...]:
         condition = with_references(
             one.condition, lambda each: of_variable(each, lambda test: stage_of.get(test, test))
         )
-        if any(conjuncts(condition)):
+        if any(conjunct_shapes(condition)):
             found.append(Definition(name, condition, one.condition.span))
     return tuple(found)
 

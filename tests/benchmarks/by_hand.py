@@ -2,7 +2,8 @@
 
 The window SQL gives the same rows, also where a match keeps the next one from beginning on its
 rows. Every window of a query has the same partitions and order (or the reverse), so that Spark
-shuffles and sorts once.
+shuffles and sorts once. In braces: the table, its columns (keys, order, value, event), the words of
+the events and, for the funnel, what the purchase is compared with.
 """
 
 from __future__ import annotations
@@ -16,32 +17,32 @@ from pyspark.sql import DataFrame
 # such Vs every second one matches, counted anew from each that matches in any case.
 VSHAPE = """
 WITH steps AS (
-  SELECT symbol, ts, price, lag(price) OVER w AS before, lead(price) OVER w AS after,
-    lead(price, 2) OVER w AS later, lead(ts) OVER w AS next_ts
-  FROM {table} WINDOW w AS (PARTITION BY symbol ORDER BY ts)),
+  SELECT {k}, {t}, {x}, lag({x}) OVER w AS before, lead({x}) OVER w AS after,
+    lead({x}, 2) OVER w AS later, lead({t}) OVER w AS next_ts
+  FROM {table} WINDOW w AS (PARTITION BY {k} ORDER BY {t})),
 turns AS (
-  SELECT symbol, ts, price, next_ts, later < after AS is_long,
-    after < price AND NOT coalesce(price < before, FALSE) AS is_top,
-    price < before AND after > price AS is_bottom,
-    price > before AND NOT coalesce(after > price, FALSE) AS is_end
+  SELECT {k}, {t}, {x}, next_ts, later < after AS is_long,
+    after < {x} AND NOT coalesce({x} < before, FALSE) AS is_top,
+    {x} < before AND after > {x} AS is_bottom,
+    {x} > before AND NOT coalesce(after > {x}, FALSE) AS is_end
   FROM steps),
 shapes AS (
   SELECT * FROM (
-    SELECT symbol, ts, next_ts, is_long, is_top, lead(is_bottom) OVER w AS falls,
-      lead(ts) OVER w AS bottom_ts, lead(price) OVER w AS bottom, lead(ts, 2) OVER w AS end_ts
+    SELECT {k}, {t}, next_ts, is_long, is_top, lead(is_bottom) OVER w AS falls,
+      lead({t}) OVER w AS bottom_ts, lead({x}) OVER w AS bottom, lead({t}, 2) OVER w AS end_ts
     FROM turns WHERE is_top OR is_bottom OR is_end
-    WINDOW w AS (PARTITION BY symbol ORDER BY ts))
+    WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
   WHERE is_top AND falls),
 numbered AS (
-  SELECT *, row_number() OVER w AS n, lag(end_ts) OVER w <=> ts AS adjoins FROM shapes
-  WINDOW w AS (PARTITION BY symbol ORDER BY ts)),
+  SELECT *, row_number() OVER w AS n, lag(end_ts) OVER w <=> {t} AS adjoins FROM shapes
+  WINDOW w AS (PARTITION BY {k} ORDER BY {t})),
 chained AS (
   SELECT *, n - max(CASE WHEN is_long OR NOT adjoins THEN n END) OVER w AS place FROM numbered
-  WINDOW w AS (PARTITION BY symbol ORDER BY ts)),
+  WINDOW w AS (PARTITION BY {k} ORDER BY {t})),
 taken AS (
   SELECT *, adjoins AND lag(place) OVER w % 2 = 0 AS top_is_taken FROM chained
-  WINDOW w AS (PARTITION BY symbol ORDER BY ts))
-SELECT symbol, CASE WHEN top_is_taken THEN next_ts ELSE ts END AS start_ts, bottom_ts, end_ts,
+  WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+SELECT {k}, CASE WHEN top_is_taken THEN next_ts ELSE {t} END AS start_ts, bottom_ts, end_ts,
   bottom
 FROM taken WHERE place % 2 = 0"""
 
@@ -58,36 +59,36 @@ WHERE is_a AND is_b AND is_c"""
 # if there is one: so a purchase that has only such views matches if the previous one does not.
 FUNNEL = """
 WITH ahead AS (
-  SELECT *, last(CASE WHEN event = 'purchase' THEN ts END, TRUE) OVER back AS next_purchase
-  FROM visits WHERE event IN ('view', 'cart', 'purchase')
-  WINDOW back AS (PARTITION BY user ORDER BY ts DESC ROWS UNBOUNDED PRECEDING)),
+  SELECT *, last(CASE WHEN {e} = '{third}' THEN {t} END, TRUE) OVER back AS next_purchase
+  FROM {table} WHERE {e} IN ('{first}', '{second}', '{third}')
+  WINDOW back AS (PARTITION BY {k} ORDER BY {t} DESC ROWS UNBOUNDED PRECEDING)),
 carts AS (
-  SELECT *, last(CASE WHEN event = 'cart' THEN struct(ts, next_purchase) END, TRUE) OVER back
-    AS cart
-  FROM ahead WINDOW back AS (PARTITION BY user ORDER BY ts DESC ROWS UNBOUNDED PRECEDING)),
+  SELECT *, last(CASE WHEN {e} = '{second}' THEN struct({t} AS at, next_purchase) END, TRUE)
+    OVER back AS cart
+  FROM ahead WINDOW back AS (PARTITION BY {k} ORDER BY {t} DESC ROWS UNBOUNDED PRECEDING)),
 found AS (
-  SELECT user, ts AS view_ts, cart.ts AS cart_ts, cart.next_purchase AS purchase_ts FROM carts
-  WHERE event = 'view' AND cart.next_purchase < ts + INTERVAL 1 HOUR),
+  SELECT {k}, {t} AS view_ts, cart.at AS cart_ts, cart.next_purchase AS purchase_ts FROM carts
+  WHERE {e} = '{first}' AND cart.next_purchase {within}),
 before AS (
   SELECT *, nullif(lag(purchase_ts) OVER w, purchase_ts) AS other FROM found
-  WINDOW w AS (PARTITION BY user ORDER BY view_ts)),
+  WINDOW w AS (PARTITION BY {k} ORDER BY view_ts)),
 marked AS (
   SELECT *, last(other, TRUE) OVER w AS previous FROM before
-  WINDOW w AS (PARTITION BY user ORDER BY view_ts ROWS UNBOUNDED PRECEDING)),
+  WINDOW w AS (PARTITION BY {k} ORDER BY view_ts ROWS UNBOUNDED PRECEDING)),
 purchases AS (
-  SELECT user, purchase_ts, min(struct(view_ts, cart_ts)) AS first,
+  SELECT {k}, purchase_ts, min(struct(view_ts, cart_ts)) AS first,
     min(CASE WHEN previous IS NULL OR view_ts > previous THEN struct(view_ts, cart_ts) END) AS free
-  FROM marked GROUP BY user, purchase_ts),
+  FROM marked GROUP BY {k}, purchase_ts),
 numbered AS (
   SELECT *, row_number() OVER w AS n FROM purchases
-  WINDOW w AS (PARTITION BY user ORDER BY purchase_ts)),
+  WINDOW w AS (PARTITION BY {k} ORDER BY purchase_ts)),
 chained AS (
   SELECT *, n - max(CASE WHEN free IS NOT NULL THEN n END) OVER w AS place FROM numbered
-  WINDOW w AS (PARTITION BY user ORDER BY purchase_ts)),
+  WINDOW w AS (PARTITION BY {k} ORDER BY purchase_ts)),
 taken AS (
   SELECT *, CASE WHEN lag(place) OVER w % 2 = 0 THEN free ELSE first END AS start FROM chained
-  WINDOW w AS (PARTITION BY user ORDER BY purchase_ts))
-SELECT user, start.view_ts, start.cart_ts, purchase_ts FROM taken WHERE place % 2 = 0"""
+  WINDOW w AS (PARTITION BY {k} ORDER BY purchase_ts))
+SELECT {k}, start.view_ts, start.cart_ts, purchase_ts FROM taken WHERE place % 2 = 0"""
 
 # Backwards in time, the next row that is no A ends the match of every A before it.
 OVERLAPS = """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.engine.choose import ENGINES
+from tests.benchmarks import trino
 from tests.benchmarks.agreement import Reference
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, Times, measured, session
@@ -60,7 +61,8 @@ def identity(spark: SparkSession, workload: Workload) -> DataFrame:
     def same(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         yield from frames
 
-    ordered = spark.table(workload.table).repartition(workload.keys)
+    table = spark.table(workload.table).select(*workload.reads or ["*"])
+    ordered = table.repartition(workload.keys)
     ordered = ordered.sortWithinPartitions(workload.keys, workload.order)
     return ordered.mapInPandas(same, ordered.schema)
 
@@ -105,7 +107,21 @@ def compared(spark: SparkSession, workload: Workload, options: Options, folder: 
             job = job_of(frame, workload.table, question, options.rounds, folder)
             answer = engine.answer(options.interpreters[engine.name], job)
             entries[engine.name] = elsewhere(spark, workload, reference, engine, answer)
+    if options.trino is not None and "WITHIN" not in workload.query:
+        entries[trino.NAME] = by_trino(spark, workload, options, reference)
     return Compared(workload, times[FLOOR], entries)
+
+
+def by_trino(
+    spark: SparkSession, workload: Workload, options: Options, reference: Reference
+) -> Entry:
+    """What a Trino needs. Raises AssertionError where it gives another number of rows."""
+    assert options.trino is not None
+    server = trino.Trino(options.trino)
+    server.load(spark.table(workload.table), workload.table)
+    taken, rows = server.measured(workload.query, reference.frame.columns, options.rounds)
+    assert rows == reference.digest.rows, (workload.name, rows, reference.digest.rows)
+    return Entry(taken, rows)
 
 
 def elsewhere(
@@ -148,16 +164,24 @@ def noted(one: Compared) -> list[Entry]:
 
 
 def written_table(spark: SparkSession, name: str, scale: float, folder: Path) -> None:
-    """A table as parquet in four files, which a view of its name reads."""
-    path = str(folder / f"{name}.parquet")
-    TABLES[name].frame(spark, scale).repartition(4).write.parquet(path)
-    spark.read.parquet(path).createOrReplaceTempView(name)
+    """A table of these benchmarks as parquet in four files, which a view of its name reads."""
+    view_of_written(spark, name, lambda: TABLES[name].frame(spark, scale), folder)
+
+
+def view_of_written(
+    spark: SparkSession, name: str, frame: Callable[[], DataFrame], folder: Path
+) -> None:
+    """A view of this name on the frame's rows in a folder, to which they are written once."""
+    path = folder / f"{name}.parquet"
+    if not (path / "_SUCCESS").exists():
+        frame().repartition(4).write.mode("overwrite").parquet(str(path))
+    spark.read.parquet(str(path)).createOrReplaceTempView(name)
 
 
 def all_compared(options: Options) -> Iterator[Compared]:
     """Every workload, one after the other."""
     chosen = [one for one in workloads() if options.only in one.name]
-    with session() as spark, tempfile.TemporaryDirectory() as name:
+    with session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for table_name in sorted({workload.table for workload in chosen}):
             written_table(spark, table_name, options.scale, folder)
@@ -165,12 +189,16 @@ def all_compared(options: Options) -> Iterator[Compared]:
             yield compared(spark, workload, options, folder)
 
 
+def shown(all_of_them: Iterable[Compared]) -> Iterator[Compared]:
+    """Each as it comes, and its table on standard error."""
+    for one in all_of_them:
+        print(*table(HEAD, rows_of(one), words=2), sep="\n", file=sys.stderr, flush=True)
+        yield one
+
+
 def lines(options: Options) -> Iterator[str]:
     """The table, what is to be said of it, and the picture."""
-    found = []
-    for one in all_compared(options):
-        print(*table(HEAD, rows_of(one), words=2), sep="\n", file=sys.stderr, flush=True)
-        found.append(one)
+    found = list(shown(all_compared(options)))
     yield from table(HEAD, (row for one in found for row in rows_of(one)), words=2)
     yield from notes_of(found)
     if options.images is not None:

@@ -18,17 +18,18 @@ Query = Callable[[], DataFrame]
 
 
 @contextmanager
-def session(cores: int = 2, **settings: str) -> Iterator[SparkSession]:
+def session(cores: int = 2, memory: str = "4g", **settings: str) -> Iterator[SparkSession]:
     """A local session of its own, with as many shuffle partitions as Spark chooses.
 
-    settings: of Spark, with `_` for `.`.
+    memory: of the driver, which the first session of a process decides. settings: of Spark, with
+    `_` for `.`.
     """
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = (
         SparkSession.builder.master(f"local[{cores}]")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.memory", "4g")
+        .config("spark.driver.memory", memory)
         .config("spark.sql.session.timeZone", "UTC")
     )
     for name, value in settings.items():

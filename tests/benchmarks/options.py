@@ -12,7 +12,10 @@ class Options:
     """scale: of the data. rounds: how often everything is run. only: a word in a workload's name.
 
     interpreters: of other engines, by their names. memory_rows: of the partition whose memory is
-    measured. images: where pictures go, if anywhere.
+    measured. images: where pictures go, if anywhere. seed: of the kinds' data and texts. rows: of
+    each of their tables at scale 1. sizes: numbers of rows whose growth is measured. data: a folder
+    where these tables stay, to be read again. memory: of the driver, for the first part. trino: the
+    address of a server, if one is measured.
     """
 
     scale: float = 1.0
@@ -21,3 +24,9 @@ class Options:
     interpreters: Mapping[str, str] = field(default_factory=dict)
     memory_rows: int = 20_000_000
     images: Path | None = None
+    seed: int = 0
+    rows: int = 2_000_000
+    sizes: tuple[int, ...] = (2_000_000, 20_000_000)
+    data: Path | None = None
+    memory: str = "4g"
+    trino: str | None = None

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -75,18 +76,24 @@ class OtherEngine:
 
     def answer(self, python: str, job: Job) -> Answer:
         """Raises CalledProcessError where the engine fails."""
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        result = subprocess.run(
-            [python, str(SCRIPTS / self.script)],
-            input=json.dumps(asdict(job)),
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-        figures = json.loads(result.stdout.splitlines()[-1])
+        figures = figures_of(python, self.script, asdict(job))
         times = Times(tuple(Taken(seconds) for seconds in figures["seconds"]))
         return Answer(figures["version"], times, figures["reading"], Path(job.output))
+
+
+def figures_of(python: str, script: str, job: Mapping[str, Any]) -> dict[str, Any]:
+    """What a script says of a job. Raises CalledProcessError where its engine fails."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    result = subprocess.run(
+        [python, str(SCRIPTS / script)],
+        input=json.dumps(job),
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+    return found
 
 
 FLINK = OtherEngine("Flink SQL", "run_flink.py", "batch mode, parallelism 2, reads CSV")

@@ -13,6 +13,7 @@ COLOURS = {
     "applyInPandas": "#ccbb44",
     "Flink SQL": "#ee6677",
     "pandas-match-recognize": "#aa3377",
+    "Trino": "#66ccee",
 }
 
 

@@ -1,12 +1,14 @@
 """The benchmark of matchrec: everything that `docs/performance.md` shows.
 
     python -m tests.benchmarks.spark [--parts A,B] [--scale S] [--rounds N] [--only WORD]
+        [--seed N] [--rows N] [--sizes N,N] [--data FOLDER] [--memory 4g] [--trino URL]
         [--memory-rows N] [--flink-python PATH] [--pandas-python PATH] [--write docs]
 
 Prints Markdown. `--write docs` also puts every part's tables between its marks in
 `docs/performance.md`, and the picture in `docs/images`. The interpreters are those of virtual
 environments with `apache-flink` and `pandas-match-recognize`. `--scale 0.01 --rounds 1` checks
-that all of it runs. Needs Linux, as it reads /proc.
+that all of it runs. `--seed` and `--rows` are of the kinds; `--sizes` of the growth; `--data` names
+a folder where their tables stay, to be read again. Needs Linux, as it reads /proc.
 """
 
 from __future__ import annotations
@@ -15,7 +17,16 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.benchmarks import breakdown, cold, compare, cores, engine_alone, memory
+from tests.benchmarks import (
+    breakdown,
+    cold,
+    compare,
+    cores,
+    engine_alone,
+    growth,
+    kinds_compared,
+    memory,
+)
 from tests.benchmarks.machine import described, load
 from tests.benchmarks.markdown import write_section
 from tests.benchmarks.options import Options
@@ -24,6 +35,8 @@ from tests.benchmarks.other_engines import FLINK, PANDAS
 Part = Callable[[Options], Iterator[str]]
 PARTS: dict[str, Part] = {
     "workloads": compare.lines,
+    "kinds": kinds_compared.lines,
+    "growth": growth.lines,
     "breakdown": breakdown.lines,
     "engines": engine_alone.lines,
     "linear": engine_alone.linear,
@@ -41,6 +54,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=Options.rounds)
     parser.add_argument("--only", default="", metavar="WORD", help="workloads with this word")
     parser.add_argument("--memory-rows", type=int, default=Options.memory_rows)
+    parser.add_argument("--seed", type=int, default=Options.seed, help="of the kinds' data")
+    parser.add_argument("--rows", type=int, default=Options.rows, help="of each kind at scale 1")
+    parser.add_argument("--sizes", type=numbers, default=Options.sizes, help="whose growth to see")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="where kinds' tables stay")
+    parser.add_argument("--memory", default=Options.memory, help="of the driver")
+    parser.add_argument("--trino", metavar="URL", help="a server with a catalog `memory`")
     parser.add_argument("--flink-python", metavar="PATH", help="a Python with apache-flink")
     parser.add_argument("--pandas-python", metavar="PATH", help="with pandas-match-recognize")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="where performance.md is")
@@ -53,6 +72,12 @@ def main() -> None:
         {name: path for name, path in interpreters.items() if path},
         arguments.memory_rows,
         arguments.write / "images" if arguments.write else None,
+        arguments.seed,
+        arguments.rows,
+        arguments.sizes,
+        arguments.data,
+        arguments.memory,
+        arguments.trino,
     )
     loads = [load()]
     for name in arguments.parts.split(","):
@@ -60,6 +85,11 @@ def main() -> None:
         loads.append(load())
         report(name, part, arguments.write)
     report("machine", [described(loads)], arguments.write)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Those between commas."""
+    return tuple(map(int, text.split(",")))
 
 
 def report(name: str, lines: list[str], folder: Path | None) -> None:

@@ -1,10 +1,16 @@
 """MATCH_RECOGNIZE over a stream, events per second and state: `python -m tests.benchmarks.streams`.
 
     python -m tests.benchmarks.streams [--events N] [--keys N] [--batches N] [--stores N]
-        [--only WORD]
+        [--only WORD] [--flink-python PATH]
+
+    python -m tests.benchmarks.streams --keys 100 --events 360000 --batches 60    an hour of events
 
 Ticks of some keys in turn, one a second each, in files of which each is a micro-batch. The first
 half of the files is not counted. Rows of the state are keys; bytes are those of the state store.
+
+Flink SQL, in an interpreter that has `apache-flink`, reads the same ticks from one CSV file, with
+two tasks and a checkpoint each second. Its seconds are those of the whole job; its state is the
+largest checkpoint. It must find as many matches.
 """
 
 from __future__ import annotations
@@ -23,17 +29,44 @@ from pyspark.sql import SparkSession
 import matchrec
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import session
+from tests.benchmarks.other_engines import TIMESTAMPS, figures_of
 
+
+@dataclass(frozen=True)
+class Words:
+    """A pattern in our words and in Flink's: its windows hold what is as far away as they say."""
+
+    ours: str
+    flink: str
+
+
+DOWN_UP = "DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"
+DOWN_UP_OF_FLINK = """DEFINE
+    DOWN AS DOWN.price < LAST(DOWN.price, 1)
+      OR LAST(DOWN.price, 1) IS NULL AND DOWN.price < A.price,
+    UP AS UP.price > LAST(DOWN.price)"""
+LOOP = "DEFINE A AS A.price > 90, B AS B.price < A.price AND B.price >= 1, C AS C.price < 1"
 QUERIES = {
-    "pairs": "PATTERN (A B) DEFINE B AS price < A.price",
-    "V-shape": "PATTERN (A DOWN+ UP+) "
-    "DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)",
-    "V-shape in a window": "PATTERN (A DOWN+ UP+) WITHIN INTERVAL 1 MINUTE "
-    "DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)",
-    "long loop in a window": "PATTERN (A B* C) WITHIN INTERVAL 1 MINUTE "
-    "DEFINE A AS price > 90, B AS price < A.price, C AS price < 1",
+    "pairs": Words(
+        "PATTERN (A B) DEFINE B AS price < A.price", "PATTERN (A B) DEFINE B AS B.price < A.price"
+    ),
+    "fall and rise": Words(
+        f"PATTERN (A DOWN+ UP) {DOWN_UP}", f"PATTERN (A DOWN+ UP) {DOWN_UP_OF_FLINK}"
+    ),
+    "fall and rise in a window": Words(
+        f"PATTERN (A DOWN+ UP) WITHIN INTERVAL 1 MINUTE {DOWN_UP}",
+        f"PATTERN (A DOWN+ UP) WITHIN INTERVAL '59' SECOND {DOWN_UP_OF_FLINK}",
+    ),
+    "long loop in a window": Words(
+        f"PATTERN (A B* C) WITHIN INTERVAL 1 MINUTE {LOOP}",
+        f"PATTERN (A B* C) WITHIN INTERVAL '59' SECOND {LOOP}",
+    ),
 }
 HEAD = ["query", "events/s", "rows of state", "bytes of state", "matches"]
+HEAD_OF_FLINK = ["Flink: events/s", "reading alone", "bytes of state", "matches"]
+MEASURES = "PARTITION BY k ORDER BY ts MEASURES count(*) AS n"
+MEASURES_OF_FLINK = """PARTITION BY k ORDER BY ts MEASURES LAST(A.ts) AS began
+  ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW"""
 
 
 @dataclass(frozen=True)
@@ -46,53 +79,91 @@ class Sizes:
     stores: int = 2
 
 
-def write_files(spark: SparkSession, sizes: Sizes, folder: Path) -> None:
-    """The ticks, a file for each micro-batch, the last one beyond all windows."""
-    each = sizes.events // sizes.batches
-    for number in range(sizes.batches + 1):
-        first, last = number * each, (number + 1) * each if number < sizes.batches else None
-        ids = spark.range(first, last, 1, 1) if last else spark.range(first, first + 1, 1, 1)
-        seconds = f"id DIV {sizes.keys} + {0 if last else 3600}"
+@dataclass(frozen=True)
+class Benchmark:
+    """What is measured, and with what. flink: an interpreter, if there is one."""
+
+    spark: SparkSession
+    sizes: Sizes
+    folder: Path
+    flink: str | None
+
+    def write_files(self) -> None:
+        """The ticks, a file for each micro-batch, the last one beyond all windows."""
+        each = self.sizes.events // self.sizes.batches
+        for number in range(self.sizes.batches):
+            self.write_file(number, number * each, (number + 1) * each, 0)
+        self.write_file(self.sizes.batches, each * self.sizes.batches, None, 3600)
+
+    def write_file(self, number: int, first: int, last: int | None, later: int) -> None:
+        """The ticks from one on and before another one, some seconds later."""
+        ids = self.spark.range(first, last or first + 1, 1, 1)
         ids.selectExpr(
-            f"id % {sizes.keys} AS k",
-            f"timestamp_seconds({seconds}) AS ts",
+            f"id % {self.sizes.keys} AS k",
+            f"timestamp_seconds(id DIV {self.sizes.keys} + {later}) AS ts",
             "CAST(hash(id) & 127 AS INT) AS price",
-        ).write.parquet(str(folder / f"{number:04}"))
-        (found,) = (folder / f"{number:04}").glob("*.parquet")
-        target = folder / "in" / f"{number:04}.parquet"
+        ).write.parquet(str(self.folder / f"{number:04}"))
+        (found,) = (self.folder / f"{number:04}").glob("*.parquet")
+        target = self.folder / "in" / f"{number:04}.parquet"
         target.parent.mkdir(exist_ok=True)
         found.rename(target)
         os.utime(target, (1e9 + number, 1e9 + number))  # the order in which Spark reads them
 
+    def cells(self, name: str) -> list[str]:
+        """A line of the table."""
+        files = self.spark.readStream.schema("k bigint, ts timestamp, price int")
+        ticks = files.option("maxFilesPerTrigger", 1).parquet(str(self.folder / "in"))
+        clause = f"{MEASURES} {QUERIES[name].ours}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", matchrec.UnboundedStateWarning)
+            found = matchrec.match_recognize(ticks.withWatermark("ts", "1 second"), clause)
+        writer = found.writeStream.format("parquet").trigger(availableNow=True)
+        writer = writer.option("checkpointLocation", str(self.folder / f"checkpoint {name}"))
+        started = writer.start(str(self.folder / f"out {name}"))
+        started.awaitTermination()
+        progress: list[Any] = [one for one in started.recentProgress if one["numInputRows"]]
+        counted = progress[len(progress) // 2 : -1]
+        seconds = sum(one["durationMs"]["triggerExecution"] for one in counted) / 1000
+        state = counted[-1]["stateOperators"][0]
+        matches = self.spark.read.parquet(str(self.folder / f"out {name}")).count()
+        rate = sum(one["numInputRows"] for one in counted) / seconds
+        found_cells = shown(rate, state["numRowsTotal"], state["memoryUsedBytes"], matches)
+        return [name, *found_cells, *(self.cells_of_flink(name, self.flink) if self.flink else ())]
 
-def cells(spark: SparkSession, name: str, folder: Path) -> list[str]:
-    """A line of the table."""
-    files = spark.readStream.schema("k bigint, ts timestamp, price int")
-    ticks = files.option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
-    clause = f"PARTITION BY k ORDER BY ts MEASURES count(*) AS n {QUERIES[name]}"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", matchrec.UnboundedStateWarning)
-        found = matchrec.match_recognize(ticks.withWatermark("ts", "1 second"), clause)
-    writer = found.writeStream.format("parquet").trigger(availableNow=True)
-    writer = writer.option("checkpointLocation", str(folder / f"checkpoint {name}"))
-    started = writer.start(str(folder / f"out {name}"))
-    started.awaitTermination()
-    progress: list[Any] = [one for one in started.recentProgress if one["numInputRows"]]
-    counted = progress[len(progress) // 2 : -1]
-    seconds = sum(one["durationMs"]["triggerExecution"] for one in counted) / 1000
-    state = counted[-1]["stateOperators"][0]
-    matches = spark.read.parquet(str(folder / f"out {name}")).count()
-    numbers = sum(one["numInputRows"] for one in counted) / seconds, state["numRowsTotal"]
-    return [name, *(f"{one:,.0f}" for one in (*numbers, state["memoryUsedBytes"], matches))]
+    def cells_of_flink(self, name: str, python: str) -> list[str]:
+        """The same of Flink."""
+        output, checkpoints = (self.folder / f"{what} of Flink {name}" for what in ("out", "state"))
+        query = f"SELECT * FROM ticks MATCH_RECOGNIZE ({MEASURES_OF_FLINK} {QUERIES[name].flink})"
+        job = {"file": str(self.csv()), "query": query, "output": str(output)}
+        job["checkpoints"] = str(checkpoints)
+        figures = figures_of(python, "run_flink_stream.py", job)
+        matches = self.spark.read.csv(str(output), schema="k bigint, began string").count()
+        rates = (self.sizes.events / figures[what] for what in ("seconds", "reading"))
+        return shown(*rates, figures["state"], matches)
+
+    def csv(self) -> Path:
+        """All ticks in one file, in their order."""
+        folder = self.folder / "ticks.csv"
+        if not folder.exists():
+            ticks = self.spark.read.parquet(str(self.folder / "in")).coalesce(1)
+            ticks = ticks.sortWithinPartitions("ts", "k")
+            ticks.write.option("timestampFormat", TIMESTAMPS).csv(str(folder))
+        (found,) = folder.glob("*.csv")
+        return found
 
 
-def lines(sizes: Sizes, only: str) -> Iterator[str]:
+def shown(*numbers: float) -> list[str]:
+    return [f"{one:,.0f}" for one in numbers]
+
+
+def lines(sizes: Sizes, only: str, flink: str | None) -> Iterator[str]:
     """The table."""
     with session() as spark, tempfile.TemporaryDirectory() as folder:
         spark.conf.set("spark.sql.shuffle.partitions", str(sizes.stores))
-        write_files(spark, sizes, Path(folder))
-        rows = [cells(spark, name, Path(folder)) for name in QUERIES if only in name]
-    yield from table(HEAD, rows)
+        benchmark = Benchmark(spark, sizes, Path(folder), flink)
+        benchmark.write_files()
+        rows = [benchmark.cells(name) for name in QUERIES if only in name]
+    yield from table([*HEAD, *(HEAD_OF_FLINK if flink else ())], rows)
 
 
 def main() -> None:
@@ -103,9 +174,10 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=Sizes.batches)
     parser.add_argument("--stores", type=int, default=Sizes.stores)
     parser.add_argument("--only", default="", metavar="WORD", help="queries with this word")
+    parser.add_argument("--flink-python", metavar="PATH", help="a Python with apache-flink")
     arguments = parser.parse_args()
     sizes = Sizes(arguments.events, arguments.keys, arguments.batches, arguments.stores)
-    for line in lines(sizes, arguments.only):
+    for line in lines(sizes, arguments.only, arguments.flink_python):
         print(line)
 
 

@@ -70,7 +70,6 @@ class Table:
 TABLES = {
     "ticks": Table(ticks, 2 * MILLION, 1_000),
     "orders": Table(orders, 2 * MILLION, 1_000),
-    "tiny": Table(ticks, 2 * MILLION, 200_000),
     "half": Table(ticks, MILLION // 2, 250),
     "visits": Table(visits, MILLION, 10_000),
 }

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, ClassVar
+from unittest import mock
+from urllib.request import Request
 
 import pytest
 from pyspark.sql import SparkSession
 
+import matchrec
+from tests.benchmarks import trino
 from tests.benchmarks.agreement import Reference
 from tests.benchmarks.breakdown import steps
-from tests.benchmarks.compare import checked, identity
+from tests.benchmarks.compare import by_hand, checked, identity
+from tests.benchmarks.drawn_tables import draw_tables
+from tests.benchmarks.kinds import workloads_of_kinds
 from tests.benchmarks.markdown import table, with_section
 from tests.benchmarks.measure import run
 from tests.benchmarks.ratio_chart import COLOURS
@@ -36,6 +43,68 @@ def tables(spark: SparkSession) -> Iterator[None]:
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_contenders_give_the_same_rows(spark: SparkSession, name: str) -> None:
     assert checked(spark, WORKLOADS[name]).digest.rows > 0
+
+
+SEED, ROWS = 1, 4_000
+KINDS = {kind.name: kind for kind in workloads_of_kinds(draw_tables(SEED, ROWS))}
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("name", KINDS)
+def test_window_sql_gives_the_same_rows_of_each_kind(spark: SparkSession, name: str) -> None:
+    kind = KINDS[name]
+    table = draw_tables(SEED, ROWS).tables[kind.table]
+    table.frame(spark).createOrReplaceTempView(kind.table)
+    reference = Reference.of(matchrec.sql(spark, kind.query))
+    assert reference.digest.rows > 0
+    for contender, query in by_hand(spark, kind).items():
+        reference.check(contender, query())
+    spark.catalog.dropTempView(kind.table)
+
+
+def test_the_same_seed_draws_the_same_and_another_one_does_not() -> None:
+    def texts(seed: int) -> list[str]:
+        return [kind.query for kind in workloads_of_kinds(draw_tables(seed, ROWS))]
+
+    assert texts(1) == texts(1)
+    assert len({tuple(texts(seed)) for seed in range(5)}) == 5
+
+
+class AnsweredTrino(trino.Trino):
+    """Keeps the statements, and answers in two pages that there are four rows."""
+
+    statements: ClassVar[list[str]] = []
+
+    def page(self, request: Request) -> dict[str, Any]:
+        stats = {"cpuTimeMillis": 1500}
+        if isinstance(request.data, bytes):
+            self.statements.append(request.data.decode())
+            return {"nextUri": "http://trino/next", "stats": stats}
+        return {"data": [[4]], "stats": stats}
+
+
+def test_a_table_goes_to_trino_in_statements_that_it_takes(spark: SparkSession) -> None:
+    server, statements = AnsweredTrino("http://trino/"), AnsweredTrino.statements
+    rows = spark.sql("SELECT 'it''s' AS k, timestamp_seconds(id) AS t, id / 2 AS x FROM range(5)")
+    with mock.patch.object(trino, "LONGEST", 150):
+        server.load(rows, "ticks")
+    made = "TABLE ticks (k varchar, t timestamp(6), x double)"
+    assert (
+        statements[0]
+        == statements[3].replace("TABLE", "TABLE IF NOT EXISTS")
+        == (f"CREATE {made.replace('TABLE', 'TABLE IF NOT EXISTS')}")
+    )
+    first, second, third = statements[4:]
+    assert first == (
+        "INSERT INTO ticks SELECT CAST(k AS varchar), CAST(t AS timestamp(6)), CAST(x AS double) "
+        """FROM UNNEST(CAST(json_parse('[{"k":"it''s","t":"1970-01-01 00:00:00.000000","x":0.0},"""
+        """{"k":"it''s","t":"1970-01-01 00:00:01.000000","x":0.5}]') """
+        "AS ARRAY(ROW(k varchar, t varchar, x double))))"
+    )
+    assert (second.count('"k"'), third.count('"k"')) == (2, 1)
+    taken, count = server.measured("SELECT", ["k", "x"], 2)
+    assert statements[-1] == "SELECT count(*), checksum(k), checksum(x) FROM (SELECT)"
+    assert (taken.processor, count) == (1.5, 4)
 
 
 @pytest.mark.usefixtures("tables")

@@ -16,7 +16,8 @@ class Workload:
 
     table: the name of the data it reads. keys, order: of the query's partitions. aim: the ratio
     to the identity that is aimed at. by_window: the same as window SQL, by_pandas: as a function
-    for applyInPandas, elsewhere: in the words of other engines, by their names.
+    for applyInPandas, elsewhere: in the words of other engines, by their names. reads: the columns
+    that the query names, which the identity takes; all if none.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Workload:
     by_window: str | None = None
     by_pandas: Callable[[DataFrame], DataFrame] | None = None
     elsewhere: Mapping[str, other_engines.Question] = field(default_factory=dict)
+    reads: tuple[str, ...] = ()
 
 
 def clause(table: str, text: str) -> str:
@@ -35,6 +37,13 @@ def clause(table: str, text: str) -> str:
     return f"SELECT * FROM {table} MATCH_RECOGNIZE (\n  {text}\n)"
 
 
+TICKS = {"k": "symbol", "t": "ts", "x": "price"}
+VISITS = {"table": "visits", "k": "user", "t": "ts", "e": "event"} | {
+    "first": "view",
+    "second": "cart",
+    "third": "purchase",
+    "within": "< ts + INTERVAL 1 HOUR",
+}
 OF_TICKS = "PARTITION BY symbol ORDER BY ts"
 SHAPE = """PATTERN (STRT DOWN+ UP+)
   DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"""
@@ -50,7 +59,7 @@ def workloads() -> Iterator[Workload]:
         "ticks",
         VSHAPE,
         aim=0.85,
-        by_window=by_hand.VSHAPE.format(table="ticks"),
+        by_window=by_hand.VSHAPE.format(**TICKS, table="ticks"),
         by_pandas=by_hand.vshape,
         elsewhere=other_engines.VSHAPE,
     )
@@ -66,13 +75,6 @@ def workloads() -> Iterator[Workload]:
         aim=0.85,
         by_window=by_hand.SCAN,
         elsewhere=other_engines.SCAN,
-    )
-    yield Workload(
-        "200,000 partitions of ten rows",
-        "tiny",
-        clause("tiny", f"{OF_TICKS} MEASURES STRT.ts AS s, LAST(UP.ts) AS e {SHAPE}"),
-        aim=1.0,
-        by_window=f"SELECT symbol, start_ts, end_ts FROM ({by_hand.VSHAPE.format(table='tiny')})",
     )
     yield Workload(
         "long greedy quantifier",
@@ -98,17 +100,6 @@ def workloads() -> Iterator[Workload]:
         aim=1.3,
     )
     yield Workload(
-        "V-shape, ALL ROWS",
-        "ticks",
-        clause(
-            "ticks",
-            f"""{OF_TICKS}
-  MEASURES CLASSIFIER() AS c, MATCH_NUMBER() AS m, sum(volume) AS v, FIRST(price) AS p
-  ALL ROWS PER MATCH {SHAPE}""",
-        ),
-        aim=1.4,
-    )
-    yield Workload(
         "funnel",
         "visits",
         clause(
@@ -120,24 +111,8 @@ def workloads() -> Iterator[Workload]:
         ),
         aim=0.75,
         keys="user",
-        by_window=by_hand.FUNNEL,
+        by_window=by_hand.FUNNEL.format(**VISITS),
         elsewhere=other_engines.FUNNEL,
-    )
-    yield Workload(
-        "funnel, bounds as conditions",
-        "visits",
-        clause(
-            "visits",
-            """PARTITION BY user ORDER BY ts
-  MEASURES V.ts AS view_ts, C.ts AS cart_ts, P.ts AS purchase_ts
-  PATTERN (V X*? C Y*? P)
-  DEFINE V AS event = 'view', X AS X.ts < V.ts + INTERVAL 1 HOUR,
-    C AS event = 'cart' AND C.ts < V.ts + INTERVAL 1 HOUR, Y AS Y.ts < V.ts + INTERVAL 1 HOUR,
-    P AS event = 'purchase' AND P.ts < V.ts + INTERVAL 1 HOUR""",
-        ),
-        aim=0.75,
-        keys="user",
-        by_window=by_hand.FUNNEL,
     )
     yield Workload(
         "SKIP TO NEXT ROW, long overlaps",

@@ -17,7 +17,7 @@ from matchrec.plan.pattern import (
 )
 from tests.generators.conditions import Conditions, Measures
 from tests.generators.expressions import Expression, Expressions, Limits, Row
-from tests.generators.queries import UNION, Batch, Patterns, random_skip
+from tests.generators.queries import NO_LIMITS, UNION, Batch, Patterns, random_skip
 from tests.references.sql_values import Value, aggregate
 
 
@@ -111,15 +111,15 @@ FRAMES = (
 )
 
 
-def random_window(random: Random) -> WindowQuery:
+def random_window(random: Random, limits: Limits = NO_LIMITS) -> WindowQuery:
     """A window without what windows do not have: anchors and MATCH_NUMBER()."""
     pattern = Patterns(random, "ABC").pattern(random.randint(2, 4))
     names = variable_names(pattern)
     if not names or any(isinstance(one, PartitionStart | PartitionEnd) for one in walk(pattern)):
-        return random_window(random)
+        return random_window(random, limits)
     union = tuple(random.sample(names, random.randint(1, len(names))))
     union = union if random.random() < 0.4 else ()
-    expressions = Expressions(random, names, [UNION] if union else [], Limits())
+    expressions = Expressions(random, names, [UNION] if union else [], limits)
     measures = Measures(expressions, all_rows=False)
     defined = [name for name in names if random.random() < 0.7] or [names[0]]
     after_match, skip_text = random_skip(random, [*names, UNION] if union else names)
@@ -135,4 +135,4 @@ def random_window(random: Random) -> WindowQuery:
         random.random() < 0.4,
     )
     texts = [*(one.text for one in found.measures), *(d.text for d in found.definitions.values())]
-    return random_window(random) if any("MATCH_NUMBER" in one for one in texts) else found
+    return random_window(random, limits) if any("MATCH_NUMBER" in one for one in texts) else found

@@ -134,7 +134,7 @@ def trino_type(spark: str) -> str:
 
 def nulls_first(sql: str) -> str:
     """Sort items that leave it open where NULLs go get what Spark does: first, with DESC last."""
-    end = r"\)|MEASURES|ONE\s+ROW|ALL\s+ROWS|AFTER\s+MATCH|PATTERN|LIMIT|$"
+    end = r"\)|MEASURES|ROWS\s+BETWEEN|ONE\s+ROW|ALL\s+ROWS|AFTER\s+MATCH|PATTERN|LIMIT|$"
     clause = re.compile(rf"\bORDER\s+BY\s+((?:[^()]|\([^()]*\))*?)\s*(?=\s(?:{end})|{end})", re.I)
     return clause.sub(
         lambda found: f"ORDER BY {', '.join(map(sort_item, found[1].split(',')))} ", sql
@@ -188,7 +188,13 @@ def text_of(cell: Any, kind: str) -> Cell:
 def query_rows(trino: Trino, record: QueryRecord, tables: Sequence[DataRecord]) -> Rows:
     columns, rows = trino.query(trino_query(record.sql, tables))
     texts = [tuple(map(text_of, row, (c.type for c in columns))) for row in rows]
-    return [tuple(c.name.lower() for c in columns), *sorted(texts, key=sort_key)]
+    names = [*map(column_name, (c.name for c in columns), record.columns)]
+    return [tuple(names), *sorted(texts, key=sort_key)]
+
+
+def column_name(name: str, expected: str) -> str:
+    """The name of a column; one that has none is as good as the one that Spark gives it."""
+    return expected.lower() if re.fullmatch(r"_col\d+", name) else name.lower()
 
 
 def expected_rows(record: QueryRecord) -> Rows:

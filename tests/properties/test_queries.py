@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.conditions.row_column import row_column
+from matchrec.conditions.split import Scope
 from matchrec.plan.text.sql_text import quoted
 from tests.generators.expressions import COLUMNS, Type
 from tests.generators.queries import NAMES, SCHEMA, Batch, Query, random_batch
@@ -130,14 +131,15 @@ def matched(
     batch: Batch,
     found: dict[Query, Answer],
     respell: Callable[[str], str] = str,
+    scope: Scope = Scope.NEIGHBOURS,
 ) -> list[str]:
     """Runs both engines over the batch: the queries on which one differs from the oracle.
 
-    respell: another spelling of a query.
+    respell: another spelling of a query. scope: of conditions that Spark computes.
     """
     texts = {query: respell(batch.text(query, "random_rows")) for query in found}
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
-        queries = QueryBatch(spark, "random_rows", list(texts.values()))
+        queries = QueryBatch(spark, "random_rows", list(texts.values()), scope)
         linked = {engine: queries.link(engine) for engine in ENGINES}
         prepared = queries.prepared(linked[ENGINES[0]].values())
         cases, runs = [], []
@@ -177,6 +179,12 @@ def differs(batch: Batch, query: Query, found: Answer, results: list[Result]) ->
 def test_both_engines_give_the_rows_of_the_oracle(spark: SparkSession, seed: int) -> None:
     batch = random_batch(seed, min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_A_BATCH))
     assert matched(spark, batch, answers(batch)) == []
+
+
+@pytest.mark.slow
+def test_conditions_over_neighbours_may_be_the_workers(spark: SparkSession) -> None:
+    batch = random_batch(SEED + 400_000, 25)
+    assert matched(spark, batch, answers(batch), scope=Scope.SORTED) == []
 
 
 def has_interval(batch: Batch, query: Query) -> bool:

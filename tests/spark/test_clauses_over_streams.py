@@ -10,10 +10,11 @@ from random import Random
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
 
 import matchrec
 from tests.quick.scale import examples
-from tests.spark.test_streaming import Event, Feed, events_of, pieces_of
+from tests.spark.test_streaming import Event, Feed, after_a_long_stream, events_of, pieces_of
 from tests.tasks.stream_pieces import Group, Streamed, times
 
 RISES = """
@@ -66,6 +67,36 @@ def test_a_clause_goes_on_from_its_checkpoint(feed: Feed) -> None:
     assert feed.run(query) == 1
     assert set(early) < set(feed.rows())
     assert feed.rows() == feed.at_once(query, [late])
+
+
+@pytest.mark.slow
+def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
+    """And are taken apart in the same streaming query."""
+
+    def query(events: DataFrame) -> DataFrame:
+        clause = """PARTITION BY k ORDER BY ts, x
+            MEASURES MATCHED_ROWS() AS found, LAST(ts) AS ended
+            PATTERN (A {- B -} C+) DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c' AND x > A.x"""
+        return matchrec.rows_of(matchrec.match_recognize(events, clause))
+
+    feed.put(
+        [("p", 1, "a", 1), ("q", 2, "a", 5), ("p", 3, "b", 2), ("p", 9, "c", 4)],
+        [("q", 5, "b", 1), ("p", 7, "c", 3), ("q", 8, "c", 6), ("q", 9, "c", 5)],
+        [("p", 200, "z", 0), ("q", 200, "z", 0)],
+        [("p", 400, "z", 0)],
+    )
+    with pytest.warns(matchrec.UnboundedStateWarning):
+        feed.run(query)
+    rows = feed.spark.read.parquet(str(feed.result))
+    found = rows.select("k", sql.second("ended"), "classifier", "x").collect()
+    assert sorted(map(tuple, found)) == [
+        ("p", 9, "A", 1),
+        ("p", 9, "C", 3),
+        ("p", 9, "C", 4),
+        ("q", 8, "A", 5),
+        ("q", 8, "C", 6),
+    ]
+    assert feed.rows() == feed.at_once(query)
 
 
 class Broken(Exception):  # noqa: N818
@@ -153,19 +184,10 @@ def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, condit
 def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     clause = """PARTITION BY k ORDER BY ts MEASURES count(*) AS n PATTERN (A B* C)
         WITHIN INTERVAL 20 SECONDS DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c'"""
-    rows = [("p", 100 + i, "abbb"[i % 4], i) for i in range(600)]
-    events = events_of(spark, rows)
-    streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
-    (frame,) = streamed.by_key
-    group, sizes = Group(), []
-    for begin in range(0, 600, 10):
-        list(streamed.batch(frame[begin : begin + 10], group))
-        group.watermark = (begin + 100) * 1000
-        sizes.append(group.bytes)
-    assert max(sizes[30:]) <= max(sizes[:30]) < 10_000
-    group.watermark += 100_000
-    list(streamed.batch(frame[:0], group))
-    assert group.timer is None
+    group, most = after_a_long_stream(
+        spark, lambda frame: matchrec.match_recognize(frame, clause), "abbb"
+    )
+    assert most < 10_000
     assert not group.exists, "a partition that waits for nothing is forgotten"
 
 

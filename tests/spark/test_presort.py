@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.spark.before import columns
-from matchrec.spark.before.sort import presorting
+from matchrec.spark.before.presort import presorting
 from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(2)

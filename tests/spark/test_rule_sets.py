@@ -150,6 +150,29 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(ticks: DataFrame
     assert v == 2
 
 
+SOON = """MEASURES A.day AS d, C.day AS e AFTER MATCH SKIP TO NEXT ROW PATTERN (A X*? C)
+    DEFINE A AS kind = 'a', C AS kind = 'b' AND C.day - A.day <= 1, X AS X.day - A.day <= 1"""
+
+
+def test_conditions_on_the_order_are_a_window_of_their_rule(ticks: DataFrame) -> None:
+    """Without ANSI mode a difference of days wraps around, which no window does."""
+    rules = {"soon": SOON, "v": V}
+    far = "IF(sym = 'Y', -1500000000 + 700000000 * day, day)"
+    with settings(ticks.sparkSession, ansi__enabled="false"):
+        found = matchrec.match_all(ticks, rules, **STREAMS)
+        wide = ticks.withColumn("day", sql.expr(far))
+        kept = matchrec.match_all(wide, rules, **STREAMS, on_error="keep").cache()
+        soon = [tuple(row) for row in found.rule("soon").orderBy("sym").collect()]
+        errors, v = kept.errors.collect(), kept.rule("v").count()
+        kept.unpersist()
+    explained = str(found.explain())
+    assert explained.count("\n  window\n") == 1
+    assert "first one, along `day`: from the conditions of C, X" in explained
+    assert soon == [("X", 1, 2), ("Y", 3, 4)]
+    assert [(row.rule, row.sym) for row in errors] == [("soon", "Y")]
+    assert v == 2
+
+
 def test_spark_sorts_and_sends_the_rows_once(ticks: DataFrame) -> None:
     clause = "PATTERN (A B) DEFINE A AS price > {0}, B AS price < PREV(price) AND day > {0}"
     rules: dict[str, Any] = {f"r{number}": clause.format(number % 7) for number in range(80)}

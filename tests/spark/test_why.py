@@ -245,7 +245,7 @@ def test_rows_that_are_left_out_before_the_search(spark: SparkSession) -> None:
     df = spark.table("why_ticks").where("ticker = 'GOOG'")
     answer = matchrec.why_clause(df, clause, row=date(2024, 1, 1))
     assert answer.story.attempts[0].ends == (
-        "it is left out before the search: it satisfies the conditions of no variable",
+        "it is left out before the search: no variable but of loops can take it",
         "no row could be mapped",
         "then it needed A on row 1 (day = 2024-01-01)",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matchrec.conditions.split import conjuncts
+from matchrec.conditions.forms import conjuncts
 from matchrec.plan.clauses import Absence
 from matchrec.plan.expression import (
     Aggregate,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.binding import Arguments, runner_for
-from matchrec.api.dialects import parse_query
+from matchrec.api.binding import Arguments
 from matchrec.api.evaluation import Evaluation
+from matchrec.api.query_call import QueryCall
 from matchrec.api.questions.clauses import chosen_clause
 from matchrec.api.signatures import ARGUMENTS, CLAUSE, COVERED
 from matchrec.arguments import checked
@@ -16,9 +17,9 @@ from matchrec.errors.sql.window import window_asked_about
 from matchrec.explanation.coverage import Coverage
 from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.summary import summarise
-from matchrec.frontends.sql.query.nodes import Site
+from matchrec.frontends.sql.query.nodes import Query, Site
 from matchrec.spark.coverage import count_starting_rows
-from matchrec.spark.execute import Options
+from matchrec.spark.options import Options
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
@@ -59,22 +60,25 @@ def coverage(  # noqa: PLR0913 -- public signature
     ...
     """
     check_session(spark)
-    parsed = parse_query(spark, query, args, frames, dialect)
-    if not parsed.sites:
+    call = QueryCall(spark, query, args, frames)
+    return Coverage(dict(covered(call, call.read(dialect), clause, max_steps)), spark)
+
+
+def covered(
+    call: QueryCall, query: Query, clause: int | str | None, max_steps: int | None
+) -> Iterator[tuple[int, ClauseCoverage]]:
+    """The coverage of one clause of a query, or of all, each with its number."""
+    if not query.sites:
         raise coverage_without_clause()
-    chosen = None if clause is None else chosen_clause(parsed, clause)
-    evaluation = Evaluation(
-        parsed, runner_for(spark, parsed, args, frames), Options(max_steps=max_steps)
-    )
-    found: dict[int, ClauseCoverage] = {}
-    with shown_in(parsed.source):
-        for number, site in enumerate(parsed.sites, 1):
+    chosen = None if clause is None else chosen_clause(query, clause)
+    evaluation = call.evaluation(query, Options(max_steps=max_steps))
+    with shown_in(query.source):
+        for number, site in enumerate(query.sites, 1):
             if chosen in (None, site):
-                found[number] = cover(evaluation, site)
-            if site in (chosen, parsed.sites[-1]):
+                yield number, cover(evaluation, site)
+            if site in (chosen, query.sites[-1]):
                 break
             evaluation.site(site)  # others may read its result
-    return Coverage(found, spark)
 
 
 def cover(evaluation: Evaluation, site: Site) -> ClauseCoverage:

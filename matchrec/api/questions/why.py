@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from matchrec.api.binding import Arguments, runner_for
-from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.evaluation import Evaluation
+from matchrec.api.binding import Arguments
+from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import dialect_of, relation_of
 from matchrec.api.patterns import PatternCall
+from matchrec.api.query_call import QueryCall
 from matchrec.api.questions.clauses import chosen_clause, written_in
 from matchrec.api.sase import SaseCall
 from matchrec.api.signatures import (
@@ -30,7 +30,7 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
-from matchrec.spark.execute import Options
+from matchrec.spark.options import Options
 from matchrec.spark.relation import Relation
 from matchrec.spark.sessions.environment import check_session
 from matchrec.spark.tracing.partition import Asked, collect_partition
@@ -86,17 +86,17 @@ def why(  # noqa: PLR0913 -- public signature
       then it needed DOWN on row 4 (day = 4)
     """
     check_session(spark)
-    parsed = parse_query(spark, query, args, frames, dialect)
+    call = QueryCall(spark, query, args, frames)
+    parsed = call.read(dialect)
     site = chosen_clause(parsed, clause)
     if site.window is not None:
         raise window_asked_about("why")
-    evaluation = Evaluation(parsed, runner_for(spark, parsed, args, frames), Options(engine))
+    evaluation = call.evaluation(parsed, Options(engine))
     with shown_in(parsed.source):
         for earlier in parsed.sites[: parsed.sites.index(site)]:
             evaluation.site(earlier)
-        values = evaluation.runner.args
-        plan = lower(site.clause, values if isinstance(values, dict) else {})
-        request = Request(plan, evaluation.relation(site), asked_of(partition, row), limit, engine)
+        plan, relation = evaluation.plan(site), evaluation.relation(site)
+        request = Request(plan, relation, asked_of(partition, row), limit, engine)
         return replace(request, alias=site.relation_alias, write=written_in(parsed.source)).answer()
 
 

@@ -12,14 +12,21 @@ from matchrec.conditions.functions.function import Value
 from matchrec.conditions.types import ValueType
 
 
-class Extreme:
-    """The least or the largest value; of equal ones the first."""
+class Best:
+    """The best value so far, by a key: the least or the largest one."""
 
     def __init__(self, use: AggregateUse, *, largest: bool) -> None:
-        self.key = sort_key(use.types[0])
+        self.key = sort_key(use.types[-1])
         self.is_better = operator.gt if largest else operator.lt
         self.best: Key = None
         self.value: Value = None
+
+    def result(self) -> Value:
+        return self.value
+
+
+class Extreme(Best):
+    """The least or the largest value; of equal ones the first."""
 
     def add(self, *values: Value) -> None:
         (value,) = values
@@ -29,18 +36,9 @@ class Extreme:
         if self.value is None or self.is_better(key, self.best):
             self.best, self.value = key, value
 
-    def result(self) -> Value:
-        return self.value
 
-
-class ValueBeside:
+class ValueBeside(Best):
     """The value on the row that has the least or the largest ordering; of equal ones the last."""
-
-    def __init__(self, use: AggregateUse, *, largest: bool) -> None:
-        self.key = sort_key(use.types[1])
-        self.is_better = operator.gt if largest else operator.lt
-        self.best: Key = None
-        self.value: Value = None
 
     def add(self, *values: Value) -> None:
         value, ordering = values
@@ -49,9 +47,6 @@ class ValueBeside:
         key = self.key(ordering)
         if self.best is None or not self.is_better(self.best, key):
             self.best, self.value = key, value
-
-    def result(self) -> Value:
-        return self.value
 
 
 def only_type(use: AggregateUse) -> ValueType | None:

@@ -11,13 +11,7 @@ from itertools import accumulate
 from matchrec.conditions.accumulators.aggregate import AggregateFunction, AggregateUse, Taking
 from matchrec.conditions.accumulators.values import sort_key
 from matchrec.conditions.functions.function import FunctionError, Value
-from matchrec.conditions.types import (
-    DOUBLE,
-    NUMBERS,
-    SPANS,
-    Family,
-    ValueType,
-)
+from matchrec.conditions.types import DOUBLE, NUMBERS, SPANS, Family, ValueType
 
 
 class SortedValues:

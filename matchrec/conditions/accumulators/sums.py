@@ -12,22 +12,11 @@ from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from matchrec.conditions.accumulators.aggregate import (
-    Accumulator,
-    AggregateFunction,
-    AggregateUse,
-)
+from matchrec.conditions.accumulators.aggregate import Accumulator, AggregateFunction, AggregateUse
 from matchrec.conditions.accumulators.values import EXACT, decimal_of, digits_of
 from matchrec.conditions.functions.function import Value
 from matchrec.conditions.functions.numerals import divided, fits, wrap
-from matchrec.conditions.types import (
-    NUMBERS,
-    SPANS,
-    Family,
-    ValueType,
-    average_type,
-    sum_type,
-)
+from matchrec.conditions.types import NUMBERS, SPANS, Family, ValueType, average_type, sum_type
 
 DIGITS_OF_A_DOUBLE = 15  # up to which Spark divides the sum of decimals as a double
 PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of the result

@@ -61,10 +61,7 @@ from matchrec.conditions.typing.mathematics import is_mathematics, type_mathemat
 from matchrec.conditions.typing.numbers import Typed, common_type, widen
 from matchrec.conditions.typing.run_columns import RunColumns
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
-from matchrec.errors.conditions import (
-    cannot_combine,
-    not_boolean,
-)
+from matchrec.errors.conditions import cannot_combine, not_boolean
 from matchrec.plan.expression import Navigation
 
 TRUE_COLUMN = row_column("TRUE")

@@ -13,7 +13,7 @@ class Place:
     """A row. keys: of its partition, by their SQL text. row_number: in its partition, from 1; None
     where a slice of it is all that is known.
 
-    relevant_only: rows that satisfy no condition are not counted.
+    relevant_only: irrelevant rows are not counted.
     """
 
     keys: Mapping[str, object]
@@ -25,7 +25,7 @@ class Place:
         partition = f"the partition with {named}" if named else "the only partition"
         if self.row_number is None:
             return f"in {partition}"
-        among = " of those that satisfy a condition" if self.relevant_only else ""
+        among = " of those that are searched" if self.relevant_only else ""
         return f"in {partition}, row {self.row_number}{among}"
 
     @property

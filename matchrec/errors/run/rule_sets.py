@@ -104,6 +104,7 @@ def rule_set_over_stream() -> MatchRecognizeUnsupportedError:
     """match_all over a streaming DataFrame."""
     return MatchRecognizeUnsupportedError(
         "match_all over a streaming DataFrame",
-        hint="use matchrec.detect or matchrec.sase for each rule; or call match_all on each batch "
-        "in foreachBatch",
+        notes=("a rule set keeps nothing from one micro-batch to the next",),
+        hint="use matchrec.match_recognize, matchrec.sase or matchrec.detect for each rule; "
+        "match_all in foreachBatch finds only matches whose rows are all in one micro-batch",
     )

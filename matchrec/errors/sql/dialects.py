@@ -1,10 +1,6 @@
 """Errors and notes about queries of other products."""
 
-from matchrec.errors.kinds import (
-    MatchRecognizeParseError,
-    MatchRecognizeUnsupportedError,
-    as_note,
-)
+from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError, as_note
 from matchrec.source import Span
 
 

@@ -66,7 +66,7 @@ def _query_start(tokens: TokenSequence, pipe: int) -> int:
 def _distinct_edits(tokens: TokenSequence, pipes: Sequence[int]) -> Iterator[Edit]:
     closing = tokens.pairs.get(tokens.around[pipes[0]], len(tokens))
     for pipe, after in zip(pipes, (*pipes[1:], closing), strict=True):
-        if (tokens.key(pipe + 1), tokens.key(pipe + 2)) == ("SELECT", "DISTINCT"):
+        if tokens.says(pipe + 1, "SELECT", "DISTINCT"):
             end = tokens[after - 1].span.end
             yield Edit(tokens[pipe + 2].span, "")
             yield Edit(Span(end, end), " |> DISTINCT")

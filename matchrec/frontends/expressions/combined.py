@@ -1,10 +1,10 @@
-"""Expressions that are put together of others, with the text that Spark evaluates."""
+"""Text with other pieces in the places of some of its parts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
-from matchrec.plan.expression import Operation, Piece, Scalar, Term, set_apart
+from matchrec.plan.expression import Piece, set_apart
 from matchrec.source import Span
 
 
@@ -27,24 +27,3 @@ def with_holes(
             position = hole.end
     pieces.append(write(Span(position, span.end)))
     return set_apart(pieces)
-
-
-def joined(operator: str, parts: Sequence[Scalar]) -> Scalar:
-    """Several conditions as one, by AND or OR; one condition is itself."""
-    if len(parts) == 1:
-        return parts[0]
-    pieces: list[Piece] = []
-    for part in parts:
-        pieces += [f" {operator} (" if pieces else "(", *part.pieces, ")"]
-    return Operation(operator, tuple(parts), tuple(pieces), parts[0].span.to(parts[-1].span))
-
-
-def negation(condition: Scalar) -> Operation:
-    """NOT of a condition."""
-    return Operation("NOT", (condition,), ("NOT (", *condition.pieces, ")"), condition.span)
-
-
-def comparison(operator: str, left: Term, right: Term) -> Operation:
-    """Two values with the operator between them."""
-    pieces = (*left.pieces, f" {operator} ", *right.pieces)
-    return Operation(operator, (left, right), pieces, left.span)

@@ -10,7 +10,7 @@ from sqlglot import Token as SqlglotToken
 
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.sqlglot_tokens import sqlglot_tokens, tokens_of
-from matchrec.frontends.lexing.tokens import Token, TokenKind, find_enclosing, pair_brackets
+from matchrec.frontends.lexing.tokens import Token, TokenKind, find_enclosing, level, pair_brackets
 from matchrec.source import Span
 
 Range = tuple[int, int]
@@ -64,6 +64,14 @@ class TokenSequence:
         """The key of a token; nothing before the first and after the last."""
         return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
 
+    def says(self, index: int, *keys: str) -> bool:
+        """Whether tokens with these keys stand at `index` and after it."""
+        return all(self.key(place) == key for place, key in enumerate(keys, index))
+
+    def past(self, index: int) -> int:
+        """The index after a token, or after the brackets that it opens."""
+        return self.pairs.get(index, index) + 1
+
     def can_name(self, index: int) -> bool:
         """Whether a name, or a string in double quotes for one, stands at `index`."""
         return 0 <= index < len(self.tokens) and self.tokens[index].can_name
@@ -98,10 +106,7 @@ class TokenSequence:
 
     def level(self, start: int, end: int) -> Iterator[int]:
         """The indices from `start` to `end`, without what stands in brackets that open there."""
-        index = start
-        while index < end:
-            yield index
-            index = self.pairs.get(index, index) + 1
+        return level(self.pairs, start, end)
 
     def separated(self, start: int, end: int) -> tuple[Range, ...]:
         """The ranges between the commas of `start .. end` that stand in no bracket."""

@@ -6,7 +6,7 @@ invented (sqlglot reads `1BD` as `1::BD`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -99,6 +99,14 @@ def pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
         elif token.key in CLOSING and waiting and OPENING[tokens[waiting[-1]].key] == token.key:
             pairs[waiting.pop()] = index
     return pairs
+
+
+def level(pairs: dict[int, int], start: int, end: int) -> Iterator[int]:
+    """The indices from `start` to `end`, without what stands in brackets that open there."""
+    index = start
+    while index < end:
+        yield index
+        index = pairs.get(index, index) + 1
 
 
 def find_enclosing(pairs: dict[int, int], count: int) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
-from matchrec.frontends.expressions.combined import comparison
+from matchrec.plan.combined import comparison, complement
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -25,8 +25,7 @@ from matchrec.plan.expression import (
     RowNumber,
     Scalar,
     Term,
-    references,
-    terms,
+    inner_references,
     with_references,
 )
 from matchrec.source import Span
@@ -87,7 +86,7 @@ def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | N
 
 
 def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
-    for one in (one for term in terms(aggregate) for one in references(term)):
+    for one in inner_references(aggregate):
         if isinstance(one, MatchNumber):
             raise errors.not_of_an_event(CALLED[MatchNumber], one.span)
     if aggregate.variable is not None:
@@ -126,11 +125,6 @@ def _named(reference: Reference, test: str) -> Reference:
     if not isinstance(reference, ColumnReference) or reference.navigation.variable != _CANDIDATE:
         return reference
     return replace(reference, navigation=replace(reference.navigation, variable=test))
-
-
-def complement(scalar: Scalar) -> Operation:
-    """That the condition does not hold: it is false, or unknown."""
-    return Operation("IS NOT TRUE", (scalar,), ("(", *scalar.pieces, ") IS NOT TRUE"), scalar.span)
 
 
 def too_far(order: str, window: str) -> Operation:

@@ -12,19 +12,12 @@ from functools import cached_property
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
 from matchrec.frontends.expressions.analysis import Clause, Scope
-from matchrec.frontends.expressions.combined import joined
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.after_match import AfterMatch
 from matchrec.frontends.pattern.builder import Pattern
-from matchrec.frontends.pattern.conditions import (
-    complement,
-    later,
-    refuse_other_rows,
-    too_far,
-    with_candidate,
-)
+from matchrec.frontends.pattern.conditions import later, refuse_other_rows, too_far, with_candidate
 from matchrec.frontends.pattern.durations import Duration
 from matchrec.frontends.pattern.measures import end_of, event_measures, match_measures
 from matchrec.frontends.pattern.tree import All, Condition, Either, Stage, Test, named_stages
@@ -38,6 +31,7 @@ from matchrec.plan.clauses import (
     SortItem,
     Within,
 )
+from matchrec.plan.combined import complement, joined
 from matchrec.plan.expression import End, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rules import check

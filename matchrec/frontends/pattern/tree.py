@@ -111,21 +111,17 @@ class Stage:
         return f"group ({', '.join(one.label for one in self.content)})"
 
 
-def named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
-    """All stages that are no groups, those inside of groups in their place."""
-    for stage in stages:
-        if isinstance(stage.content, str):
-            yield stage
-        else:
-            yield from named_stages(stage.content)
-
-
 def all_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
     """All stages, a group before those inside of it."""
     for stage in stages:
         yield stage
         if not isinstance(stage.content, str):
             yield from all_stages(stage.content)
+
+
+def named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
+    """All stages that are no groups, those inside of groups in their place."""
+    return (stage for stage in all_stages(stages) if not stage.is_group)
 
 
 def textual(stages: tuple[Stage, ...], taken: int = 0) -> tuple[tuple[Stage, ...], dict[str, Any]]:

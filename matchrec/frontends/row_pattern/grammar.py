@@ -25,6 +25,7 @@ from matchrec.frontends.lexing.tokens import Token, TokenKind
 from matchrec.frontends.row_pattern.lexer import pattern_tokens
 from matchrec.frontends.row_pattern.parameters import check_bounds
 from matchrec.plan.pattern import (
+    SIGNS,
     Alternation,
     Empty,
     Exclusion,
@@ -48,11 +49,6 @@ DEEPEST = 100
 
 _ENDS = ("|", ",", ")", "-}")
 _PAIRS = {")": "( )", "-}": "{- -}"}
-_SIMPLE_QUANTIFIERS: dict[str, tuple[int, int | None]] = {
-    "*": (0, None),
-    "+": (1, None),
-    "?": (0, 1),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +165,8 @@ class _Parser(Cursor):
 
     def quantifier(self) -> Bounds:
         token = self.advance()
-        if token.key in _SIMPLE_QUANTIFIERS:
-            return Bounds(*_SIMPLE_QUANTIFIERS[token.key])
+        if token.key in SIGNS:
+            return Bounds(*SIGNS[token.key])
         least = self.bound()
         ranged = self.accept(",")
         most = self.bound() if ranged else least

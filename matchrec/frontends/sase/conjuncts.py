@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import chain, product
 from math import prod
 
-from matchrec.frontends.expressions.combined import joined, negation
+from matchrec.plan.combined import joined, negation
 from matchrec.plan.expression import Operation, Scalar
 
 MOST_CLAUSES = 32

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from matchrec.errors.sase import expression as expression_errors
 from matchrec.errors.sase import query as errors
-from matchrec.frontends.expressions.combined import comparison, joined
 from matchrec.frontends.sase.components import CLOSING, Components, declared, variables_of
 from matchrec.frontends.sase.conjuncts import conjuncts
 from matchrec.frontends.sase.expressions import ExpressionReader, term_of
@@ -29,6 +28,7 @@ from matchrec.plan.clauses import (
     Subset,
     Within,
 )
+from matchrec.plan.combined import comparison, joined
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,

@@ -19,7 +19,6 @@ from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
     End,
-    Navigation,
     Reference,
     Scalar,
     references,
@@ -27,12 +26,13 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
-    Concatenation,
     Negation,
     RowPattern,
     concatenation,
     may_be_empty,
+    negated_names,
     negations,
+    top,
     variable_names,
 )
 
@@ -51,7 +51,7 @@ def take_out_negations(
         return pattern, ()
     if output in ONE_OF_A_ROW:
         raise errors.preferred_negation(found[0].span)
-    parts = pattern.parts if isinstance(pattern, Concatenation) else (pattern,)
+    parts = top(pattern)
     rest = concatenation(_of_rows(parts), pattern.span)
     mapped = variable_names(rest)
     if negations(rest) or not mapped:
@@ -95,11 +95,6 @@ def _beside(parts: Parts, side: str, negation: Negation) -> tuple[str, ...] | No
     raise errors.negation_beside_optional(side, negation.span)
 
 
-def negated_names(pattern: RowPattern) -> tuple[str, ...]:
-    """The variables under NOT."""
-    return tuple(name for one in negations(pattern) for name in one.names)
-
-
 def of_forbidden_row(condition: Scalar, name: str, pattern: RowPattern) -> Scalar:
     """The condition of a variable under NOT, which names its row where it reads a column of it."""
     if name not in negated_names(pattern):
@@ -111,13 +106,9 @@ def _of_forbidden_row(reference: Reference, name: str) -> Reference:
     if not isinstance(reference, ColumnReference):
         return reference
     navigation = reference.navigation
-    if navigation.variable is None and _is_last(navigation):
+    if navigation.variable is None and navigation.is_last:
         return replace(reference, navigation=replace(navigation, variable=name))
     return reference
-
-
-def _is_last(navigation: Navigation) -> bool:
-    return navigation.end is End.LAST and navigation.logical_offset == 0
 
 
 def check_absent_rows(plan: MatchPlan) -> None:
@@ -134,7 +125,7 @@ def check_absent_rows(plan: MatchPlan) -> None:
 def _unread(reference: Reference, name: str) -> str | None:
     """What of a reference is not known of a finished match, or None."""
     match reference:
-        case ColumnReference(navigation=navigation) if not _is_last(navigation):
+        case ColumnReference(navigation=navigation) if not navigation.is_last:
             if navigation.variable == name:
                 return "FIRST and LAST of the row itself"
             counts_back = navigation.variable is None and navigation.end is End.LAST

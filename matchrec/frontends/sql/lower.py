@@ -14,12 +14,7 @@ from matchrec.frontends.expressions.analysis import Clause, Scope
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.lexing.dialect import Dialect
 from matchrec.frontends.row_pattern.parameters import Values, fill_bounds
-from matchrec.frontends.sql.absences import (
-    check_absent_rows,
-    negated_names,
-    of_forbidden_row,
-    take_out_negations,
-)
+from matchrec.frontends.sql.absences import check_absent_rows, of_forbidden_row, take_out_negations
 from matchrec.frontends.sql.clause.nodes import (
     DefinitionNode,
     ExpressionText,
@@ -44,7 +39,7 @@ from matchrec.plan.clauses import (
 )
 from matchrec.plan.expression import Scalar, with_final_semantics
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import RowPattern, variable_names
+from matchrec.plan.pattern import RowPattern, negated_names, variable_names
 from matchrec.plan.rules import check
 
 
@@ -62,12 +57,8 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     written = fill_bounds(clause.pattern, values)
     windowed = clause.within is not None
     pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
-    primary = tuple(dict.fromkeys((*variable_names(written), *negated_names(written))))
-    unions = tuple(subset.name for subset in clause.subsets)
     dialect = clause.dialect
-    define, measures = (
-        Scope(part, primary, unions, dialect) for part in (Clause.DEFINE, Clause.MEASURES)
-    )
+    define, measures = (_scope(clause, part, written) for part in (Clause.DEFINE, Clause.MEASURES))
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     plan = MatchPlan(
         pattern=pattern,
@@ -89,6 +80,13 @@ def lower(clause: MatchRecognize, values: Values = MappingProxyType({})) -> Matc
     check_absent_rows(plan)
     check(plan)
     return plan
+
+
+def _scope(clause: MatchRecognize, part: Clause, pattern: RowPattern) -> Scope:
+    """What a part of the clause may refer to. pattern: as it was written."""
+    primary = tuple(dict.fromkeys((*variable_names(pattern), *negated_names(pattern))))
+    unions = tuple(subset.name for subset in clause.subsets)
+    return Scope(part, primary, unions, clause.dialect)
 
 
 def _check_words(clause: MatchRecognize) -> None:

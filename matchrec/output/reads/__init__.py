@@ -30,14 +30,7 @@ from matchrec.output.reads.of_rows import (
     ReadPosition,
     ReadRow,
 )
-from matchrec.output.reads.read import (
-    Form,
-    Nullability,
-    OfColumn,
-    OfMatchedRows,
-    Read,
-    ReadType,
-)
+from matchrec.output.reads.read import Form, Nullability, OfColumn, OfMatchedRows, Read, ReadType
 
 __all__ = [
     "Form",

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
-
-from typing_extensions import override
 
 from matchrec.output.reads.read import Nullability, Read, ReadType
 
@@ -19,10 +16,7 @@ class ReadMatchNumber(Read):
     type: ClassVar[ReadType] = "bigint"
     nullability: ClassVar[Nullability] = Nullability.WITHOUT_NUMBER
     is_chained: ClassVar[bool] = True
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        return "MATCH_NUMBER()"
+    text: ClassVar[str] = "MATCH_NUMBER()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +25,7 @@ class ReadIsMatched(Read):
 
     type: ClassVar[ReadType] = "boolean"
     nullability: ClassVar[Nullability] = Nullability.NEVER
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        return "whether the row is matched"
+    text: ClassVar[str] = "whether the row is matched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +35,7 @@ class ReadNothing(Read):
     type: ClassVar[ReadType] = "boolean"
     nullability: ClassVar[Nullability] = Nullability.NEVER
     is_chained: ClassVar[bool] = True
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        return "nothing"
+    text: ClassVar[str] = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +43,7 @@ class ReadKind(Read):
     """Whether a match is one, or a run whose window has ended: see `nfa.places`."""
 
     type: ClassVar[ReadType] = "bigint"
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        return "kind of match"
+    text: ClassVar[str] = "kind of match"
 
 
 class PointerField(Enum):
@@ -94,6 +79,6 @@ class ReadPointer(Read):
     def type(self) -> ReadType:
         return POINTER_TYPES[self.field]
 
-    @override
-    def show(self, columns: Sequence[str]) -> str:
+    @property
+    def text(self) -> str:
         return f"the pointer's {self.field.value}"

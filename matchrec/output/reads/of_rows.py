@@ -8,21 +8,9 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from matchrec.output.reads.read import (
-    Form,
-    Nullability,
-    OfColumn,
-    OfMatchedRows,
-    Read,
-    ReadType,
-)
+from matchrec.output.reads.read import Form, Nullability, OfColumn, OfMatchedRows, Read, ReadType
 from matchrec.plan.expression import Navigation
-from matchrec.plan.show import (
-    show_classifier,
-    show_matched_rows,
-    show_navigation,
-    show_semantics,
-)
+from matchrec.plan.show import show_classifier, show_matched_rows, show_navigation, show_semantics
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +75,7 @@ class ReadPosition(Read):
 
     type: ClassVar[ReadType] = "bigint"
     nullability: ClassVar[Nullability] = Nullability.NEVER
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        return "the position in the match"
+    text: ClassVar[str] = "the position in the match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +89,11 @@ class ReadMatchedRows(Read):
     columns: tuple[int, ...]
 
     nullability: ClassVar[Nullability] = Nullability.NEVER
+    text: ClassVar[str] = "the rows of the match"
 
     @property
     def type(self) -> ReadType:
         return OfMatchedRows(self.columns)
-
-    @override
-    def show(self, columns: Sequence[str]) -> str:
-        return "the rows of the match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +112,6 @@ class ReadMatch(Read):
     def type(self) -> ReadType:
         return OfColumn(self.column, Form.ARRAY)
 
-    @override
-    def show(self, columns: Sequence[str]) -> str:
+    @property
+    def text(self) -> str:
         return show_matched_rows(self.variable)

@@ -61,6 +61,11 @@ class Read:
         """Whether matches that share their rows are enough to answer it, if sums are exact."""
         return False
 
-    def show(self, columns: Sequence[str]) -> str:
-        """The read as one would write it. columns: the texts of those that Spark computed."""
+    @property
+    def text(self) -> str:
+        """How one would write it where no column is in it."""
         raise NotImplementedError
+
+    def show(self, columns: Sequence[str]) -> str:  # noqa: ARG002 -- for reads of columns
+        """The read as one would write it. columns: the texts of those that Spark computed."""
+        return self.text

@@ -14,6 +14,7 @@ from matchrec.errors.warnings.wording import (
     skipped_row,
 )
 from matchrec.plan.clauses import Definition, EventSelection
+from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     ColumnReference,
     End,
@@ -46,7 +47,7 @@ def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         for one in subexpressions(definition.condition):
             if isinstance(one, Operation) and one.operator in COMPARISONS:
                 yield from comparison(one, definition, plan)
-        for one in required(definition.condition):
+        for one in conjuncts(definition.condition):
             if isinstance(one, Operation) and is_false(one):
                 yield false_constants(one.span)
 
@@ -93,15 +94,6 @@ def is_null(operand: Scalar) -> bool:
 def without_quotes(text: str) -> str:
     """SQL in which plain names of columns stand without backticks, as one writes them."""
     return re.sub(r"`([A-Za-z_]\w*)`", r"\1", text)
-
-
-def required(scalar: Scalar) -> Iterator[Scalar]:
-    """The parts that all must be true."""
-    if isinstance(scalar, Operation) and scalar.operator == "AND":
-        for operand in scalar.operands:
-            yield from required(operand)
-    else:
-        yield scalar
 
 
 def is_false(one: Operation) -> bool:

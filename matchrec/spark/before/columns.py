@@ -26,8 +26,8 @@ from matchrec.plan.text.template import Template, View, template
 from matchrec.spark import wire
 from matchrec.spark.before.bits import bit_columns, may_be_matched
 from matchrec.spark.before.names import Names
+from matchrec.spark.before.presort import presorting
 from matchrec.spark.before.slices import Cutting, Slicing, tie_breakers
-from matchrec.spark.before.sort import presorting
 from matchrec.spark.relation import Relation
 from matchrec.spark.wire import SelectItem, select_list
 
@@ -60,7 +60,7 @@ class Preparation:
 
     keys: SQL over one row that must hold of it; each decides on whole partitions. order: the type
     of the first ORDER BY column, if there is one. slicing: how partitions are cut into slices, if
-    they are.
+    they are. reason: why it is Spark that sorts, if that is known.
     """
 
     relation: Relation
@@ -68,6 +68,7 @@ class Preparation:
     keys: tuple[str, ...] = ()
     order: DataType | None = None
     slicing: Slicing | None = None
+    reason: str = ""
 
     def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
@@ -78,7 +79,7 @@ class Preparation:
         and a last column __borrowed, before __n, is 0 on its own rows.
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
-        names = self.names(columns, drafted.row_conditions)
+        names = self.names(columns, drafted)
         sorting = self.sorting(names, drafted)
         conditions = map(names.over_window, drafted.row_conditions)
         items = names.crossing(columns) + bit_columns(FIRST_ROW, conditions)
@@ -89,14 +90,15 @@ class Preparation:
 
     def shuffled(self, columns: tuple[RowColumn, ...], drafted: Draft) -> tuple[Template, Template]:
         """The query of all rows, and that of what is shuffled of them."""
-        names = self.names(columns, drafted.row_conditions)
+        names = self.names(columns, drafted)
         return self.relation.query(["*"]), self.source(names, drafted)
 
-    def names(self, columns: tuple[RowColumn, ...], conditions: tuple[RowColumn, ...]) -> Names:
+    def names(self, columns: tuple[RowColumn, ...], drafted: Draft) -> Names:
         """The names of all that is computed over one row or read on another one."""
         keys = [part.text for part in self.plan.keys]
         keys += [item.expression.text for item in self.plan.order_by]
-        return Names.of(columns, conditions, (*keys, *self.keys))
+        tests = [test.text for test in drafted.relevant]
+        return Names.of(columns, drafted.row_conditions, (*keys, *self.keys, *tests))
 
     def sorting(self, names: Names, drafted: Draft) -> Sorting:
         """The rows before the sort, whole partitions or slices."""

@@ -156,7 +156,7 @@ def example_for(written: Written, relation: Relation, columns: InputColumns) -> 
     """A column that may have been meant: one beside it, or one that its function can take."""
     known = tuple(filter(None, map(columns.name, written.beside)))
     if written.call and not known:
-        fields = relation.rows().schema.fields
+        fields = relation.rows.schema.fields
         known = tuple(one.name for one in fields if isinstance(one.dataType, NumericType))
     return next(iter((*known, *columns.names)), "x")
 

@@ -6,9 +6,10 @@ all rules together; only where it refuses is each tried by itself, to find the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as spark_types
@@ -19,7 +20,7 @@ from matchrec.compile.path import draft, link
 from matchrec.compile.rule_set import RuleSet, SharedDrafts, further_keys, join_rules
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import Family, ValueType
-from matchrec.conditions.within import check_order
+from matchrec.conditions.within import OrderType, check_order
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language
@@ -29,18 +30,13 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.source import Source
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
-from matchrec.spark.execute import (
-    check_steps,
-    in_terms_of_the_query,
-    is_streaming,
-    preparation_of,
-    settings_of,
-)
+from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming
+from matchrec.spark.prepare import preparation_of, type_of_order
 from matchrec.spark.relation import Relation
 from matchrec.spark.rule_sets.packing import early_words, find_bits
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
 from matchrec.spark.rule_sets.worker import OnError, RuleSetWorker
-from matchrec.spark.session import REFUSALS, quiet_analysis
+from matchrec.spark.session import REFUSALS, quiet_analysis, settings_of
 from matchrec.spark.transport import arrow_schema, map_in_arrow, runner_in_worker
 from matchrec.spark.types import value_type
 
@@ -103,11 +99,12 @@ class BuiltRuleSet:
 
 def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions) -> BuiltRuleSet:
     """All rules over one input. Raises MatchRecognizeError for whatever is wrong with a rule."""
-    if is_streaming(given.relation.rows()):
+    if is_streaming(given.relation.rows):
         raise rule_set_over_stream()
     with quiet_analysis():
         check_streams(rules[0].plan, given)
-        drafts = {rule.name: draft_rule(rule, given, options) for rule in rules}
+        order = cache(type_of_order(given.relation))
+        drafts = {rule.name: draft_rule(rule, given, options, order) for rule in rules}
         shared = SharedDrafts(drafts, given.events)
         preparation = preparation_of_all(shared, given.relation)
         types = types_of(shared, preparation, rules, given)
@@ -128,12 +125,18 @@ def check_streams(plan: MatchPlan, given: Input) -> None:
         _ = given.relation.select([one.text for one in texts]).schema
 
 
-def draft_rule(rule: Rule, given: Input, options: RuleSetOptions) -> Draft:
-    """The draft of a rule. Neighbours of rows are not looked at: other rules may need the row."""
+def draft_rule(
+    rule: Rule, given: Input, options: RuleSetOptions, order: Callable[[str], OrderType]
+) -> Draft:
+    """The draft of a rule. Neighbours of rows are not looked at: other rules may need the row.
+
+    order: of the text of an order column, its type.
+    """
     with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
         check_steps(rule.plan, options.max_steps)
         check_order(rule.plan)
-        drafted = draft(rule.plan, given.columns, given.relation.name_of)
+        name_of = given.relation.name_of
+        drafted = draft(rule.plan, given.columns, name_of, type_of_order=order)
     return replace(drafted, neighbours=())
 
 

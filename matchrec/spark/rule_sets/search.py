@@ -32,6 +32,7 @@ from matchrec.spark.worker.contiguous_runs import ContiguousRuns
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.failures import place_of, run_error
 from matchrec.spark.worker.gather import Gatherer
+from matchrec.spark.worker.windows import check_window
 
 Columns = dict[str, pa.Array]
 
@@ -90,6 +91,7 @@ class RuleSearch:
 
     def found(self) -> Iterator[Columns]:
         """The same; a failure is as the engine says it."""
+        check_window(self.rule.executable, self.view, self.rows.starts)
         rows_per_match = self.rule.executable.rows_per_match
         covered = np.zeros(self.partitions.rows, np.bool_)
         for matches in self.matches():

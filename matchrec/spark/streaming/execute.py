@@ -25,6 +25,7 @@ from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, negations, walk
+from matchrec.spark.options import Options
 from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.streaming.contiguous import KeyedContiguous
 from matchrec.spark.streaming.keyed import Keyed
@@ -82,13 +83,6 @@ def check_ends(plan: MatchPlan) -> None:
             "leave `$` out; with WITHIN a match also ends with its window",
             plan.pattern.span,
         )
-    if plan.rows_per_match is RowsPerMatch.EACH_ROW:
-        raise cannot_stream(
-            "PATTERN in a WINDOW clause",
-            "its frames are of rows that are all there",
-            "write MATCH_RECOGNIZE after the relation in FROM",
-            plan.pattern.span,
-        )
     if negations(plan.pattern) and not plan.selects:
         raise cannot_stream(
             "NOT in PATTERN",
@@ -105,21 +99,29 @@ def check_ends(plan: MatchPlan) -> None:
         )
 
 
-def check_options(transport: str, slices: int, *, counted: bool) -> None:
+def check_options(options: Options) -> None:
     """Raises MatchRecognizeError for options that a stream does not have."""
-    if transport == "arrow":
+    if options.transport == "arrow":
         raise cannot_stream(
             'transport="arrow"',
             "Spark's stateful operator hands events over in pandas",
             "leave transport out",
         )
-    if counted:
+    if options.counters is not None:
         raise cannot_stream(
             "counters", "they are of one action", "see StreamingQuery.lastProgress instead"
         )
-    if slices > 1:
+    if options.sort != "auto":
         raise cannot_stream(
-            f"slices={slices}", "slices are cut where all rows are there", "leave slices out"
+            f'sort="{options.sort}"',
+            "events are sorted as the watermark lets them go",
+            "leave sort out",
+        )
+    if options.slices > 1:
+        raise cannot_stream(
+            f"slices={options.slices}",
+            "slices are cut where all rows are there",
+            "leave slices out",
         )
 
 

@@ -49,7 +49,7 @@ class Events(Preparation):
         """
         conditions = drafted.row_conditions
         check_one_row((*columns, *conditions), self.plan)
-        names = self.names(columns, conditions)
+        names = self.names(columns, drafted)
         inner = self.relation.select(map(str, names.rows()))
         first, *others = self.order_names(names)
         keys = self.key_names(names) or ["0"]

@@ -23,15 +23,10 @@ from matchrec.errors.run import tracing as errors
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.before.columns import Preparation
-from matchrec.spark.execute import (
-    in_terms_of_the_query,
-    input_columns,
-    is_streaming,
-    settings_of,
-    type_of_order,
-)
+from matchrec.spark.execute import in_terms_of_the_query, input_columns, is_streaming
+from matchrec.spark.prepare import type_of_order
 from matchrec.spark.relation import Relation
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import quiet_analysis, settings_of
 from matchrec.spark.tracing.collect import collect_table
 from matchrec.spark.tracing.further import Further
 from matchrec.spark.tracing.literals import literal
@@ -80,7 +75,7 @@ def collect_partition(
     plan: MatchPlan, relation: Relation, alias: str | None, engine: str, asked: Asked
 ) -> CollectedPartition:
     """The partition that is asked for. Runs a job; raises MatchRecognizeError."""
-    rows = relation.rows()
+    rows = relation.rows
     if is_streaming(rows):
         raise errors.trace_of_stream()
     columns = input_columns(relation.runner, rows.columns, alias)

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.matches import Matches, RunFailure, no_matches
+from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.slices.starting_rows import SliceSearch, find_starting_rows
 from matchrec.errors.run.failures import sum_too_large
@@ -24,6 +25,8 @@ from matchrec.output.rows import (
     unmatched_rows,
 )
 from matchrec.spark import wire
+from matchrec.spark.sorting.sort import sorted_batches
+from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.worker.contiguous_runs import ContiguousRuns, find_contiguous_runs
 from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, Tally
@@ -39,16 +42,20 @@ T = TypeVar("T")
 class Worker:
     """Runs an executable over one task's stream of batches.
 
-    tally: counts, if anyone asks. rows_a_call: see `spark.worker.batches`.
+    tally: counts, if anyone asks. rows_a_call: see `spark.worker.batches`. sorting: how the rows
+    are to be sorted; None of rows that Spark has sorted.
     """
 
     executable: Executable
     tally: Tally | None = None
     rows_a_call: int = ROWS_A_CALL
+    sorting: Sorting | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
         keys = tuple(map(wire.column, self.executable.crossing.once))
+        if self.sorting is not None:
+            batches = sorted_batches(batches, self.sorting)
         found = pieces(batches, self.executable.lookaround, keys, self.rows_a_call)
         for piece in self.time_items(WAITING, found):
             for batch in self.match_piece(piece):
@@ -77,6 +84,9 @@ class Worker:
         with_unmatched = executable.rows_per_match.shows_unmatched
         try:
             check_window(executable, piece.table, piece.starts)
+            with self.measure_time(ENCODING):
+                bits = len(executable.conditions)
+                partitions = satisfy_nearby(partitions, executable.nearby, bits)
             if executable.sliced is not None:
                 partitions = self.restrict_to_slices(executable.sliced, partitions, piece)
             found = self.find_matches(partitions, piece)

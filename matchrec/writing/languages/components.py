@@ -18,16 +18,9 @@ from matchrec.frontends.sase.syntax.nodes import Index
 from matchrec.plan.clauses import Definition, Subset
 from matchrec.plan.expression import ColumnReference, End, Reference, with_references
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import (
-    Quantified,
-    RowPattern,
-    Variable,
-    concatenation,
-    show,
-)
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation, show, top
 from matchrec.plan.simplify import simplify
 from matchrec.source import Span
-from matchrec.writing.forms import top
 from matchrec.writing.names import of_variable, renamed, with_each
 from matchrec.writing.same_meaning import without_preference
 
@@ -152,8 +145,7 @@ def _own(reference: Reference, name: str, own: str) -> Reference:
     """The reference to the row itself by its own variable; others are to the union."""
     if isinstance(reference, ColumnReference):
         navigation = reference.navigation
-        last = navigation.end is End.LAST and not navigation.logical_offset
-        if last and navigation.variable == name:
+        if navigation.is_last and navigation.variable == name:
             return of_variable(reference, lambda _: own)
     return reference
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import ColumnReference, Navigation, Operation, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.writing.columns import plain
-from matchrec.writing.same_meaning import shape_of, split
+from matchrec.writing.same_meaning import shape_of
 
 
 def declared_type(plan: MatchPlan, variables: Sequence[str], column: str) -> str | None:
@@ -20,7 +21,7 @@ def types(plan: MatchPlan, variable: str, column: str) -> Iterator[str]:
     """The literals that the type of a variable's rows must equal."""
     for definition in plan.definitions:
         if definition.variable == variable:
-            for one in split(definition.condition):
+            for one in conjuncts(definition.condition):
                 literal = type_in(one, variable, column)
                 if literal is not None:
                     yield literal

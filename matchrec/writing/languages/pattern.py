@@ -14,13 +14,8 @@ from matchrec.frontends.pattern.lower import tests_of
 from matchrec.frontends.pattern.show import calls
 from matchrec.frontends.pattern.tree import all_stages
 from matchrec.plan.clauses import MatchOutput, RowExpression
-from matchrec.plan.expression import (
-    Aggregate,
-    ColumnReference,
-    End,
-    Reference,
-    render,
-)
+from matchrec.plan.combined import conjuncts
+from matchrec.plan.expression import Aggregate, ColumnReference, Reference, render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Concatenation,
@@ -29,13 +24,14 @@ from matchrec.plan.pattern import (
     RowPattern,
     Variable,
     show_name,
+    top,
 )
 from matchrec.plan.show import show_reference
 from matchrec.plan.simplify import simplify
 from matchrec.plan.text.sql_text import as_operand
 from matchrec.source import Span
 from matchrec.writing.columns import is_path
-from matchrec.writing.forms import as_all_matches, starts_one, top, with_named_rows
+from matchrec.writing.forms import as_all_matches, starts_one, with_named_rows
 from matchrec.writing.languages.components import bare
 from matchrec.writing.languages.limits import (
     notes_on_nulls,
@@ -47,7 +43,7 @@ from matchrec.writing.negations import between_primary, pattern_with_absences
 from matchrec.writing.neighbours import with_near
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import SOME_ORDER, Reading
-from matchrec.writing.same_meaning import shape_of, split
+from matchrec.writing.same_meaning import shape_of
 from matchrec.writing.stages import CONTIGUITY, as_clause
 
 LANGUAGE = "a Pattern"
@@ -176,7 +172,7 @@ class Stages:
     def single(self, pattern: Pattern, name: str) -> Pattern:
         """With the conditions of the last stage."""
         own = [one.condition for one in self.plan.definitions if one.variable == name]
-        for one in (each for condition in own for each in split(condition)):
+        for one in (each for condition in own for each in conjuncts(condition)):
             if shape_of(one) != "TRUE":
                 text = render(one, lambda each: self.reference(each, name))
                 pattern = pattern.where(unwrapped(text))
@@ -203,8 +199,7 @@ class Stages:
             case ColumnReference(navigation, argument, span=span):
                 if navigation.physical_offset:
                     raise errors.cannot_write(LANGUAGE, "PREV and NEXT in a condition", span)
-                here = navigation.end is End.LAST and not navigation.logical_offset
-                if here and navigation.variable == own:
+                if navigation.is_last and navigation.variable == own:
                     return as_operand(argument)
                 self.refuse_other(navigation.variable, own, span)
                 if not is_path(argument):

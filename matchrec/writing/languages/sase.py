@@ -11,6 +11,7 @@ from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.sase import compile_sase
 from matchrec.frontends.sase.syntax.nodes import Strategy
 from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -23,17 +24,17 @@ from matchrec.plan.expression import (
     terms,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Negation, Variable
+from matchrec.plan.pattern import Negation, Variable, top
 from matchrec.source import Span
 from matchrec.writing.columns import column, is_path, tidy
-from matchrec.writing.forms import as_all_matches, top, with_named_rows
+from matchrec.writing.forms import as_all_matches, with_named_rows
 from matchrec.writing.languages.components import LANGUAGE, Component, components, in_components
 from matchrec.writing.languages.event_types import declared_type, type_in
 from matchrec.writing.languages.limits import notes_on_nulls, refuse_directions, refuse_gaps
 from matchrec.writing.negations import pattern_with_absences
 from matchrec.writing.parentheses import unwrapped
 from matchrec.writing.reading import Reading
-from matchrec.writing.same_meaning import reads_whole_rows, shape_of, split
+from matchrec.writing.same_meaning import reads_whole_rows, shape_of
 
 STRATEGIES = {
     EventSelection.STRICT_CONTIGUITY: Strategy.STRICT_CONTIGUITY,
@@ -148,7 +149,7 @@ def _predicates(query: Sase) -> Iterator[str]:
         for variable in one.variables
     }
     for definition in query.plan.definitions:
-        for one in split(definition.condition):
+        for one in conjuncts(definition.condition):
             literal = type_in(one, definition.variable, column)
             if shape_of(one) == "TRUE" or (literal and literal == said[definition.variable]):
                 continue

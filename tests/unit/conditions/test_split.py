@@ -2,6 +2,7 @@
 
 import pytest
 
+from matchrec.compile.columns import step_columns
 from matchrec.conditions.residual import (
     Combined,
     RunningAggregate,
@@ -9,7 +10,7 @@ from matchrec.conditions.residual import (
     Value,
     VariableAt,
 )
-from matchrec.conditions.row_column import Shifted
+from matchrec.conditions.row_column import Shifted, show_column
 from matchrec.conditions.split import Scope, split
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.frontends.sql import parse_clause
@@ -68,6 +69,54 @@ def test_of_a_stream_spark_computes_the_row_alone() -> None:
     assert here.navigation is None
     assert before.navigation == Navigation(physical_offset=-1)
     assert (far.column.text, far.navigation) == ("abs(x) > 1", before.navigation)
+
+
+def sorted_split_b(condition: str) -> SplitCondition:
+    """The same where the worker sorts the rows."""
+    text = f"ORDER BY t PATTERN (A+ B+) DEFINE B AS {condition}"
+    (only,) = split(lower(parse_clause(text)), Scope.SORTED)
+    return only
+
+
+def test_of_rows_that_the_worker_sorts_it_computes_what_reads_neighbours() -> None:
+    found = sorted_split_b("x > 3 AND x < PREV(x) AND abs(PREV(B.x)) > 1 AND x > LAST(A.x)")
+    assert found.before is not None
+    assert found.nearby is not None
+    assert found.before.text == "x > 3"
+    assert show_column(found.nearby.column) == "(x < PREV(x)) AND (abs(PREV(x)) > 1)"
+    assert isinstance(found.nearby.step, Combined)
+    less, far = found.nearby.step.operands
+    assert isinstance(less, Combined)
+    assert isinstance(far, Value)
+    assert [getattr(one, "navigation", one) for one in less.operands] == [
+        None,
+        Navigation(physical_offset=-1),
+    ]
+    assert (far.column.text, far.navigation) == ("abs(x) > 1", Navigation(physical_offset=-1))
+    assert isinstance(found.during, Combined)  # x > LAST(A.x) alone depends on the run
+    assert len(found.rest) == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "spark"),
+    [
+        ("LAST(B.x, 0) < PREV(B.x) + NEXT(x, 2) * 3", None),
+        ("CASE WHEN PREV(x) IS NULL THEN y ELSE PREV(x) END > coalesce(x, 1)", None),
+        ("x BETWEEN PREV(x) AND NEXT(x) OR name IN ('a', PREV(name))", None),
+        ("levenshtein(name, PREV(name)) > 1", "levenshtein(name, PREV(name))"),
+        ("x > 1 OR sqrt(x + PREV(x)) > 1", "sqrt(x + PREV(x))"),
+        ("exists(xs, e -> e > PREV(x))", "exists(xs, e -> e > PREV(x))"),
+        ("avg(x) OVER (ROWS 3 PRECEDING) < PREV(x)", "avg(x) OVER"),
+    ],
+)
+def test_what_only_spark_knows_of_neighbours_is_a_column_of_several_rows(
+    condition: str, spark: str | None
+) -> None:
+    found = sorted_split_b(condition)
+    assert found.during is None
+    assert found.nearby is not None
+    several = [one for one in step_columns(found.nearby.step) if not one.looks_at_one_row]
+    assert [show_column(one)[: len(spark or "")] for one in several] == ([spark] if spark else [])
 
 
 def test_a_union_variable_that_holds_the_variable_is_the_current_row() -> None:

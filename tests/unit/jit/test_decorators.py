@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from matchrec.jit import kept
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.decorators import inlined, inner, kernel
+from matchrec.jit.parts import dispatcher_of
 
 
 class Record(NamedTuple):
@@ -59,7 +59,7 @@ def test_no_reference_is_counted() -> None:
     The option that says so is `_nrt`, of which numba's documentation does not speak.
     """
     (function,) = (one for one in kept.ALL if one.function is multiplied.__wrapped__)
-    compiled = numba.njit(**function.options)(function.function)
+    compiled = dispatcher_of(function.function, function.options)
     compiled(Record(np.array([1, 2]), 2), np.array([6]))
     (text,) = compiled.inspect_llvm().values()
     assert "@NRT_" not in text

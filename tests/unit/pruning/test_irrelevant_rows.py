@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.pattern import RowPattern, show, variable_names
 from matchrec.plan.resolve import InputColumns
-from matchrec.pruning.irrelevant_rows import takes_any_row
+from matchrec.pruning.irrelevant_rows import find_staying, takes_any_row
 from tests.cases.pattern_notation import Question
 from tests.quick.scale import examples
 from tests.references.matcher import find_all
@@ -58,20 +60,29 @@ def test_rows_without_a_part_in_a_match_count_all_the_same(text: str) -> None:
     assert not fillers_take_any_row(parse_row_pattern(text))
 
 
-def found(pattern: RowPattern, rows: list[str], skip: AfterMatchSkip) -> list[object]:
+def found(
+    pattern: RowPattern,
+    rows: list[str],
+    skip: AfterMatchSkip,
+    loops: Collection[str] = (),
+) -> list[object]:
     """Matches as their numbers and what their rows are mapped to, those of fillers left out.
 
-    A row is its number and the variables that it may be mapped to, as in `7AB`; any row is X, Y.
+    A row is its number and the variables that it may be mapped to, as in `7AB`; any row is X, Y,
+    but of `loops`, which have conditions as all variables do then.
     """
+    free = () if loops else FILLERS
 
     def may(_: int, start: int, variables: tuple[str, ...]) -> bool:
         name = variables[-1]
-        return name in FILLERS or name in rows[start + len(variables) - 1]
+        return name in free or name in rows[start + len(variables) - 1]
 
     matches = []
     for match in find_all(pattern, len(rows), may, skip, {}):
         mapped = [(rows[match.start + i], v) for i, (v, _) in enumerate(match.word)]
-        matches.append((match.number, [pair for pair in mapped if pair[1] not in FILLERS]))
+        matches.append(
+            (match.number, [pair for pair in mapped if pair[1] not in (loops or FILLERS)])
+        )
     return list(matches)
 
 
@@ -103,7 +114,42 @@ def test_matches_are_the_same_without_them(
     assert found(pattern, relevant, skip) == found(pattern, rows, skip), show(pattern)
 
 
+CONDITIONED = st.lists(
+    st.sampled_from(["", "X", "Y", "XY", "XY", "AX", "BY", "AXY", "A", "B"]), max_size=7
+)
+
+
+@settings(max_examples=examples(300), deadline=None, database=None)
+@given(UNITS, st.sampled_from(["A", "B", "(A | B)"]), CONDITIONED, st.booleans())
+def test_matches_are_the_same_without_what_loops_with_conditions_take(
+    text: str, last: str, rows: list[str], past_last: bool
+) -> None:
+    pattern = parse_row_pattern(f"{text} {last}")
+    names, compiled = variable_names(pattern), folded(pattern)
+    loops = {names[one] for one in find_staying(compiled)}
+    if not takes_any_row(compiled, frozenset(map(names.index, loops))):
+        return
+    skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
+    numbered = [f"{i}{variables}" for i, variables in enumerate(rows)]
+    matters = [not loops <= set(one) or bool(set(one) & {*names} - loops) for one in rows]
+    relevant = [row for row, kept in zip(numbered, matters, strict=True) if kept]
+    assert found(pattern, relevant, skip, loops) == found(pattern, numbered, skip, loops)
+
+
+def test_loops_that_leave_a_run_where_it_was() -> None:
+    def staying(text: str) -> str:
+        pattern = parse_row_pattern(text)
+        names = variable_names(pattern)
+        return " ".join(names[one] for one in sorted(find_staying(folded(pattern))))
+
+    assert staying("A X*? B Y* C") == "X Y"
+    assert staying("A X+ B Y* C") == "Y"
+    assert staying("X* A Y{0,3} B") == ""
+    assert staying("A X* B X C") == ""
+
+
 FUNNEL = "PATTERN (A X*? B) DEFINE A AS e = 'a', B AS e = 'b'"
+LOOPED = ["e = 'a'", "(e <> 'b') IS NOT TRUE", "e = 'b'"]
 SKIPPING = "PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES"
 
 
@@ -123,6 +169,12 @@ SKIPPING = "PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES"
         (f"MEASURES A.t AS s {FUNNEL} AND t > 2 * A.t", ["`e` = 'a'", "`e` = 'b'"]),
         (f"MEASURES A.t AS s {FUNNEL} AND t > max(t)", []),
         (f"MEASURES A.t AS s {FUNNEL}, X AS t > A.t", []),
+        (f"MEASURES A.t AS s {FUNNEL}, X AS X.e <> 'b'", LOOPED),
+        (f"MEASURES A.t AS s {FUNNEL}, X AS e <> 'b' AND t > PREV(t)", []),
+        (f"MEASURES X.t AS s {FUNNEL}, X AS e <> 'b'", []),
+        (f"MEASURES A.t AS s {FUNNEL} AND t > X.t, X AS e <> 'b'", []),
+        (f"MEASURES A.t AS s {FUNNEL.replace('X*?', 'X+')}, X AS e <> 'b'", []),
+        (f"MEASURES A.t AS s {FUNNEL.replace('X*?', 'NOT C X*')}, X AS e <> 'b', C AS e = 'c'", []),
         (
             f"MEASURES A.t AS s {SKIPPING} DEFINE A AS e = 'a', B AS e = 'b' AND t > 2 * A.t",
             ["`e` = 'a'", "`e` = 'b'"],

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from matchrec.conditions.functions.function import (
-    Function,
-    FunctionError,
-    UndecidedError,
-    function,
-)
+from matchrec.conditions.functions.function import Function, FunctionError, UndecidedError, function
 from matchrec.conditions.functions.texts.letters import capitalise, lower, soundex, upper
 from matchrec.conditions.types import BOOLEAN, INT, STRING, Family
 

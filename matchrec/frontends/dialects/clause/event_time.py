@@ -29,10 +29,10 @@ def find_event_time(tokens: TokenSequence, start: int, end: int) -> EventTime | 
         return ExpressionText(tokens.text_at(span), span)
 
     for index in tokens.level(start, end):
-        if (tokens.key(index), tokens.key(index + 1)) == ("PARTITION", "BY"):
+        if tokens.says(index, "PARTITION", "BY"):
             raise errors.divided_input(tokens.span(index, index + 2))
     for index in tokens.level(start, end):
-        if (tokens.key(index), tokens.key(index + 1)) == ("TIMESTAMP", "BY"):
+        if tokens.says(index, "TIMESTAMP", "BY"):
             first = index + 2
             over = (at for at in tokens.level(first, end) if tokens.key(at) == "OVER")
             last = next(over, end)

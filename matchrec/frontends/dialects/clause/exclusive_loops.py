@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.lexing.token_sequence import read_tokens
 from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize
-from matchrec.plan.pattern import Concatenation, Quantified, RowPattern, Variable, show_name
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, show_name, top
 from matchrec.source import Span
 
 
@@ -99,7 +99,7 @@ def _of_union(condition: str, one: Exit) -> str:
 
 def _exits(pattern: RowPattern) -> Iterator[Exit]:
     """Which variables may follow a loop at once, in a pattern as Flink has them: of variables."""
-    parts = pattern.parts if isinstance(pattern, Concatenation) else (pattern,)
+    parts = top(pattern)
     for index, part in enumerate(parts):
         if not isinstance(part, Quantified) or not isinstance(part.part, Variable):
             continue

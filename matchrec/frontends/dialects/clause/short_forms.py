@@ -47,7 +47,7 @@ def written_out(
 def _patterns(tokens: TokenSequence, clause: Range) -> Iterator[Range]:
     """What stands in the parentheses of PATTERN."""
     for index in tokens.level(*clause):
-        if tokens.key(index) == "PATTERN" and tokens.key(index + 1) == "(":
+        if tokens.says(index, "PATTERN", "("):
             yield index + 2, tokens.pairs[index + 1]
 
 

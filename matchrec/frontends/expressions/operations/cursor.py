@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from matchrec.frontends.expressions.analysis import Analysis
 from matchrec.frontends.expressions.combined import with_holes
 from matchrec.frontends.expressions.references.holes import Hole
 from matchrec.frontends.lexing.cursor import Cursor
-from matchrec.frontends.lexing.tokens import Token, TokenKind, pair_brackets
+from matchrec.frontends.lexing.tokens import Token, TokenKind, level, pair_brackets
 from matchrec.plan.expression import Operation, Piece, Scalar, Term
 
 
@@ -68,12 +69,11 @@ class ExpressionCursor(Cursor):
 
     def top_level(self, key: str, start: int, end: int) -> int | None:
         """Where the first of tokens `start .. end` with a key stands that is in no brackets."""
-        index = start
-        while index < end:
-            if self.key_at(index) == key:
-                return index
-            index = self.pairs.get(index, index) + 1
-        return None
+        return next((at for at in self.level(start, end) if self.key_at(at) == key), None)
+
+    def level(self, start: int, end: int) -> Iterator[int]:
+        """The places of tokens `start .. end` that are in no brackets."""
+        return level(self.pairs, start, end)
 
     def is_subquery(self, opening: int) -> bool:
         start = self.tokens[opening].span.start

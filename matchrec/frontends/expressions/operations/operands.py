@@ -17,9 +17,6 @@ from matchrec.frontends.expressions.operations.special_calls import SPECIAL_CALL
 from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.plan.expression import Scalar, Term
 
-_CONSTANT = (TokenKind.NUMBER, TokenKind.STRING)
-_NO_TOKEN = (TokenKind.REFERENCE, TokenKind.END)
-
 
 class NotModelled(Exception):  # noqa: N818 - a branch not taken, not an error
     """The part being read is opaque."""
@@ -56,22 +53,14 @@ class OperandReader(ExpressionCursor, ABC):
 
     def separated(self, start: int, end: int) -> tuple[Scalar, ...]:
         """The expressions between the commas of tokens `start .. end`."""
-        parts = []
-        first = index = start
-        while index <= end:
-            if index == end or self.key_at(index) == ",":
-                parts.append(self.argument(first, index))
-                first = index + 1
-            index = self.pairs.get(index, index) + 1
-        return tuple(parts)
+        commas = (at for at in self.level(start, end) if self.key_at(at) == ",")
+        ends = (start - 1, *commas, end)
+        return tuple(self.argument(one + 1, other) for one, other in pairwise(ends))
 
     def argument(self, start: int, end: int) -> Scalar:
         """One expression; what only some function understands is not modelled."""
-        index = start
-        while index < end:
-            if self.key_at(index) in NOT_PLAIN:
-                raise NotModelled
-            index = self.pairs.get(index, index) + 1
+        if any(self.key_at(at) in NOT_PLAIN for at in self.level(start, end)):
+            raise NotModelled
         unit = self.kind_at(start) is TokenKind.WORD and self.key_at(start) not in CONSTANTS
         if start >= end or (unit and end == start + 1):
             raise NotModelled
@@ -175,15 +164,13 @@ class OperandReader(ExpressionCursor, ABC):
         """The places of CASE, and of the WHEN, THEN, ELSE and END that belong to it."""
         found = []
         depth = 0
-        index = start
-        while index < self.end:
+        for index in self.level(start, self.end):
             key = self.key_at(index)
             depth += {"CASE": 1, "END": -1}.get(key, 0)
             if (depth == 1 and key in ("WHEN", "THEN", "ELSE")) or index == start or depth == 0:
                 found.append(index)
             if depth == 0:
                 return found
-            index = self.pairs.get(index, index) + 1
         raise NotModelled
 
     def group(self) -> Scalar:

@@ -130,7 +130,7 @@ def _refuse_kept_nulls(analysis: Analysis, index: int, end: int) -> None:
     if analysis.key(index) not in COLLECTING:
         return
     for word in range(index, end - 1):
-        if (analysis.key(word), analysis.key(word + 1)) == ("RESPECT", "NULLS"):
+        if analysis.says(word, "RESPECT", "NULLS"):
             span = analysis.span(word, word + 2)
             raise errors.kept_nulls(analysis.tokens[index].text, analysis.clause, span)
 

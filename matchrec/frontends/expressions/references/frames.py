@@ -14,7 +14,7 @@ from matchrec.frontends.expressions.analysis import Analysis, Clause
 from matchrec.frontends.lexing.function_names import AGGREGATES
 from matchrec.frontends.lexing.numbers import whole_number
 from matchrec.frontends.lexing.token_sequence import TokenSequence
-from matchrec.plan.expression import Aggregate, Frame, MatchNumber, references, terms
+from matchrec.plan.expression import Aggregate, Frame, MatchNumber, inner_references
 
 _ENDLESS = {"PRECEDING": -1, "FOLLOWING": 1}
 
@@ -42,7 +42,7 @@ def read_frame(analysis: Analysis, aggregate: Aggregate, index: int) -> tuple[Ag
         raise errors.frame_of_variable(aggregate.variable, aggregate.span or span)
     if aggregate.distinct:
         raise errors.distinct_with_frame(aggregate.span or span)
-    for reference in (one for term in terms(aggregate) for one in references(term)):
+    for reference in inner_references(aggregate):
         if isinstance(reference, MatchNumber) and reference.span is not None:
             name = aggregate.function
             raise match_number_inside(name, analysis.clause, reference.span)

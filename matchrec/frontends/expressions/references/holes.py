@@ -31,13 +31,7 @@ from matchrec.frontends.lexing.function_names import (
     OF_THE_MATCH,
     WINDOW_ONLY,
 )
-from matchrec.plan.expression import (
-    ColumnReference,
-    Navigation,
-    Reference,
-    Semantics,
-    Term,
-)
+from matchrec.plan.expression import ColumnReference, Navigation, Reference, Semantics, Term
 from matchrec.source import Span
 
 
@@ -71,7 +65,7 @@ def _holes(analysis: Analysis) -> Iterator[Hole]:
     index = 0
     while index < len(analysis.tokens):
         if analysis.is_subquery(index):
-            index = analysis.pairs.get(index, index) + 1
+            index = analysis.past(index)
         elif hole := _hole_at(analysis, index):
             yield hole
             index = hole.end

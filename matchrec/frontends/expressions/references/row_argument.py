@@ -77,7 +77,7 @@ def refuse_readings(analysis: Analysis, operand: Operand) -> None:
     index = operand.start
     while index < operand.end:
         if analysis.is_subquery(index):
-            index = analysis.pairs.get(index, index) + 1
+            index = analysis.past(index)
             continue
         if analysis.is_call(index):
             _refuse_call(analysis, operand.function, index, aggregate)

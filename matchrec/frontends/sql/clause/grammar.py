@@ -126,33 +126,22 @@ def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
 def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
     _refuse_second_name(clause, start, end)
     name = clause[end - 1]
-    several = end - start > 1
-    if several and name.in_double_quotes and clause.key(end - 2) == "AS":
+    has_as = end - start > 1 and clause.key(end - 2) == "AS"
+    if has_as and name.in_double_quotes:
         raise column_in_double_quotes(name.text, "MEASURES", name.span)
-    if several and name.is_name and clause.key(end - 2) == "AS":
-        stop = end - 2
-    elif (
-        several
-        and name.is_name
-        and clause.ends_expression(end - 2)
-        and name.key not in ("END", "NULL")
-    ):
-        stop = end - 1
-    else:
-        stop = start
-    if stop <= start:
+    follows = clause.ends_expression(end - 2) and name.key not in ("END", "NULL")
+    stop = end - 2 if has_as else end - 1
+    if not (name.is_name and (has_as or follows)) or stop <= start:
         raise _without_name(clause, start, end)
     return MeasureNode(expression_at(clause, start, stop), name.name, name.span)
 
 
 def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
     """What follows `AS name` belongs to another measure, or to no part of the clause."""
-    index = start
-    while index < end - 2:
+    for index in clause.level(start, end - 2):
         if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
             token = clause[index + 2]
             raise syntax_errors.unexpected_token(token.text, "MEASURES", token.span)
-        index = clause.pairs.get(index, index) + 1
 
 
 def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
@@ -256,12 +245,10 @@ def _refuse_reserved(name: Token, where: str) -> None:
 
 def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> None:
     """`name AS` in a condition starts another definition."""
-    index = start
-    while index < end - 1:
+    for index in clause.level(start, end - 1):
         if clause.key(index + 1) == "AS" and clause.can_name(index) and index > start:
             token = clause[index]
             raise syntax_errors.unexpected_token(token.text, "DEFINE", token.span)
-        index = clause.pairs.get(index, index) + 1
 
 
 def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:

@@ -38,7 +38,7 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
         return None
     end = word + 1
     while end < len(tokens) and _goes_on(tokens, end):
-        end = tokens.pairs.get(end, end) + 1
+        end = tokens.past(end)
     text = tokens.text_at(tokens.span(word + 1, end))
     return errors.pattern_goes_on(tokens[wrong].text, text, tokens[wrong].span)
 

@@ -137,7 +137,7 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[Part, int]]:
             if closing < 0:
                 raise errors.parenthesis_not_closed("PATTERN", clause[index + 1].span)
             pattern_end = read_words_after_pattern(clause, closing)[1] - 1
-        index = clause.pairs.get(index, index) + 1
+        index = clause.past(index)
 
 
 def read_words_after_pattern(

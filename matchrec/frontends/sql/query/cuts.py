@@ -46,10 +46,7 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
     if tokens.key(index - 1) in (".", "AS"):
         return False
     closing = tokens.pairs.get(index + 1, len(tokens))
-    has_pattern = any(
-        tokens.key(i) == "PATTERN" and tokens.key(i + 1) == "("
-        for i in tokens.level(index + 2, closing)
-    )
+    has_pattern = any(tokens.says(i, "PATTERN", "(") for i in tokens.level(index + 2, closing))
     return has_pattern or _ends_relation(tokens, index - 1)
 
 

@@ -42,7 +42,7 @@ def find_relation(tokens: TokenSequence, cut: Cut) -> Relation:
         raise errors.changed_relation(tokens.key(0), tokens[cut.word].span)
     if tokens.key(start) == "LATERAL":
         raise errors.lateral_relation(tokens[start].span)
-    if tokens.key(start) == "(" and tokens.key(start + 1) == "VALUES":
+    if tokens.says(start, "(", "VALUES"):
         values = (start, tokens.pairs[start] + 1)
     return Relation(cut, start, values, tuple(_left_out(tokens, start, cut.word)))
 
@@ -79,7 +79,7 @@ def _row_end(tokens: TokenSequence, start: int, end: int) -> int | None:
     index = start + (tokens.key(start) == "-")
     token = tokens[index]
     if token.key == "(":
-        return tokens.pairs.get(index, index) + 1
+        return tokens.past(index)
     is_row = token.is_constant or token.key in _LITERALS
     return index + 1 if is_row else None
 
@@ -98,7 +98,7 @@ def _left_out(tokens: TokenSequence, start: int, end: int) -> Iterator[Range]:
 
 
 def _is_travel(tokens: TokenSequence, index: int) -> bool:
-    return tokens.key(index + 1) == "AS" and tokens.key(index + 2) == "OF"
+    return tokens.says(index + 1, "AS", "OF")
 
 
 def _travel_end(tokens: TokenSequence, start: int, end: int) -> int:

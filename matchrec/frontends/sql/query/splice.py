@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames, sqlglot_tokens
 from matchrec.frontends.sql.query.layout import hole_in, written_into
 from matchrec.frontends.sql.query.nodes import Query, Site
+from matchrec.frontends.sql.windows.nodes import Block
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.sql_text import quoted, run_together
 from matchrec.plan.text.template import Instead, Template, View, template
@@ -52,7 +53,7 @@ def rows_of(query: Query, site: Site) -> Template:
 def _select_all(query: Query, site: Site, end: int) -> Iterator[Piece]:
     """`SELECT * FROM` in the place of a SELECT with windows, for its rows."""
     text = query.source.text
-    block = next(one for one in query.blocks if one.rows == site.relation)
+    block = _block_of(query, site)
     yield written_into(text[end : block.select.start], "")
     head = text[block.select.start : block.select.end].rstrip()
     blank = "".join(one if one == "\n" else " " for one in head[len("SELECT ") :])
@@ -74,8 +75,8 @@ def markers_of_rows(query: Query, site: Site) -> tuple[Span, ...]:
 def _markers(query: Query, before: int, *spans: Span) -> tuple[Span, ...]:
     """The `?` in these spans that are not in a hole there, or in what else is replaced there."""
     replaced = [
-        *(span for span, _ in _holes(query, before)),
-        *(s for s, _ in _edits(query, before)),
+        *(span for span, *_ in _holes(query, before)),
+        *(span for span, _ in _edits(query, before)),
     ]
     return tuple(
         marker
@@ -86,14 +87,17 @@ def _markers(query: Query, before: int, *spans: Span) -> tuple[Span, ...]:
     )
 
 
-def _holes(query: Query, before: int) -> Iterator[tuple[Span, View]]:
-    """What the rows of evaluated sites stand for; those of index `before` and later are not."""
+def _holes(query: Query, before: int) -> Iterator[tuple[Span, View, str]]:
+    """What the rows of evaluated sites stand for, each with the name that a window's rows need.
+
+    Sites of index `before` and later are not evaluated.
+    """
     for block in query.blocks:
         if block.last < before:
-            yield block.rows, block.view
+            yield block.rows, block.view, _alias(block)
     for site in query.sites:
         if site.window is None and site.index < before:
-            yield site.whole, site.view
+            yield site.whole, site.view, ""
 
 
 def _edits(query: Query, before: int) -> Iterator[tuple[Span, str]]:
@@ -106,11 +110,14 @@ def _edits(query: Query, before: int) -> Iterator[tuple[Span, str]]:
             yield from ((star, columns) for star in block.stars)
 
 
-def _alias(query: Query, rows: Span) -> str:
+def _block_of(query: Query, site: Site) -> Block:
+    """The SELECT that a window stands in."""
+    return next(one for one in query.blocks if one.rows == site.relation)
+
+
+def _alias(block: Block) -> str:
     """The name of a relation, where that of a window's rows takes its place."""
-    found = (block.alias for block in query.blocks if block.rows == rows)
-    alias = next(found, None)
-    return "" if alias is None else f" AS {quoted(alias)}"
+    return "" if block.alias is None else f" AS {quoted(block.alias)}"
 
 
 def select_from(query: Query, site: Site, select_list: Template) -> Template:
@@ -120,7 +127,7 @@ def select_from(query: Query, site: Site, select_list: Template) -> Template:
     defined twice means at this place what it means in the query.
     """
     if site.window is not None and site.window.before is not None:
-        before: Template = (site.window.before, _alias(query, site.relation))
+        before: Template = (site.window.before, _alias(_block_of(query, site)))
     else:
         before = _cut_out(query, site.relation, site.index)
     return in_scope(query, site, template("SELECT ", select_list, " FROM ", before))
@@ -152,24 +159,19 @@ def _cut_out(query: Query, span: Span, before: int) -> Template:
     """
     names = tuple((mark, (f":{parameter_name(mark)}",)) for mark in query.markers)
     sites = tuple(
-        (hole, (view, _alias(query, hole) if _is_window(query, view) else ""))
-        for hole, view in _holes(query, before)
+        (hole, (view, alias) if alias else (view,)) for hole, view, alias in _holes(query, before)
     )
     edits = tuple((place, (text,)) for place, text in _edits(query, before))
     frames = tuple((frame.span, (frame.view,)) for frame in query.frames)
     return _joined(tuple(_pieces(query.source.text, span, (*sites, *edits, *frames, *names))))
 
 
-def _is_window(query: Query, view: View) -> bool:
-    return any(block.view == view for block in query.blocks)
-
-
 def _written(query: Query, span: Span, before: int) -> Iterator[Piece]:
     """The text at `span` with holes as large as what stood there, and `?` as they are."""
     text = query.source.text
     sites = tuple(
-        (hole, (*hole_in(query.source.at(hole), view), *_alias_of(query, hole, view)))
-        for hole, view in _holes(query, before)
+        (hole, (*hole_in(query.source.at(hole), view), *((Instead(alias, 0),) if alias else ())))
+        for hole, view, alias in _holes(query, before)
     )
     edits = tuple(
         (place, (Instead(text, place.end - place.start),)) for place, text in _edits(query, before)
@@ -178,11 +180,6 @@ def _written(query: Query, span: Span, before: int) -> Iterator[Piece]:
         (one.span, (View(one.view.name, one.span.end - one.span.start),)) for one in query.frames
     )
     return _pieces(text, span, (*sites, *edits, *frames))
-
-
-def _alias_of(query: Query, rows: Span, view: View) -> Template:
-    """The alias of a window's rows, which takes up no place of the user's text."""
-    return (Instead(_alias(query, rows), 0),) if _is_window(query, view) else ()
 
 
 def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:

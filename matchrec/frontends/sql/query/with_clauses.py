@@ -80,7 +80,7 @@ def _body(tokens: TokenSequence, name: int) -> int | None:
     """The parenthesis that opens the query of the definition called at `name`."""
     index = name + 1
     if tokens.key(index) == "(" and tokens.key(index + 1) not in _QUERY_WORDS:
-        index = tokens.pairs.get(index, index) + 1
+        index = tokens.past(index)
     if tokens.key(index) == "MAX":
         index += 4
     index += tokens.key(index) == "AS"

@@ -151,7 +151,7 @@ def _definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Ran
     """The windows that are defined in parentheses."""
     found: dict[str, Range] = {}
     for start, end in items:
-        if tokens.key(start + 1) == "AS" and tokens.key(start + 2) == "(":
+        if tokens.says(start + 1, "AS", "("):
             if start + 2 not in tokens.pairs:
                 raise unclosed_bracket("(", "the query", tokens[start + 2].span)
             name = tokens[start].name.lower()

@@ -139,7 +139,7 @@ def _start(tokens: TokenSequence, over: int) -> int:
         opening = tokens.openings[index]
         if tokens.key(opening - 1) == "FILTER":
             index = opening - 2
-        elif (tokens.key(opening - 2), tokens.key(opening - 1)) == ("WITHIN", "GROUP"):
+        elif tokens.says(opening - 2, "WITHIN", "GROUP"):
             index = opening - 3
         else:
             index = opening - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.lexing.function_names import words
@@ -118,7 +118,7 @@ def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> 
 def _frame_range(tokens: TokenSequence, level: tuple[int, ...], window: FoundWindow) -> Range:
     """The tokens of the frame."""
     for place, index in enumerate(level):
-        if tokens.key(index) == "PATTERN" and tokens.key(index + 1) == "(":
+        if tokens.says(index, "PATTERN", "("):
             break
         if tokens.key(index) in _UNITS and _starts_frame(tokens, index):
             before, after = level[:place], level[place:]
@@ -126,11 +126,11 @@ def _frame_range(tokens: TokenSequence, level: tuple[int, ...], window: FoundWin
                 i for i in after if tokens.key(i) in _AFTER_FRAME or tokens.key(i) == "MEASURES"
             )
             end = next(ends, window.closing)
-            late = any(tokens.key(i) == "AFTER" and tokens.key(i + 1) == "MATCH" for i in before)
+            late = any(tokens.says(i, "AFTER", "MATCH") for i in before)
             if late or tokens.key(end) == "MEASURES":
                 raise errors.misplaced_frame(tokens.span(index, end))
             return index, end
-    pattern = next(i for i in level if tokens.key(i) == "PATTERN" and tokens.key(i + 1) == "(")
+    pattern = next(i for i in level if tokens.says(i, "PATTERN", "("))
     raise errors.window_without_frame(tokens[pattern].span)
 
 
@@ -177,8 +177,3 @@ def _refuse_other_parts(tokens: TokenSequence, level: tuple[int, ...]) -> None:
         if written in (("ONE", "ROW", "PER"), ("ALL", "ROWS", "PER")):
             span = tokens.span(index, index + 4)
             raise errors.not_in_window(f"{written[0]} {written[1]} PER MATCH", span)
-
-
-def without_search(clause: MatchRecognize) -> MatchRecognize:
-    """The clause as it could stand in MATCH_RECOGNIZE."""
-    return replace(clause, search=None, search_span=None)

@@ -17,14 +17,12 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
-    End,
     Ending,
     MatchNumber,
     Navigation,
     Reference,
     RowNumber,
-    references,
-    terms,
+    inner_references,
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -82,9 +80,7 @@ def of_match(reference: Reference) -> Reference:
     """The reference to rows of the match, not to those that were passed over."""
     match reference:
         case Aggregate(variable=variable):
-            if any(
-                isinstance(one, RowNumber) for term in terms(reference) for one in references(term)
-            ):
+            if any(isinstance(one, RowNumber) for one in inner_references(reference)):
                 raise errors.not_with_seek("MATCH_ROW_NUMBER()", reference.span)
             return replace(reference, variable=variable or MATCHED)
         case ColumnReference(navigation):
@@ -99,6 +95,6 @@ def of_match(reference: Reference) -> Reference:
 
 def rows_of_match(navigation: Navigation) -> Navigation:
     """The step among the rows of the match; the last row of all is one of these in any case."""
-    if navigation.end is End.LAST and navigation.logical_offset == 0:
+    if navigation.is_last:
         return navigation
     return replace(navigation, variable=navigation.variable or MATCHED)

@@ -22,12 +22,7 @@ from matchrec.frontends.sql.query.with_clauses import WithClause, find_visible
 from matchrec.frontends.sql.windows.blocks import Select, find_alias
 from matchrec.frontends.sql.windows.edits import call_edit, find_stars, window_edits
 from matchrec.frontends.sql.windows.find import Call, FoundWindow
-from matchrec.frontends.sql.windows.nodes import (
-    Block,
-    RowPatternWindow,
-    WindowCall,
-    uncalled,
-)
+from matchrec.frontends.sql.windows.nodes import Block, RowPatternWindow, WindowCall, uncalled
 from matchrec.frontends.sql.windows.read import ReadWindow, read_window
 from matchrec.plan.text.template import View
 from matchrec.plan.use import Use

@@ -24,6 +24,7 @@ from matchrec.frontends.sql.clause.nodes import ExpressionText
 from matchrec.frontends.sql.windows.nodes import FrameEnd
 from matchrec.frontends.sql.windows.rows_before import RowsBefore, rows_before
 from matchrec.plan.clauses import Definition
+from matchrec.plan.combined import joined
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -73,13 +74,7 @@ class WithinFrame:
         own = defined.get(variable)
         if own is None:
             return Definition(variable, limit)
-        both = Operation(
-            "AND",
-            (own.condition, limit),
-            ("(", *own.condition.pieces, ") AND ", *limit.pieces),
-            own.condition.span,
-        )
-        return replace(own, condition=both)
+        return replace(own, condition=joined("AND", (own.condition, limit), own.condition.span))
 
     def definition(self, definition: Definition) -> Definition:
         """The condition of a variable, which looks at no row outside of the frame."""
@@ -145,8 +140,7 @@ class WithinFrame:
     def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
         """Whether a logical step finds the row that is tested."""
         members = self.plan.members(navigation.variable)
-        last = navigation.end is End.LAST and navigation.logical_offset == 0
-        return last and self.plan.ids[candidate] in members
+        return navigation.is_last and self.plan.ids[candidate] in members
 
     def guarded(self, reference: ColumnReference, span: Span) -> Scalar:
         """What NEXT reads, where the frame has such a row."""

@@ -136,7 +136,7 @@ def test_a_frame_whose_length_is_a_column_limits_every_variable() -> None:
     plan = plan_of(f"{window} PATTERN (A B) DEFINE B AS x > 1 OR x < 0")
     found = conditions(plan)
     assert found["A"].startswith("count(*) <= FIRST(CASE WHEN (y) >= 0 THEN (y) ELSE raise_error(")
-    assert found["B"].startswith("(x > 1 OR x < 0) AND count(*) <= FIRST(")
+    assert found["B"].startswith("(x > 1 OR x < 0) AND (count(*) <= FIRST(")
 
 
 def test_seek_passes_as_few_rows_over_as_can_be() -> None:

@@ -1,0 +1,86 @@
+"""Conditions that the worker computes for all rows before the match, since it sorts them.
+
+They are typed as conditions on the run are. What would be slower than Spark's sort, or not what
+Spark computes to the last bit, is refused here: such a query is one for Spark's sort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from matchrec.compile.draft import Draft
+from matchrec.conditions.residual import ARITHMETIC, Combined, SplitCondition, Step
+from matchrec.conditions.row_column import RowColumn, show_column
+from matchrec.conditions.run_condition import Call, Mathematics, parts_of
+from matchrec.conditions.types import BOOLEAN, is_wide_decimal
+from matchrec.conditions.typing.typer import Typer
+from matchrec.engine.nearby import NearbyCondition
+from matchrec.errors.conditions import only_spark_computes
+
+
+def link_nearby(drafted: Draft, typer: Typer) -> tuple[NearbyCondition, ...]:
+    """The conditions of a draft that the worker computes, each once.
+
+    Raises MatchRecognizeUnsupportedError for what only Spark computes.
+    """
+    bits = row_bits(drafted)
+    found: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
+    for condition in drafted.conditions:
+        if condition.nearby is None or (key := nearby_key(condition, bits)) in found:
+            continue
+        expression = typer.condition(condition.nearby.step)
+        calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
+        if calls or any(differs_in_spark(typer, one) for one in operations(condition.nearby.step)):
+            column = show_column(condition.nearby.column)
+            raise only_spark_computes(column, condition.nearby.step.span)
+        found[key] = NearbyCondition(expression, *key, condition.variable)
+    return tuple(found.values())
+
+
+def find_row_conditions(
+    drafted: Draft, nearby: tuple[NearbyCondition, ...]
+) -> Mapping[str, int | None]:
+    """By variable the bit of its row condition: Spark's, or the worker's where it has one."""
+    bits = row_bits(drafted)
+    worker = {
+        (one.row_condition, one.column): bit
+        for bit, one in enumerate(nearby, len(drafted.row_conditions))
+    }
+    return {
+        one.variable: worker[nearby_key(one, bits)] if one.nearby else bit_of(one, bits)
+        for one in drafted.conditions
+    }
+
+
+def row_bits(drafted: Draft) -> Mapping[RowColumn, int]:
+    """The bits of what Spark computes."""
+    return {column: bit for bit, column in enumerate(drafted.row_conditions)}
+
+
+def bit_of(condition: SplitCondition, bits: Mapping[RowColumn, int]) -> int | None:
+    """The bit of what Spark computes of a condition."""
+    return None if condition.before is None else bits[condition.before]
+
+
+def nearby_key(
+    condition: SplitCondition, bits: Mapping[RowColumn, int]
+) -> tuple[int | None, RowColumn]:
+    """What tells a condition of the worker's from others."""
+    assert condition.nearby is not None
+    return bit_of(condition, bits), condition.nearby.column
+
+
+def operations(step: Step) -> Iterator[Combined]:
+    """The operations of a step, itself first."""
+    if isinstance(step, Combined):
+        yield step
+        for operand in step.operands:
+            yield from operations(operand)
+
+
+def differs_in_spark(typer: Typer, step: Combined) -> bool:
+    """Whether Spark has other numbers: floats of 32 bits, decimals of more than 18 digits."""
+    types = [typer.type_of(operand) for operand in step.operands]
+    names = {one.name for one in types if one != BOOLEAN}
+    has_float = "float" in names and (len(names) > 1 or step.operator in ARITHMETIC)
+    return has_float or is_wide_decimal(typer.type_of(step))

@@ -1,0 +1,95 @@
+"""Questions about the form of a scalar expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from matchrec.conditions.residual import COMPARISONS, LOGIC, NULL_IN_NULL_OUT, Combined, Step
+from matchrec.plan.expression import (
+    Classifier,
+    ColumnReference,
+    Navigation,
+    Operation,
+    Reference,
+    Scalar,
+    argument_of,
+    references,
+)
+from matchrec.plan.show import show_scalar
+from matchrec.plan.text.sql_text import as_operand
+from matchrec.source import Span
+
+Write = Callable[[Reference], str]
+
+OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
+TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
+
+
+def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
+    """The parts that must all be true."""
+    if isinstance(scalar, Operation) and scalar.operator == "AND":
+        return tuple(part for operand in scalar.operands for part in conjuncts(operand))
+    return (scalar,)
+
+
+def all_of(steps: list[Step], span: Span) -> Step:
+    """True where every step is."""
+    return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)
+
+
+def one_position(found: tuple[Reference, ...]) -> Navigation | None:
+    """The position that all references read, if it is one and they are of one sort."""
+    if not all(isinstance(reference, ColumnReference) for reference in found) and not all(
+        isinstance(reference, Classifier) for reference in found
+    ):
+        return None
+    positions = {
+        reference.navigation
+        for reference in found
+        if isinstance(reference, ColumnReference | Classifier)
+    }
+    return positions.pop() if len(positions) == 1 else None
+
+
+def is_truth(scalar: Scalar) -> bool:
+    """Whether the value is a truth value, by its form."""
+    return isinstance(scalar, Operation) and (
+        scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
+    )
+
+
+def is_bare(scalar: Scalar) -> bool:
+    """Whether the expression is nothing but one reference, perhaps in parentheses."""
+    return len(references(scalar)) == 1 and all(
+        not piece.strip(" \t\r\n()") for piece in scalar.pieces if isinstance(piece, str)
+    )
+
+
+def is_null_on_null(scalar: Scalar) -> bool:
+    """Whether the value is NULL wherever any reference in it is; False where that is not known."""
+    if isinstance(scalar, Operation):
+        return scalar.operator in NULL_IN_NULL_OUT and any(
+            references(operand) and is_null_on_null(operand) for operand in scalar.operands
+        )
+    return is_bare(scalar)
+
+
+def writing(scalar: Scalar) -> Write:
+    """How to write what the column references of an expression read, in their places."""
+
+    def as_part(reference: Reference) -> str:
+        return as_operand(argument_of(reference))
+
+    return argument_of if is_bare(scalar) else as_part
+
+
+def null_of_the_same_type(reference: Reference) -> str:
+    return f"IF(FALSE, {argument_of(reference)}, NULL)"
+
+
+def named(scalar: Scalar) -> str:
+    """What to call an expression in a message."""
+    if isinstance(scalar, Operation):
+        return scalar.operator
+    text = show_scalar(scalar)
+    return (text.split("(")[0].split() or text.split())[0] if " " in text else text

@@ -1,0 +1,100 @@
+"""Row conditions over rows at a fixed distance, computed for all rows before they are searched.
+
+Spark computes them over the window that sorts the rows; where the worker sorts them, it does. To an
+engine they are row conditions as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.run_condition import Read, RunExpression, parts_of
+from matchrec.conditions.types import Kind
+from matchrec.engine.matches import FailureKind, RunFailure
+from matchrec.engine.partitions import BoolArray, Partitions, WordArray
+from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
+from matchrec.evaluate.vectors import RowFailure, Vectors
+
+FAILURES = {
+    OVERFLOW: FailureKind.OVERFLOW,
+    DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NearbyCondition:
+    """A row condition that looks at rows at a fixed distance.
+
+    expression: over the columns of run conditions; its navigations are physical ones from each row.
+    row_condition: the one of Spark's that must hold as well, or None. column: what Spark would
+    compute. variable: the first one whose condition it is, for messages.
+    """
+
+    expression: RunExpression
+    row_condition: int | None
+    column: RowColumn
+    variable: str
+
+    @property
+    def offsets(self) -> Iterator[int]:
+        """How far from a row it reads."""
+        for part in parts_of(self.expression):
+            if isinstance(part, Read) and part.navigation is not None:
+                yield part.navigation.physical_offset
+
+
+def satisfy_nearby(
+    partitions: Partitions, conditions: tuple[NearbyCondition, ...], first: int
+) -> Partitions:
+    """The partitions with such conditions among those that rows satisfy, from bit `first` on.
+
+    Only for rows that a search may look at, whose neighbours are here. Raises RunFailure.
+    """
+    if not conditions:
+        return partitions
+    words = -(-(first + len(conditions)) // 64)
+    known = partitions.satisfied
+    satisfied = np.zeros((partitions.rows, words), np.uint64)
+    satisfied[:, : known.shape[1]] = known
+    for vectors in vectors_of(partitions).blocks():
+        rows = satisfied[vectors.begin : vectors.end]
+        for bit, condition in enumerate(conditions, first):
+            try:
+                found = vectors.holds(condition.expression, rows_asked(rows, condition))
+            except RowFailure as failure:
+                raise run_failure(failure, partitions, condition) from failure
+            rows[:, bit // 64] |= np.left_shift(found, bit % 64, dtype=np.uint64)
+    return replace(partitions, satisfied=satisfied)
+
+
+def vectors_of(partitions: Partitions) -> Vectors:
+    """What evaluates conditions for the rows that a search may look at."""
+    columns = {
+        Kind.INTEGER: (partitions.integers, partitions.integers_valid),
+        Kind.FLOATING: (partitions.floats, partitions.floats_valid),
+    }
+    begin, end = 0, partitions.rows
+    if partitions.frontier is not None:
+        begin, edge = partitions.frontier.start, partitions.frontier.edge
+        end = end if edge is None else max(begin, edge)
+    return Vectors(columns, partitions.starts, begin, end)
+
+
+def rows_asked(satisfied: WordArray, condition: NearbyCondition) -> BoolArray:
+    """The rows that satisfy what Spark has computed of a condition."""
+    bit = condition.row_condition
+    if bit is None:
+        return np.ones(len(satisfied), np.bool_)
+    return np.asarray(satisfied[:, bit // 64] & np.uint64(1 << bit % 64) != 0)
+
+
+def run_failure(
+    failure: RowFailure, partitions: Partitions, condition: NearbyCondition
+) -> RunFailure:
+    """A failure as that of a search."""
+    partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
+    return RunFailure(FAILURES[failure.status], partition, failure.row, condition.variable)

@@ -1,0 +1,204 @@
+"""Expressions over rows at fixed distances, evaluated for many rows at once.
+
+The values are those of `conditions.run_condition`, which kernels compute run by run. An operation
+is evaluated for all rows, also for those on which AND, OR or CASE would not come to it; whether it
+fails is asked of the others only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from matchrec.conditions.operations import ArithmeticOperator, Comparison
+from matchrec.conditions.run_condition import (
+    And,
+    Arithmetic,
+    Choose,
+    Compare,
+    Constant,
+    IsNull,
+    Not,
+    Or,
+    Read,
+    RunExpression,
+    Widen,
+)
+from matchrec.conditions.types import Kind
+from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
+from matchrec.evaluate.vector_operations import compare, compute_floats, compute_integers
+
+Array = npt.NDArray[Any]
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+ROWS_A_BLOCK = 1 << 15
+
+
+class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
+    """An operation has no result. status: OVERFLOW or DIVISION_BY_ZERO. row: row position."""
+
+    def __init__(self, status: int, row: int) -> None:
+        super().__init__(status, row)
+        self.status = status
+        self.row = row
+
+
+class Vector(NamedTuple):
+    """Values of rows, or one value for all of them, and where they are not NULL."""
+
+    values: Array
+    valid: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Evaluates expressions for the rows begin .. end of partitions.
+
+    columns: by kind, values and validity, [c, n]. starts: of partitions, and the number of rows.
+    inside: by distance, of all rows, whether the row so far from it is one of its partition.
+    """
+
+    columns: Mapping[Kind, tuple[Array, BoolArray]]
+    starts: IntArray
+    begin: int
+    end: int
+    inside: dict[int, BoolArray] = field(default_factory=dict)
+
+    def holds(self, expression: RunExpression, asked: BoolArray) -> BoolArray:
+        """bool[end - begin]: whether a condition is true, of the rows that are asked.
+
+        Raises RowFailure for one of these.
+        """
+        with np.errstate(all="ignore"):
+            found = self.truth(expression, asked)
+        return found.values & found.valid & asked
+
+    def blocks(self) -> Iterator[Vectors]:
+        """The same for a few rows at a time, whose values stay in the processor's cache."""
+        for begin in range(self.begin, self.end, ROWS_A_BLOCK):
+            yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
+
+    def truth(self, expression: RunExpression, asked: BoolArray) -> Vector:
+        """Truth values of a condition."""
+        found = self.evaluate(expression, asked)
+        return Vector(np.not_equal(found.values, 0), found.valid)
+
+    def evaluate(self, expression: RunExpression, asked: BoolArray) -> Vector:
+        """The values of an expression. asked: the rows on which it may fail."""
+        match expression:
+            case Constant(value, kind):
+                type_ = np.int64 if kind is Kind.INTEGER else np.float64
+                return Vector(np.asarray(value or 0, type_), np.asarray(value is not None))
+            case Read(column, kind, navigation):
+                return self.read(column, kind, navigation.physical_offset if navigation else 0)
+            case Compare(comparison, left, right):
+                sides = self.evaluate(left, asked), self.evaluate(right, asked)
+                return compare_vectors(comparison, *sides)
+            case Arithmetic():
+                return self.compute(expression, asked)
+            case Widen(part):
+                values, valid = self.evaluate(part, asked)
+                return Vector(values.astype(np.float64), valid)
+            case And(parts):
+                return self.connect(parts, asked, decisive=np.False_)
+            case Or(parts):
+                return self.connect(parts, asked, decisive=np.True_)
+            case Not(part):
+                values, valid = self.truth(part, asked)
+                return Vector(np.logical_not(values), valid)
+            case IsNull(part):
+                return Vector(np.logical_not(self.evaluate(part, asked).valid), np.asarray(True))
+            case Choose():
+                return self.choose(expression, asked)
+            case _:
+                raise AssertionError(expression)
+
+    def read(self, column: int, kind: Kind, distance: int) -> Vector:
+        """A column, so far from each row; NULL beyond the border of its partition."""
+        values, valid = (one[column] for one in self.columns[kind])
+        if not distance:
+            return Vector(values[self.begin : self.end], valid[self.begin : self.end])
+        if distance not in self.inside:
+            self.inside[distance] = self.find_inside(distance)
+        inside = self.inside[distance][self.begin : self.end]
+        return Vector(self.shifted(values, distance), self.shifted(valid, distance) & inside)
+
+    def shifted(self, values: Array, distance: int) -> Array:
+        """The values so far from each row; any where there is no such row."""
+        first, last = max(self.begin + distance, 0), min(self.end + distance, len(values))
+        found = np.zeros(self.end - self.begin, values.dtype)
+        to = first - distance - self.begin
+        if first < last:
+            found[to : to + last - first] = values[first:last]
+        return found
+
+    def find_inside(self, distance: int) -> BoolArray:
+        """Whether the row so far from each row is one of its partition."""
+        begins, ends = self.starts[:-1], self.starts[1:]
+        change = np.zeros(int(self.starts[-1]) + 1, np.int8)
+        if distance < 0:
+            change[begins] += 1
+            change[np.minimum(begins - distance, ends)] -= 1
+        else:
+            change[np.maximum(ends - distance, begins)] += 1
+            change[ends] -= 1
+        return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
+
+    def compute(self, expression: Arithmetic, asked: BoolArray) -> Vector:
+        """An arithmetic operation. Raises RowFailure."""
+        left, valid = self.evaluate(expression.left, asked)
+        right, both = self.evaluate(expression.right, asked)
+        both = both & valid
+        operator, bits = expression.operator, expression.bits
+        if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
+            is_zero = np.equal(right, 0)
+            if expression.ansi:
+                self.fail(DIVISION_BY_ZERO, is_zero & both & asked)
+            both = both & np.logical_not(is_zero)
+        if expression.kind is Kind.FLOATING:
+            return Vector(compute_floats(operator, left, right), both)
+        values, overflows = compute_integers(operator, left, right, bits)
+        if expression.ansi:
+            self.fail(OVERFLOW, overflows & both & asked)
+        return Vector(values, both)
+
+    def fail(self, status: int, rows: BoolArray) -> None:
+        """Raises RowFailure if there are such rows."""
+        if rows.any():
+            raise RowFailure(status, self.begin + int(np.argmax(rows)))
+
+    def connect(
+        self, parts: tuple[RunExpression, ...], asked: BoolArray, *, decisive: np.bool_
+    ) -> Vector:
+        """AND or OR: what one part decides is not asked of those after it."""
+        decided, known = np.asarray(False), np.asarray(True)
+        for part in parts:
+            values, valid = self.truth(part, asked)
+            decides = (values == decisive) & valid
+            decided, known = decided | decides, known & valid
+            asked = asked & np.logical_not(decides)
+        return Vector(decided == decisive, decided | known)
+
+    def choose(self, expression: Choose, asked: BoolArray) -> Vector:
+        """One of two values by a condition."""
+        values, valid = self.truth(expression.condition, asked)
+        chosen = values & valid
+        then = self.evaluate(expression.then, asked & chosen)
+        otherwise = self.evaluate(expression.otherwise, asked & np.logical_not(chosen))
+        return Vector(
+            np.where(chosen, then.values, otherwise.values),
+            np.where(chosen, then.valid, otherwise.valid),
+        )
+
+
+def compare_vectors(comparison: Comparison, left: Vector, right: Vector) -> Vector:
+    """The truth value of a comparison."""
+    found, both = compare(comparison, left.values, right.values), left.valid & right.valid
+    if comparison is not Comparison.NULL_SAFE_EQUAL:
+        return Vector(found, both)
+    return Vector(np.where(both, found, left.valid == right.valid), np.asarray(True))

@@ -1,0 +1,60 @@
+"""What Spark computes before the match where the workers sort: one projection, and a shuffle.
+
+    SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation> [WHERE ...]
+    SELECT __c0, ..., <bits> AS __bits0, <keys and order that are no __c> FROM that
+    that, shuffled by the keys
+
+There is no window, so every column and every bit is of one row. Bits are packed before the shuffle:
+what the workers do not need does not go through it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matchrec.conditions.row_column import RowColumn
+from matchrec.plan.text.template import Template, template
+from matchrec.spark.before.bits import bit_columns
+from matchrec.spark.before.columns import Preparation
+from matchrec.spark.sorting.sorting import SortColumn, Sorting
+from matchrec.spark.wire import SelectItem, select_list
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from matchrec.compile.draft import Draft
+
+
+@dataclass(frozen=True)
+class Unsorted(Preparation):
+    """Computes columns and bits for one plan, of rows that come together by their keys."""
+
+    def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
+        """Columns __c0, ..., then __bits0, ..., then those of keys and order that are not there
+        yet; rows of one partition in one task, in no order. Irrelevant rows are left out.
+
+        Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
+        """
+        names = self.names(columns, drafted)
+        items = names.crossing(columns)
+        items += bit_columns("FALSE", map(names.over_window, drafted.row_conditions))
+        sent, by = {item.name for item in items}, self.sorted_by(columns, drafted)
+        needed = dict.fromkeys((*by.keys, *(column.name for column in by.order)))
+        items += [SelectItem(name, name) for name in needed if name not in sent]
+        rows = self.relation.over(self.source(names, drafted), map(str, items))
+        return rows.repartition(*by.keys) if by.keys else rows.repartition(1)
+
+    def shuffled(self, columns: tuple[RowColumn, ...], drafted: Draft) -> tuple[Template, Template]:
+        """The query of all rows, and that of what is shuffled of them."""
+        names = self.names(columns, drafted)
+        bits = select_list(bit_columns("FALSE", map(names.over_window, drafted.row_conditions)))
+        columns_of_rows, source = self.relation.query(["*"]), self.source(names, drafted)
+        return columns_of_rows, template(f"SELECT *, {bits} FROM (", source, ")")
+
+    def sorted_by(self, columns: tuple[RowColumn, ...], drafted: Draft) -> Sorting:
+        """How the workers sort these columns."""
+        names = self.names(columns, drafted)
+        items = zip(self.order_names(names), self.plan.order_by, strict=True)
+        order = (SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items)
+        return Sorting(tuple(self.key_names(names)), tuple(order))

@@ -1,0 +1,138 @@
+"""A plan over a relation → its draft, and what has Spark prepare the rows: by whom they are sorted.
+
+Spark's sort is the largest part of what a query costs besides the crossing. A worker sorts by
+compiled code; Spark then only shuffles, no window follows, and what conditions read on neighbouring
+rows is the worker's to look up. It can do so where the order and the equality of the types are
+reproduced exactly, and where nothing is needed of several rows that only Spark can compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pyspark.sql.types import DataType
+
+from matchrec.compile.draft import Draft
+from matchrec.compile.path import draft
+from matchrec.conditions.functions.times.zones import has_one_offset
+from matchrec.conditions.split import Scope
+from matchrec.conditions.within import OrderType
+from matchrec.errors.calls import worker_cannot_sort
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns
+from matchrec.plan.use import Use
+from matchrec.spark.before.columns import Preparation
+from matchrec.spark.before.unsorted import Unsorted
+from matchrec.spark.options import Options
+from matchrec.spark.relation import Relation
+from matchrec.spark.sorting.sorting import sorts_exactly
+from matchrec.spark.streaming.execute import scope_of
+from matchrec.spark.streaming.prepare import Events
+from matchrec.spark.types import value_type
+
+SORTS = ("auto", "spark", "worker")
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A plan that is to run over a relation with these columns. use: what is used of its result."""
+
+    plan: MatchPlan
+    relation: Relation
+    columns: InputColumns
+    options: Options
+    use: Use
+
+    def draft(self, scope: Scope) -> Draft:
+        """The draft of the plan. scope: what Spark can compute before the match."""
+        chosen, order = self.options.optimisations, type_of_order(self.relation)
+        return draft(self.plan, self.columns, self.relation.name_of, chosen, scope, order)
+
+    def key_tests(self, drafted: Draft) -> tuple[str, ...]:
+        """Tests of whole partitions: see `key_tests`."""
+        return key_tests(drafted.plan, self.columns, self.use)
+
+
+def prepare_stream(execution: Execution) -> tuple[Preparation, Draft]:
+    """What computes columns and bits of events."""
+    drafted = execution.draft(scope_of(execution.plan))
+    return Events(execution.relation, drafted.plan), drafted
+
+
+def prepare_unsorted(execution: Execution) -> tuple[Preparation, Draft]:
+    """What computes columns and bits of whole partitions, which the workers sort.
+
+    Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort.
+    """
+    reason = why_spark_sorts(execution.options)
+    if reason is not None:
+        raise worker_cannot_sort(reason)
+    drafted = execution.draft(Scope.SORTED)
+    reason = drafted.needs_spark or next(unsortable(drafted.plan, execution.relation.type_of), None)
+    if reason is not None:
+        raise worker_cannot_sort(reason)
+    return Unsorted(execution.relation, drafted.plan, execution.key_tests(drafted)), drafted
+
+
+def prepare_sorted(execution: Execution, reason: str) -> tuple[Preparation, Draft]:
+    """What computes columns and bits of whole partitions, which Spark sorts. reason: why."""
+    drafted = execution.draft(Scope.NEIGHBOURS)
+    tests = execution.key_tests(drafted)
+    return preparation_of(execution.relation, drafted.plan, tests, reason), drafted
+
+
+def why_spark_sorts(options: Options) -> str | None:
+    """Why the workers are not to sort, however the query is; None if they may."""
+    if options.sort == "spark":
+        return "it was asked to"
+    if options.slices > 1:
+        return "only Spark sorts slices of partitions"
+    if options.transport == "pandas":
+        return "only Spark sorts rows that cross in pandas"
+    return None
+
+
+def unsortable(plan: MatchPlan, type_of: Callable[[str], DataType]) -> Iterator[str]:
+    """The keys and orders of which only Spark knows what is equal, or what comes first.
+
+    type_of: the type of an expression over the input.
+    """
+    keys = [(key.text, True) for key in plan.keys]
+    for text, as_key in (*keys, *((one.expression.text, False) for one in plan.order_by)):
+        kind = type_of(text)
+        if not sorts_exactly(kind, as_key=as_key):
+            yield f"only Spark can sort by {text}, which is {kind.simpleString()}"
+
+
+def type_of_order(relation: Relation) -> Callable[[str], OrderType]:
+    """What tells the type of an order column."""
+
+    def find(text: str) -> OrderType:
+        zone = relation.runner.setting("spark.sql.session.timeZone")
+        return OrderType(value_type(relation.type_of(text)), has_one_offset(zone))
+
+    return find
+
+
+def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ...]:
+    """Tests of partition columns that every row of the result passes, as SQL over one row."""
+    return tuple(
+        f"{key.text} {one.test}"
+        for one in use.keys
+        for key in plan.partition_by
+        if (column := columns.name(key.text)) is not None
+        and columns.same(key.name or column, one.column)
+    )
+
+
+def preparation_of(
+    relation: Relation, plan: MatchPlan, keys: tuple[str, ...], reason: str = ""
+) -> Preparation:
+    """What computes columns and bits of a plan over whole partitions, which Spark sorts.
+
+    keys: tests of these. reason: why it is Spark that sorts.
+    """
+    first = plan.order_by[:1]
+    order = relation.type_of(first[0].expression.text) if first else None
+    return Preparation(relation, plan, keys, order, reason=reason)

@@ -1,0 +1,54 @@
+"""Rows in order that wait in a file, since memory has no room for them.
+
+A file has no name from the beginning where the system allows that, as Linux does: when it is
+closed, or its process is killed, nothing is left.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
+from tempfile import TemporaryFile
+from typing import IO
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Spill:
+    """Rows in order in a file, batch by batch."""
+
+    file: IO[bytes]
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, from the first on."""
+        self.file.seek(0)
+        with pa.ipc.open_stream(self.file) as reader:
+            yield from reader
+
+    def close(self) -> None:
+        """Remove the file."""
+        self.file.close()
+
+
+def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> Spill:
+    """Write tables, at least one, to a file, in batches of about so many bytes."""
+    with ExitStack() as undo:
+        file = undo.enter_context(TemporaryFile(prefix="matchrec-", dir=folder()))
+        first = next(tables)
+        with pa.ipc.new_stream(file, first.schema) as writer:
+            for table in chain([first], tables):
+                rows = bytes_a_batch * table.num_rows // max(1, table.nbytes)
+                writer.write_table(table, max_chunksize=max(1, rows))
+        undo.pop_all()
+    return Spill(file)
+
+
+def folder() -> str | None:
+    """Where Spark has its workers write, one of the folders for each process; else the system's."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    able = [one for one in folders if os.access(one, os.W_OK)]
+    return able[os.getpid() % len(able)] if able else None

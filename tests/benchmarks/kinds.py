@@ -1,0 +1,189 @@
+"""Kinds of queries over fresh random data, each beside window SQL where that can say the same.
+
+A seed chooses names, types, distributions, thresholds and numbers of keys (`drawn_tables`). What
+makes a kind stays: the row pattern, what its conditions look at, how often they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.benchmarks import by_hand, kinds_by_hand
+from tests.benchmarks.drawn_tables import Drawn
+from tests.benchmarks.workloads import Workload, clause
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Texts with holes for the words of `Drawn`. table: its name there. order: its own, if any.
+
+    aim: as of a workload.
+    """
+
+    name: str
+    table: str
+    query: str
+    aim: float
+    by_window: str | None = None
+    order: str | None = None
+
+    def workload(self, drawn: Drawn) -> Workload:
+        table = drawn.words[self.table]
+        words = {**drawn.words, "table": table}
+        words["t"] = self.order or words["t"]
+        query = "PARTITION BY {k} ORDER BY {t} " + self.query
+        by_window = self.by_window
+        return Workload(
+            self.name,
+            table,
+            clause(table, query.format_map(words)),
+            self.aim,
+            words["k"],
+            words["t"],
+            None if by_window is None else by_window.format_map(words),
+            reads=tuple(words[one] for one in COLUMNS if f"{{{one}}}" in query),
+        )
+
+
+COLUMNS = "ktxye"  # the words that are columns
+
+
+def workloads_of_kinds(drawn: Drawn) -> Iterator[Workload]:
+    """All kinds over the tables of a seed."""
+    for kind in KINDS:
+        yield kind.workload(drawn)
+
+
+SHAPE = "PATTERN (STRT DOWN+ UP+) DEFINE DOWN AS {x} < PREV({x}), UP AS {x} > PREV({x})"
+VSHAPE = f"""MEASURES STRT.{{t}} AS start_ts, LAST(DOWN.{{t}}) AS bottom_ts,
+    LAST(UP.{{t}}) AS end_ts, LAST(DOWN.{{x}}) AS bottom
+  {SHAPE}"""
+LOW_HIGH = "PATTERN (LOW+ HIGH) DEFINE LOW AS {x} < {low}, HIGH AS {x} > {high}"
+RUNS = f"""MEASURES FIRST(LOW.{{t}}) AS s, HIGH.{{t}} AS e, count(LOW.*) AS n,
+    sum(LOW.{{y}}) AS total
+  {LOW_HIGH}"""
+EVENTS = """MEASURES V.{t} AS view_ts, C.{t} AS cart_ts, P.{t} AS purchase_ts
+  PATTERN (V X*? C Y*? P) """
+NAMED = "V AS {e} = '{first}', C AS {e} = '{second}'%s, P AS {e} = '{third}'%s"
+BOUNDED = f"""{EVENTS}
+  DEFINE X AS %s, Y AS %s, {NAMED}"""
+
+
+def bounded(bound: str) -> str:
+    """The funnel with a bound in every variable; NAME stands for the variable."""
+    own = [bound.replace("NAME", name) for name in "XYCP"]
+    return BOUNDED % (own[0], own[1], f" AND {own[2]}", f" AND {own[3]}")
+
+
+FUNNEL = by_hand.FUNNEL.replace("{within}", "< {t} + INTERVAL '{minutes}' MINUTE")
+
+KINDS = (
+    Kind(
+        "A B C, few matches",
+        "readings",
+        """MEASURES A.{t} AS a, B.{t} AS b, C.{t} AS c AFTER MATCH SKIP TO NEXT ROW
+  PATTERN (A B C) DEFINE A AS {x} > {most}, B AS {y} < {few}, C AS {x} < {least}""",
+        0.75,
+        kinds_by_hand.FIXED,
+    ),
+    Kind(
+        "A B C D by neighbours",
+        "readings",
+        """MEASURES A.{t} AS s, D.{t} AS e, D.{x} - A.{x} AS rise
+  AFTER MATCH SKIP TO LAST D PATTERN (A B C D)
+  DEFINE B AS {x} > PREV({x}) + {jump} AND {t} - PREV({t}) <= {near},
+    C AS {x} > PREV({x}) + {jump} AND {t} - PREV({t}) <= {near},
+    D AS {x} < PREV({x}) - {jump} AND {t} - PREV({t}) <= {near}""",
+        0.85,
+        kinds_by_hand.STEPS,
+    ),
+    Kind("LOW+ HIGH, count and sum", "readings", RUNS, 0.75, kinds_by_hand.RUNS),
+    Kind("LOW+ HIGH, few keys", "few_keys", RUNS, 0.75, kinds_by_hand.RUNS),
+    Kind("LOW+ HIGH, tiny partitions", "tiny", RUNS, 0.75, kinds_by_hand.RUNS),
+    Kind(
+        "LOW+ HIGH, ALL ROWS",
+        "readings",
+        f"MEASURES CLASSIFIER() AS c, FIRST(LOW.{{t}}) AS s ALL ROWS PER MATCH {LOW_HIGH}",
+        1.0,
+        kinds_by_hand.RUNS_ALL_ROWS,
+    ),
+    Kind("V-shape", "readings", VSHAPE, 0.75, by_hand.VSHAPE),
+    Kind("V-shape, few keys", "few_keys", VSHAPE, 0.75, by_hand.VSHAPE),
+    Kind("V-shape, tiny partitions", "tiny", VSHAPE, 0.75, by_hand.VSHAPE),
+    Kind("V-shape, key and order in text", "in_text", VSHAPE, 0.75, by_hand.VSHAPE),
+    Kind("V-shape, 21 columns", "wide", VSHAPE, 0.75, by_hand.VSHAPE),
+    Kind(
+        "V-shape, ALL ROWS",
+        "readings",
+        f"""MEASURES CLASSIFIER() AS c, MATCH_NUMBER() AS m, sum({{y}}) AS total
+  ALL ROWS PER MATCH {SHAPE}""",
+        1.0,
+    ),
+    Kind(
+        "W-shape",
+        "readings",
+        """MEASURES STRT.{t} AS s, LAST(DOWN.{x}) AS bottom, LAST(UP.{t}) AS middle,
+    LAST(AGAIN.{x}) AS next_bottom, LAST(BACK.{t}) AS e
+  AFTER MATCH SKIP TO LAST BACK PATTERN (STRT DOWN+ UP+ AGAIN+ BACK+)
+  DEFINE DOWN AS {x} < PREV({x}), UP AS {x} > PREV({x}),
+    AGAIN AS {x} < PREV({x}), BACK AS {x} > PREV({x})""",
+        0.85,
+        kinds_by_hand.WSHAPE,
+    ),
+    Kind(
+        "funnel, WITHIN",
+        "visits",
+        f"{EVENTS} WITHIN INTERVAL '{{minutes}}' MINUTE DEFINE {NAMED % ('', '')}",
+        0.5,
+        FUNNEL,
+    ),
+    Kind(
+        "funnel, bounds of times",
+        "visits",
+        bounded("NAME.{t} < V.{t} + INTERVAL '{minutes}' MINUTE"),
+        0.5,
+        FUNNEL,
+    ),
+    Kind(
+        "funnel, bounds of numbers",
+        "visits",
+        bounded("NAME.{t} - V.{t} <= {bound}"),
+        0.5,
+        by_hand.FUNNEL.replace("{within}", "- {t} <= {bound}"),
+        order="seconds",
+    ),
+    Kind(
+        "funnel, conditions between",
+        "visits",
+        f"""{EVENTS.replace("*?", "*")} WITHIN INTERVAL '{{minutes}}' MINUTE
+  DEFINE X AS {{e}} <> '{{second}}', Y AS {{e}} <> '{{third}}', {NAMED % ("", "")}""",
+        0.5,
+        FUNNEL,
+    ),
+    Kind(
+        "sessions",
+        "readings",
+        """MEASURES FIRST({t}) AS s, LAST({t}) AS e, count(*) AS n, sum({y}) AS total
+  PATTERN (A B*) DEFINE B AS {t} - PREV({t}) <= {pause}""",
+        0.85,
+        kinds_by_hand.SESSIONS,
+    ),
+    Kind(
+        "long bounded quantifier",
+        "readings",
+        """MEASURES B.{t} AS e, LAST(A.{t}) AS last_a, count(A.*) AS n
+  PATTERN (A{{{shortest},{longest}}} B)
+  DEFINE A AS {x} < {nearly_all}, B AS {x} >= {nearly_all} AND {y} >= {few}""",
+        0.85,
+        kinds_by_hand.LONG,
+    ),
+    Kind(
+        "navigation on the run",
+        "readings",
+        """MEASURES A.{t} AS s, LAST(B.{t}) AS e, C.{x} AS x
+  PATTERN (A B+ C)
+  DEFINE B AS B.{x} > FIRST(A.{x}) - {jump} AND sum(B.{y}) < {sum}, C AS C.{x} < A.{x} - {jump}""",
+        1.0,
+    ),
+)

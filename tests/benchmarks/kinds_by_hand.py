@@ -1,0 +1,114 @@
+"""Window SQL for each kind of query, as one would write it who knows Spark well.
+
+Rows are narrowed before the shuffle and dropped as early as the question allows. Every window of a
+query has the same partitions and order (or the reverse), so that Spark shuffles once.
+"""
+
+from __future__ import annotations
+
+FIXED = """
+SELECT {k}, a, b, c FROM (
+  SELECT {k}, {t} AS a, is_a, lead(is_b) OVER w AS then_b, lead(is_c, 2) OVER w AS then_c,
+    lead({t}) OVER w AS b, lead({t}, 2) OVER w AS c
+  FROM (SELECT {k}, {t}, {x} > {most} AS is_a, {y} < {few} AS is_b, {x} < {least} AS is_c
+    FROM {table})
+  WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+WHERE is_a AND then_b AND then_c"""
+
+STEPS = """
+SELECT {k}, s, e, {x} - x0 AS rise FROM (
+  SELECT {k}, lag({t}, 3) OVER w AS s, lag({t}, 2) OVER w AS t1, lag({t}) OVER w AS t2, {t} AS e,
+    lag({x}, 3) OVER w AS x0, lag({x}, 2) OVER w AS x1, lag({x}) OVER w AS x2, {x}
+  FROM {table} WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+WHERE x1 > x0 + {jump} AND x2 > x1 + {jump} AND {x} < x2 - {jump}
+  AND t1 - s <= {near} AND t2 - t1 <= {near} AND e - t2 <= {near}"""
+
+# The last row that began a run of LOW began the one before a HIGH. Sums from the partition's start
+# on, here and there, make the run's.
+RUNS = """
+SELECT {k}, run.s, {t} AS e, n - run.n AS n, total - run.total AS total FROM (
+  SELECT {k}, {t}, is_high, was_low, n, total,
+    last(CASE WHEN is_low AND NOT coalesce(was_low, FALSE)
+      THEN struct({t} AS s, n, total - amount AS total) END, TRUE) OVER so_far AS run
+  FROM (
+    SELECT *, lag(is_low) OVER w AS was_low, row_number() OVER w AS n,
+      sum(amount) OVER so_far AS total
+    FROM (SELECT {k}, {t}, {x} < {low} AS is_low, {x} > {high} AS is_high,
+      CASE WHEN {x} < {low} THEN {y} ELSE 0 END AS amount FROM {table})
+    WINDOW w AS (PARTITION BY {k} ORDER BY {t}),
+      so_far AS (PARTITION BY {k} ORDER BY {t} ROWS UNBOUNDED PRECEDING))
+  WINDOW so_far AS (PARTITION BY {k} ORDER BY {t} ROWS UNBOUNDED PRECEDING))
+WHERE is_high AND was_low"""
+
+# Backwards in time, the last row seen that is not LOW ends the run of a LOW.
+RUNS_ALL_ROWS = """
+SELECT {k}, {t}, CASE WHEN is_low THEN 'LOW' ELSE 'HIGH' END AS c, s, {x}, {y} FROM (
+  SELECT *, last(CASE WHEN is_low AND NOT coalesce(was_low, FALSE) THEN {t} END, TRUE) OVER (
+    PARTITION BY {k} ORDER BY {t} ROWS UNBOUNDED PRECEDING) AS s
+  FROM (
+    SELECT *, lag(is_low) OVER (PARTITION BY {k} ORDER BY {t}) AS was_low FROM (
+      SELECT *, last(CASE WHEN NOT is_low THEN is_high END, TRUE) OVER (
+        PARTITION BY {k} ORDER BY {t} DESC ROWS UNBOUNDED PRECEDING) AS ends_high
+      FROM (SELECT *, {x} < {low} AS is_low, {x} > {high} AS is_high FROM {table}))))
+WHERE ends_high AND (is_low OR was_low)"""
+
+# Tops, bottoms and ends as of the V-shape; a W is two shapes that adjoin, and every second one of a
+# chain of shapes begins one.
+WSHAPE = """
+WITH steps AS (
+  SELECT {k}, {t}, {x}, lag({x}) OVER w AS before, lead({x}) OVER w AS after
+  FROM {table} WINDOW w AS (PARTITION BY {k} ORDER BY {t})),
+turns AS (
+  SELECT {k}, {t}, {x}, after < {x} AND NOT coalesce({x} < before, FALSE) AS is_top,
+    {x} < before AND after > {x} AS is_bottom,
+    {x} > before AND NOT coalesce(after > {x}, FALSE) AS is_end
+  FROM steps),
+shapes AS (
+  SELECT * FROM (
+    SELECT {k}, {t}, is_top, lead(is_bottom) OVER w AS falls, lead({t}) OVER w AS bottom_ts,
+      lead({x}) OVER w AS bottom, lead({t}, 2) OVER w AS end_ts
+    FROM turns WHERE is_top OR is_bottom OR is_end
+    WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+  WHERE is_top AND falls),
+numbered AS (
+  SELECT *, row_number() OVER w AS n, lag(end_ts) OVER w <=> {t} AS adjoins,
+    lead({t}) OVER w AS next_top, lead(bottom) OVER w AS next_bottom,
+    lead(end_ts) OVER w AS next_end
+  FROM shapes WINDOW w AS (PARTITION BY {k} ORDER BY {t})),
+chained AS (
+  SELECT *, n - max(CASE WHEN NOT adjoins THEN n END) OVER w AS place FROM numbered
+  WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+SELECT {k}, {t} AS s, bottom, end_ts AS middle, next_bottom, next_end AS e
+FROM chained WHERE place % 2 = 0 AND next_top = end_ts"""
+
+# Only the first and the last rows of sessions are kept, so what follows a first one is its last.
+SESSIONS = """
+SELECT {k}, s, IF(is_last, s, next) AS e, IF(is_last, n, next_n) - n + 1 AS n,
+  IF(is_last, total, next_total) - total + {y} AS total
+FROM (
+  SELECT {k}, {t} AS s, {y}, n, total, is_first, is_last, lead({t}) OVER w AS next,
+    lead(n) OVER w AS next_n, lead(total) OVER w AS next_total
+  FROM (
+    SELECT *, coalesce({t} - before > {pause}, TRUE) AS is_first,
+      coalesce(after - {t} > {pause}, TRUE) AS is_last
+    FROM (
+      SELECT {k}, {t}, {y}, lag({t}) OVER w AS before, lead({t}) OVER w AS after,
+        row_number() OVER w AS n,
+        sum({y}) OVER (PARTITION BY {k} ORDER BY {t} ROWS UNBOUNDED PRECEDING) AS total
+      FROM {table} WINDOW w AS (PARTITION BY {k} ORDER BY {t})))
+  WHERE is_first OR is_last
+  WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+WHERE is_first"""
+
+LONG = """
+SELECT {k}, e, last_a, least(n - stop - 1, {longest}) AS n FROM (
+  SELECT {k}, {t} AS e, is_b, n, lag({t}) OVER w AS last_a,
+    coalesce(lag(stop) OVER w, 0) AS stop
+  FROM (
+    SELECT *, max(CASE WHEN NOT is_a THEN n END) OVER (
+      PARTITION BY {k} ORDER BY {t} ROWS UNBOUNDED PRECEDING) AS stop
+    FROM (SELECT *, row_number() OVER (PARTITION BY {k} ORDER BY {t}) AS n
+      FROM (SELECT {k}, {t}, {x} < {nearly_all} AS is_a,
+        {x} >= {nearly_all} AND {y} >= {few} AS is_b FROM {table})))
+  WINDOW w AS (PARTITION BY {k} ORDER BY {t}))
+WHERE is_b AND n - stop - 1 >= {shortest}"""

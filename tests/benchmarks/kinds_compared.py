@@ -1,0 +1,71 @@
+"""Every kind of query over the data of a seed, beside the identity and window SQL."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import geometric_mean
+
+from pyspark.sql import SparkSession
+
+from tests.benchmarks.compare import (
+    HEAD,
+    OURS,
+    Compared,
+    compared,
+    rows_of,
+    shown,
+    view_of_written,
+)
+from tests.benchmarks.drawn_tables import Drawn, draw_tables
+from tests.benchmarks.kinds import workloads_of_kinds
+from tests.benchmarks.markdown import table
+from tests.benchmarks.measure import session
+from tests.benchmarks.options import Options
+
+
+def view_of_drawn(
+    spark: SparkSession, drawn: Drawn, name: str, options: Options, folder: Path
+) -> None:
+    """A view of a table of the seed, whose rows are in this folder or else in that of the data."""
+    if options.data is not None:
+        rows = round(options.rows * options.scale)
+        folder = options.data / f"seed{options.seed}-{rows}"
+    made = drawn.tables[name]
+    view_of_written(spark, name, lambda: made.frame(spark, options.scale), folder)
+
+
+def all_compared(options: Options) -> Iterator[Compared]:
+    """Every kind, one after the other."""
+    drawn = draw_tables(options.seed, options.rows)
+    with session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
+        for workload in workloads_of_kinds(drawn):
+            if options.only in workload.name:
+                view_of_drawn(spark, drawn, workload.table, options, Path(name))
+                yield compared(spark, workload, options, Path(name))
+
+
+def lines(options: Options) -> Iterator[str]:
+    """What was drawn, the table, and how far ahead of the others matchrec is."""
+    yield f"Seed {options.seed}, {round(options.rows * options.scale):,} rows."
+    yield ""
+    found = list(shown(all_compared(options)))
+    yield from table(HEAD, (row for one in found for row in rows_of(one)), words=2)
+    yield ""
+    head = ["contender", "kinds", "least", "geometric mean", "of processor seconds"]
+    yield from table([f"{OURS} is faster than", *head[1:]], leads(found))
+
+
+def leads(found: list[Compared]) -> Iterator[list[str]]:
+    """By contender: its seconds to matchrec's, the least and the mean over the kinds."""
+    for name in dict.fromkeys(name for one in found for name in one.entries if name != OURS):
+        pairs = [
+            (one.entries[name].times, one.entries[OURS].times)
+            for one in found
+            if name in one.entries
+        ]
+        clock = [theirs.ratio(ours) for theirs, ours in pairs]
+        processor = [theirs.processor / ours.processor for theirs, ours in pairs]
+        means = [f"{geometric_mean(one):.2f}" for one in (clock, processor)]
+        yield [name, str(len(pairs)), f"{min(clock):.2f}", *means]

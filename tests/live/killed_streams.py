@@ -1,0 +1,165 @@
+"""Streams with MATCH_RECOGNIZE whose process is killed: nothing is lost and nothing doubled.
+
+    python -m tests.live.killed_streams --kills 6 --seed 0
+
+A process of its own runs the query from files to files, from one checkpoint. It is killed with
+SIGKILL in the middle of a micro-batch, or between two, or only a Python worker of it is; then the
+next process goes on. In the end the files have the rows of the query over all events at once. Needs
+Linux; not collected by pytest: starting so many processes takes a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+from tests.conftest import small_session
+from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, query_of
+from tests.spark.test_streaming import SCHEMA, Event, Feed
+
+QUERIES = (RISES, PAIRS, LONGEST)
+BATCHES = 40
+PAUSE = "1 second"  # from the start of a micro-batch to that of the next one
+PATIENCE = 300  # seconds
+
+
+def events_of(random: Random) -> Iterator[list[Event]]:
+    """Micro-batches of events, out of order by as much as the watermark lets them be."""
+    second = 100
+    for _ in range(BATCHES):
+        yield [
+            (random.choice("pqrs"), second + random.randrange(9), random.choice("aabbc"), number)
+            for number in random.sample(range(9), 6)
+        ]
+        second += 5
+    for second in (900, 1800):
+        yield [(key, second, "z", 0) for key in "pqrs"]
+
+
+def run(folder: Path, query: str, *, to_the_end: bool) -> None:
+    """The process that is killed: go on from the checkpoint."""
+    spark = small_session()
+    stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    events = stream.json(str(folder / "in")).withWatermark("ts", "5 seconds")
+    writer = query_of(query)(events).writeStream.format("parquet")
+    writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
+    when = {"availableNow": True} if to_the_end else {"processingTime": PAUSE}
+    writer.trigger(**when).start(str(folder / "out")).awaitTermination()  # type: ignore[arg-type]
+
+
+def numbers(folder: Path, what: str) -> set[int]:
+    """The micro-batches that have begun (`offsets`) or ended (`commits`)."""
+    names = (file.name for file in (folder / "checkpoint" / what).glob("*"))
+    return {int(name) for name in names if name.isdigit()}
+
+
+def is_within(folder: Path) -> bool:
+    return bool(numbers(folder, "offsets") - numbers(folder, "commits"))
+
+
+def workers_of(process: int) -> list[int]:
+    """The Python workers below a process: what Spark's daemon of workers has forked."""
+    lines = subprocess.check_output(["ps", "-eo", "pid=,ppid=,args="], text=True).splitlines()
+    found = {
+        int(pid): (int(parent), args) for pid, parent, args in (x.split(None, 2) for x in lines)
+    }
+
+    def ancestors(one: int) -> Iterator[int]:
+        while one in found:
+            one = found[one][0]
+            yield one
+
+    def is_daemon(one: int) -> bool:
+        return "daemon" in found.get(one, (0, ""))[1]
+
+    return [
+        one
+        for one, (parent, _) in found.items()
+        if is_daemon(one) and is_daemon(parent) and process in ancestors(one)
+    ]
+
+
+def kill_within(folder: Path, process: int, random: Random) -> None:
+    """Kill the process if it is in a micro-batch, after a part of its time."""
+    if is_within(folder):
+        time.sleep(random.choice((0, 0.05, 0.2, 0.5)))
+        os.killpg(process, signal.SIGKILL)
+
+
+def kill_between(folder: Path, process: int, _: Random) -> None:
+    """Kill it if no micro-batch is running."""
+    if not is_within(folder):
+        os.killpg(process, signal.SIGKILL)
+
+
+def kill_workers(folder: Path, process: int, _: Random) -> None:
+    """Kill its Python workers in a micro-batch: the query fails if one of them has a task."""
+    for worker in workers_of(process) if is_within(folder) else ():
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+
+
+KILLS: tuple[Callable[[Path, int, Random], None], ...] = (kill_within, kill_between, kill_workers)
+
+
+def killed_once(folder: Path, arguments: list[str], number: int, random: Random) -> str:
+    """Start the process, kill it after a few micro-batches, and say where that was."""
+    kill, ended = KILLS[number % len(KILLS)], numbers(folder, "commits")
+    wanted = len(ended) + random.randint(1, 3)
+    with (folder / f"{number}.log").open("w") as log:
+        process = subprocess.Popen(arguments, stdout=log, stderr=log, start_new_session=True)
+        until = time.monotonic() + PATIENCE
+        while process.poll() is None:
+            assert time.monotonic() < until, f"nothing happens: see {log.name}"
+            if len(numbers(folder, "commits")) >= wanted:
+                kill(folder, process.pid, random)
+            time.sleep(0.002)
+    left = "inside of a micro-batch" if is_within(folder) else "between two micro-batches"
+    crashed = "Python worker exited unexpectedly" in (folder / f"{number}.log").read_text()
+    assert crashed is (kill is kill_workers), f"see {number}.log"
+    return f"{kill.__name__}: exit code {process.returncode}, {left}"
+
+
+def check(query: str, kills: int, random: Random) -> None:
+    """Ends with an error where the rows are not those of all events at once."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        spark = small_session()
+        feed = Feed(spark, folder)
+        feed.put(*events_of(random))
+        begin = [sys.executable, "-m", __spec__.name, "--folder", name]
+        begin += ["--query", str(QUERIES.index(query))]
+        for number in range(kills):
+            print(killed_once(folder, begin, number, random), flush=True)
+        subprocess.run([*begin, "--to-the-end"], check=True, stderr=subprocess.DEVNULL)
+        found, expected = feed.rows(), feed.at_once(query_of(query))
+        assert found == expected, f"{len(found)} rows, not {len(expected)}"
+        print(f"{len(found)} rows, as at once; {len(numbers(folder, 'commits'))} micro-batches")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--query", type=int, default=0, help="which of three queries")
+    parser.add_argument("--folder", type=Path, help="of the process that is killed")
+    parser.add_argument("--to-the-end", action="store_true", help="it runs until all is done")
+    options = parser.parse_args()
+    query = QUERIES[options.query]
+    if options.folder:
+        run(options.folder, query, to_the_end=options.to_the_end)
+    else:
+        check(query, options.kills, Random(options.seed))
+
+
+if __name__ == "__main__":
+    main()

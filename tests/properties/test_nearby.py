@@ -1,0 +1,181 @@
+"""Conditions over neighbours that the worker computes for all rows, against the reference."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from matchrec.conditions.operations import ArithmeticOperator, Comparison
+from matchrec.conditions.row_column import row_column
+from matchrec.conditions.run_condition import (
+    And,
+    Arithmetic,
+    Choose,
+    Compare,
+    Constant,
+    IsNull,
+    Not,
+    Or,
+    Read,
+    RunExpression,
+    Widen,
+)
+from matchrec.conditions.types import Kind
+from matchrec.engine.matches import RunFailure
+from matchrec.engine.nearby import NearbyCondition, satisfy_nearby
+from matchrec.engine.partitions import Frontier, Partitions
+from matchrec.evaluate import vectors
+from matchrec.plan.expression import Navigation
+from tests.quick.scale import examples
+from tests.references.matcher import Candidate, Failure, Value
+
+random_examples = settings(
+    max_examples=examples(800),
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+INTEGERS = (None, None, 0, 1, 2, 3, -5, 100, 2**62, -(2**63))
+FLOATS = (None, None, 0.0, -0.0, 0.5, 1.0, -3.0, float("nan"), float("nan"), float("inf"))
+VALUES: dict[Kind, st.SearchStrategy[Value]] = {
+    Kind.INTEGER: st.sampled_from(INTEGERS),
+    Kind.FLOATING: st.sampled_from(FLOATS),
+}
+READS = st.sampled_from([0, 0, -1, -1, 1, -2, 3]).map(lambda d: Navigation(physical_offset=d))
+
+
+@st.composite
+def values(draw: st.DrawFn, kind: Kind, depth: int) -> RunExpression:
+    """A value of a kind over two columns of each."""
+    choice = draw(st.integers(0, 2 if depth == 0 else 6))
+    if choice == 0:
+        return Constant(draw(VALUES[kind]), kind)
+    if choice <= 2:
+        return Read(draw(st.integers(0, 1)), kind, draw(st.none() | READS))
+    if choice == 3:
+        parts = draw(conditions(0)), draw(values(kind, depth - 1)), draw(values(kind, depth - 1))
+        return Choose(*parts)
+    if choice == 4 and kind is Kind.FLOATING:
+        return Widen(draw(values(Kind.INTEGER, 0)))
+    whole = [one for one in ArithmeticOperator if one is not ArithmeticOperator.DIVIDE]
+    return Arithmetic(
+        draw(st.sampled_from(whole if kind is Kind.INTEGER else ArithmeticOperator)),
+        draw(values(kind, depth - 1)),
+        draw(values(kind, depth - 1)),
+        kind,
+        draw(st.sampled_from([8, 32, 64])) if kind is Kind.INTEGER else 64,
+        draw(st.integers(0, 3)) == 0,
+    )
+
+
+@st.composite
+def conditions(draw: st.DrawFn, depth: int) -> RunExpression:
+    choice = draw(st.integers(0, 1 if depth == 0 else 5))
+    if choice <= 1:
+        kind = draw(st.sampled_from(Kind))
+        left, right = draw(values(kind, depth)), draw(values(kind, depth))
+        return Compare(draw(st.sampled_from(Comparison)), left, right)
+    parts = tuple(draw(st.lists(conditions(depth - 1), min_size=1, max_size=3)))
+    if choice == 2:
+        return And(parts)
+    if choice == 3:
+        return Or(parts)
+    return Not(parts[0]) if choice == 4 else IsNull(parts[0])
+
+
+Columns = dict[Kind, list[list[Value]]]
+
+
+@st.composite
+def rows(draw: st.DrawFn) -> list[Columns]:
+    """Partitions of two columns of each kind."""
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
+    return [
+        {
+            kind: [draw(st.lists(value, min_size=size, max_size=size)) for _ in range(2)]
+            for kind, value in VALUES.items()
+        }
+        for size in sizes
+    ]
+
+
+def partitions_of(parts: list[Columns], bits: list[int]) -> Partitions:
+    """The partitions; bits: those that Spark has computed, by row."""
+    sizes = [len(part[Kind.INTEGER][0]) for part in parts]
+    columns = {
+        kind: [[one for part in parts for one in part[kind][i]] for i in range(2)] for kind in Kind
+    }
+    integers, floats = columns[Kind.INTEGER], columns[Kind.FLOATING]
+    return Partitions(
+        np.array([0, *accumulate(sizes)], np.int64),
+        np.array(bits, np.uint64).reshape(-1, 1),
+        np.array([[v or 0 for v in one] for one in integers], np.int64),
+        np.array([[v or 0.0 for v in one] for one in floats], np.float64),
+        np.array([[v is not None for v in one] for one in integers]),
+        np.array([[v is not None for v in one] for one in floats]),
+    )
+
+
+def expected(part: Columns, row: int, condition: RunExpression) -> bool | str:
+    """Whether a condition is true of a row of a partition, or how it fails."""
+    candidate = Candidate(row, (row,), ("A",), part, ("A",))
+    try:
+        return bool(candidate.value(condition))
+    except Failure as failure:
+        return failure.kind
+
+
+@random_examples
+@given(rows(), conditions(2), st.booleans(), st.integers(1, 70), st.integers(1, 5))
+def test_what_the_worker_computes_is_what_the_reference_says(
+    parts: list[Columns], condition: RunExpression, asks_spark: bool, first: int, block: int
+) -> None:
+    """Of the rows that satisfy what Spark has computed, which is bit 0, of every other row."""
+    found = [
+        expected(part, row, condition)
+        for part in parts
+        for row in range(len(part[Kind.INTEGER][0]))
+    ]
+    asked = [not asks_spark or row % 2 == 0 for row in range(len(found))]
+    partitions = partitions_of(parts, [row % 2 ^ 1 for row in range(len(found))])
+    own = NearbyCondition(condition, 0 if asks_spark else None, row_column("TRUE"), "A")
+    failures = {row: one for row, one in enumerate(found) if asked[row] and isinstance(one, str)}
+    with mock.patch.object(vectors, "ROWS_A_BLOCK", block):
+        if failures:
+            with pytest.raises(RunFailure) as raised:
+                satisfy_nearby(partitions, (own,), first)
+            failure = raised.value
+            assert failures[failure.row] == failure.kind.name
+            assert partitions.starts[failure.partition] <= failure.row
+            assert failure.row < partitions.starts[failure.partition + 1]
+            return
+        satisfied = satisfy_nearby(partitions, (own,), first).satisfied
+    bits = satisfied[:, first // 64] >> np.uint64(first % 64) & np.uint64(1)
+    assert bits.tolist() == [int(asked[row] and one is True) for row, one in enumerate(found)]
+    assert np.array_equal(satisfied[:, 0] & np.uint64(1), partitions.satisfied[:, 0])
+
+
+def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
+    """Of a piece of a partition the search begins at row 1 and comes no further than row 2."""
+    part: Columns = {Kind.INTEGER: [[5, 1, 1, 0], [0] * 4], Kind.FLOATING: [[0.0] * 4] * 2}
+    partitions = partitions_of([part], [0] * 4)
+    frontier = Frontier(start=1, edge=3)
+    partitions = Partitions(
+        *(getattr(partitions, name) for name in Partitions.__slots__[:6]), frontier=frontier
+    )
+    one = Constant(1, Kind.INTEGER)
+
+    def at(distance: int) -> RunExpression:
+        return Read(0, Kind.INTEGER, Navigation(physical_offset=distance))
+
+    def divided(divisor: RunExpression) -> RunExpression:
+        return Arithmetic(ArithmeticOperator.REMAINDER, one, divisor, Kind.INTEGER)
+
+    there = Compare(Comparison.EQUAL, divided(at(0)), Constant(0, Kind.INTEGER))
+    own = NearbyCondition(there, None, row_column("TRUE"), "A")
+    assert satisfy_nearby(partitions, (own,), 0).satisfied.tolist() == [[0], [1], [1], [0]]

@@ -1,0 +1,136 @@
+"""Rows are sorted by the workers or by Spark: who does it is said, and the result is the same."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.errors import MatchRecognizeError
+from tests.quick.scale import some_of
+
+ROWS = """
+    SELECT * FROM VALUES
+        ('a', 1.5D, 'x', 3, 1), ('a', 2.5D, 'y', 1, 2), ('a', double('NaN'), 'x', 2, 3),
+        ('b', -0.0D, 'é', NULL, 4), ('b', 0.0D, NULL, 5, 5), ('b', NULL, 'z', 4, 6),
+        (NULL, 1D, 'x', 2, 7), (NULL, double('-inf'), 'y', 1, 8), (NULL, 9D, '', 3, 9)
+    AS rows(k, d, s, i, id)"""
+CHANGES = """
+    MEASURES FIRST(id) AS first_id, LAST(id) AS last_id, count(*) AS n
+    PATTERN (A B*) DEFINE B AS PREV(id) IS NOT NULL AND (B.id > PREV(B.id) OR i IS NULL)"""
+ORDERS = {
+    "doubles": "PARTITION BY k ORDER BY d, id",
+    "doubles, falling": "PARTITION BY k ORDER BY d DESC, id",
+    "texts, NULL last": "PARTITION BY k ORDER BY s NULLS LAST, id DESC",
+    "no keys": "ORDER BY i DESC NULLS FIRST, s, id",
+    "keys of doubles": "PARTITION BY d ORDER BY id",
+    "several keys": "PARTITION BY k, s ORDER BY id",
+    "keys that are computed": "PARTITION BY upper(k), i > 2 ORDER BY cast(d AS decimal(30, 9)), id",
+}
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.sql(ROWS).repartition(3)
+
+
+def found(df: DataFrame, clause: str, sort: str) -> list[str]:
+    return sorted(map(str, matchrec.match_recognize(df, clause, sort=sort).collect()))
+
+
+def sorted_by(df: DataFrame, clause: str, **options: object) -> str:
+    """What EXPLAIN says of who sorts."""
+    query = f"SELECT * FROM {{df}} MATCH_RECOGNIZE ({clause})"
+    explanation = matchrec.explain(df.sparkSession, query, df=df, **options)  # type: ignore[arg-type]
+    (line,) = (one for one in str(explanation).splitlines() if one.strip().startswith("sorted by"))
+    return line.strip()
+
+
+@pytest.mark.parametrize("order", some_of(tuple(ORDERS)))
+def test_both_sort_alike(rows: DataFrame, order: str) -> None:
+    clause = ORDERS[order] + CHANGES
+    by_workers = found(rows, clause, "worker")
+    assert by_workers
+    assert by_workers == found(rows, clause, "spark")
+
+
+def test_no_rows(rows: DataFrame) -> None:
+    assert found(rows.where("FALSE"), ORDERS["doubles"] + CHANGES, "worker") == []
+
+
+def test_rows_that_no_match_contains_stay_behind(rows: DataFrame) -> None:
+    clause = "PARTITION BY k ORDER BY id MEASURES A.id AS a PATTERN (A) DEFINE A AS i = 3"
+    assert found(rows, clause, "worker") == found(rows, clause, "spark") != []
+
+
+def test_spark_only_shuffles(rows: DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
+    matchrec.match_recognize(rows, ORDERS["doubles"] + CHANGES).explain()
+    plan = capsys.readouterr().out
+    assert plan.count("Exchange") == 2, "that of the rows themselves, and that of the clause"
+    assert "Sort" not in plan
+    assert "Window" not in plan
+
+
+def test_auto_is_the_workers(rows: DataFrame) -> None:
+    assert sorted_by(rows, ORDERS["doubles"] + CHANGES).startswith("sorted by the workers")
+    asked = sorted_by(rows, ORDERS["doubles"] + CHANGES, sort="spark")
+    assert asked == "sorted by Spark: it was asked to"
+
+
+STRUCT = "named_struct('k', k)"
+FRAME = "avg(i) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)"
+REASONS = {
+    "order": (
+        "ORDER BY array(d) MEASURES id AS a PATTERN (A) DEFINE A AS i > 0",
+        "only Spark can sort by array(d), which is array<double>",
+    ),
+    "key": (
+        f"PARTITION BY {STRUCT} ORDER BY id MEASURES id AS a PATTERN (A) DEFINE A AS i > 0",
+        f"only Spark can sort by {STRUCT}, which is struct<k:string>",
+    ),
+    "frame": (
+        f"ORDER BY id MEASURES id AS a PATTERN (A) DEFINE A AS {FRAME} > 0",
+        "only Spark computes",
+    ),
+    "function": (
+        "ORDER BY id MEASURES id AS a PATTERN (A B) DEFINE B AS soundex(PREV(s)) = soundex(s)",
+        "only Spark computes",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", some_of(tuple(REASONS)))
+def test_what_only_spark_sorts(rows: DataFrame, what: str) -> None:
+    clause, reason = REASONS[what]
+    assert sorted_by(rows, clause).startswith(f"sorted by Spark: {reason}")
+    with pytest.raises(MatchRecognizeError) as refused:
+        matchrec.match_recognize(rows, clause, sort="worker")
+    assert refused.value.message.startswith(reason)
+    assert "sort" in refused.value.hint
+
+
+def test_slices_and_pandas_are_sparks(rows: DataFrame) -> None:
+    clause = ORDERS["doubles"] + CHANGES
+    with pytest.raises(MatchRecognizeError, match="slices"):
+        matchrec.match_recognize(rows, clause, sort="worker", slices=2)
+    with pytest.raises(MatchRecognizeError, match="pandas"):
+        matchrec.match_recognize(rows, clause, sort="worker", transport="pandas")
+
+
+def test_patterns_and_sase(rows: DataFrame) -> None:
+    pattern = matchrec.Pattern.begin("a").where("i = 3").followed_by("b").where("i = 1")
+    text = "PATTERN SEQ(x a, y b) WHERE skip_till_next_match(a, b) { a.i > b.i }"
+    detected, selected = (
+        [
+            sorted(map(str, one.collect()))
+            for one in (
+                matchrec.detect(rows, pattern, order_by="id", partition_by="k", sort=sort),
+                matchrec.sase(
+                    rows, text, order_by="id", partition_by="k", type_column="s", sort=sort
+                ),
+            )
+        ]
+        for sort in ("worker", "spark")
+    )
+    assert detected == selected
+    assert all(detected)

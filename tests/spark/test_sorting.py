@@ -1,0 +1,121 @@
+"""Sorting in a worker: of each type the order and the partitions are those of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from matchrec.spark.crossing import encode_columns
+from matchrec.spark.sorting.sort import sorted_batches
+from matchrec.spark.sorting.sorting import SortColumn, Sorting, sorts_exactly
+
+pytestmark = pytest.mark.one_of(8)
+NINES = "9" * 33
+VALUES = {
+    "boolean": "true false",
+    "tinyint": "-128 127 0",
+    "smallint": "-32768 32767 0",
+    "int": "-2147483648 2147483647 0",
+    "bigint": "-9223372036854775808 9223372036854775807 0",
+    "float": "NaN Infinity -Infinity 0.0 -0.0 1.4e-45 -1.4e-45 0.0",
+    "double": "NaN Infinity -Infinity 0.0 -0.0 4.9e-324 -4.9e-324 NaN",
+    "decimal(9,2)": "-9999999.99 9999999.99 0",
+    "decimal(38,5)": f"-{NINES} {NINES} 0 -0.00001 184467440737095.51616 -184467440737095.51617",
+    "string": "a ab B é \U0001f600 \uffff \ue000 \uffff twelve-bytes",
+    "binary": "a \U0001f600 \uffff a-value-of-more-than-sixteen-bytes",
+    "date": "0001-01-01 9999-12-31 1969-12-31 1582-10-04",
+    "timestamp": "0001-01-01T00:00:00Z 9999-12-31T23:59:59.999999Z 1969-12-31T23:59:59.999999Z",
+    "timestamp_ntz": "0001-01-01T00:00:00 9999-12-31T23:59:59.999999 1969-12-31T23:59:59.999999",
+    "interval day": "-106751991 106751991 0",
+    "interval day to second": "-106751991 106751991 0",
+    "interval year to month": "-178956970 178956970 0",
+}
+OTHERS = ("array<int>", "struct<a: int>", "map<int, int>", "interval", "void")
+WAYS = ((False, True), (True, False))
+
+
+def value(kind: str, text: str | None) -> str:
+    """A value as SQL."""
+    if text is None:
+        return f"CAST(NULL AS {kind})"
+    if kind.startswith("interval day"):
+        return f"CAST(make_dt_interval({text}) AS {kind})"
+    if kind.startswith("interval year"):
+        return f"CAST(make_ym_interval(0, {text}) AS {kind})"
+    return f"CAST('{text}' AS {kind})"
+
+
+def table(spark: SparkSession) -> DataFrame:
+    """A column of each type, with two NULLs and a value that is there twice; `i` is a number."""
+    words = [(kind, texts.split()) for kind, texts in VALUES.items()]
+    lists = [(kind, [None, *texts, texts[0], None]) for kind, texts in words]
+    rows = (
+        ", ".join(value(kind, texts[row % len(texts)]) for kind, texts in lists)
+        for row in range(max(len(texts) for _, texts in lists))
+    )
+    listed = ", ".join(f"({number}, 0, {row})" for number, row in enumerate(rows))
+    names = ", ".join(f"c{place}" for place in range(len(VALUES)))
+    return spark.sql(f"SELECT * FROM VALUES {listed} AS t(i, __bits0, {names})").coalesce(1)
+
+
+def sort_all(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The numbers of the rows by each column both ways; then by its partitions."""
+    given = [*batches]
+    for place in range(len(VALUES)):
+        for descending, nulls_first in WAYS:
+            item = SortColumn(f"c{place}", descending=descending, nulls_first=nulls_first)
+            yield numbers(place, given, Sorting((), (item,)))
+        yield numbers(place, given, Sorting((f"c{place}",), ()))
+
+
+def numbers(place: int, given: list[pa.RecordBatch], sorting: Sorting) -> pa.RecordBatch:
+    found = pa.Table.from_batches(sorted_batches(given, sorting))
+    marks = found["__bits0"].to_pylist()
+    rows = found["i"].to_pylist()
+    return pa.record_batch([[place], [rows], [marks]], ["place", "rows", "marks"])
+
+
+@pytest.fixture(scope="module")
+def found(spark: SparkSession) -> list[list[Row]]:
+    """Of each column what `sort_all` gives."""
+    rows = encode_columns(table(spark))
+    given = rows.mapInArrow(sort_all, "place LONG, rows ARRAY<LONG>, marks ARRAY<LONG>").collect()
+    return [given[begin : begin + 3] for begin in range(0, len(given), 3)]
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_the_order_is_that_of_spark(spark: SparkSession, found: list[list[Row]], kind: str) -> None:
+    place = [*VALUES].index(kind)
+    rows = table(spark)
+    expected = rows.selectExpr(
+        "i",
+        f"row_number() OVER (ORDER BY c{place} ASC NULLS FIRST, i) AS up",
+        f"row_number() OVER (ORDER BY c{place} DESC NULLS LAST, i) AS down",
+        f"min(i) OVER (PARTITION BY c{place}) AS first",
+    ).collect()
+    up, down, partitions = found[place]
+    assert up.rows == [row.i for row in sorted(expected, key=lambda row: row.up)]
+    assert down.rows == [row.i for row in sorted(expected, key=lambda row: row.down)]
+    assert first_rows(partitions) == {row.i: row.first for row in expected}
+    assert sorts_exactly(rows.schema[f"c{place}"].dataType, as_key=True)
+    assert sorts_exactly(rows.schema[f"c{place}"].dataType, as_key=False)
+
+
+def first_rows(partitions: Row) -> dict[int, int]:
+    """The least row of each row's partition."""
+    least: dict[int, int] = {}
+    number = [*accumulate(partitions.marks)]
+    for partition, row in zip(number, partitions.rows, strict=True):
+        least[partition] = min(row, least.get(partition, row))
+    return {row: least[one] for one, row in zip(number, partitions.rows, strict=True)}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_types_stay_with_spark(spark: SparkSession, kind: str) -> None:
+    type_ = spark.sql(f"SELECT CAST(NULL AS {kind}) AS c").schema["c"].dataType
+    assert not sorts_exactly(type_, as_key=True)
+    assert not sorts_exactly(type_, as_key=False)

@@ -1,0 +1,75 @@
+"""Arithmetic of many integers at once against Python's, which has no width."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.conditions.operations import ArithmeticOperator
+from matchrec.evaluate.vector_operations import compute_integers
+
+LEAST, MOST = -(2**63), 2**63 - 1
+EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, 2, 2**31, 2**31 + 1, 2**32, 2**62, MOST])
+INTEGERS = st.one_of(EDGES, st.integers(LEAST, MOST), st.integers(-200, 200))
+PAIRS = st.lists(st.tuples(INTEGERS, INTEGERS), min_size=1, max_size=8)
+
+
+def computed(
+    operator: ArithmeticOperator, pairs: list[tuple[int, int]], bits: int
+) -> list[tuple[int, bool]]:
+    """Values, and whether they do not fit."""
+    left, right = np.array(pairs, np.int64).T
+    with np.errstate(all="ignore"):
+        values, overflows = compute_integers(operator, left, right, bits)
+    return list(zip(values.tolist(), overflows.tolist(), strict=True))
+
+
+@settings(deadline=None)
+@given(PAIRS, st.sampled_from([8, 16, 32, 64]))
+def test_results_wrap_at_their_width(pairs: list[tuple[int, int]], bits: int) -> None:
+    half = 1 << (bits - 1)
+
+    def wrapped(value: int) -> int:
+        return (value + half) % (2 * half) - half
+
+    pairs = [(wrapped(left), wrapped(right)) for left, right in pairs]
+    exact = {
+        ArithmeticOperator.ADD: [left + right for left, right in pairs],
+        ArithmeticOperator.SUBTRACT: [left - right for left, right in pairs],
+        ArithmeticOperator.MULTIPLY: [left * right for left, right in pairs],
+    }
+    for operator, values in exact.items():
+        expected = [(wrapped(value), wrapped(value) != value) for value in values]
+        assert computed(operator, pairs, bits) == expected
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_remainder_has_the_sign_of_the_left_side(pairs: list[tuple[int, int]]) -> None:
+    pairs = [(left, right or 1) for left, right in pairs]
+    expected = [abs(a) % abs(b) * (1 if a >= 0 else -1) for a, b in pairs]
+    found = computed(ArithmeticOperator.REMAINDER, pairs, 64)
+    assert found == [(value, False) for value in expected]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (5, 2, 3),
+        (-5, 2, -3),
+        (5, -2, -3),
+        (-5, -2, 3),
+        (7, 3, 2),
+        (8, 3, 3),
+        (7, -1, -7),
+        (0, 9, 0),
+    ],
+)
+def test_quotients_are_rounded_half_away_from_zero(left: int, right: int, expected: int) -> None:
+    exact = Fraction(left, right)
+    assert abs(expected - exact) <= Fraction(1, 2)
+    assert computed(ArithmeticOperator.DIVIDE, [(left, right)], 64) == [(expected, False)]

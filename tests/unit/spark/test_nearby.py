@@ -1,0 +1,191 @@
+"""A worker that computes conditions over neighbours itself, beside regular expressions."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.compile.executable import Executable
+from matchrec.compile.lookaround import Lookaround
+from matchrec.compile.path import draft, link
+from matchrec.conditions.row_column import row_column, show_column
+from matchrec.conditions.split import Scope
+from matchrec.conditions.types import BIGINT, STRING, ValueType, decimal
+from matchrec.errors import MatchRecognizeRunError, MatchRecognizeUnsupportedError
+from matchrec.explanation.clause import ExplainedClause
+from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.lower import lower
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns
+from matchrec.spark.worker.match import Worker
+from tests.quick.scale import examples
+
+V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
+AHEAD = "PATTERN (A B+) DEFINE A AS x < NEXT(x, 2), B AS x >= NEXT(x, 2) AND x > 1"
+NULLS = "PATTERN (A B) DEFINE A AS NEXT(x) IS NULL OR PREV(x) IS NULL, B AS B.x <= PREV(x, 2)"
+ENGINES = ("backtracking", "breadth_first")
+
+
+def planned(text: str) -> MatchPlan:
+    return lower(
+        parse_clause(f"PARTITION BY k ORDER BY t MEASURES FIRST(t) AS s, LAST(t) AS e {text}")
+    )
+
+
+def linked(
+    text: str,
+    engine: str = "auto",
+    types: dict[str, ValueType] | None = None,
+    *,
+    ansi: bool = False,
+) -> Executable:
+    columns = InputColumns(("k", "t", "x", "y", "name"))
+    drafted = draft(planned(text), columns, str, scope=Scope.SORTED)
+    assert drafted.needs_spark is None
+    known = {row_column(f"`{name}`"): one for name, one in (types or {}).items()}
+    found = {column: known.get(column, BIGINT) for column in drafted.columns()}
+    return link(drafted, found, engine, ansi=ansi)
+
+
+def batches(
+    executable: Executable, partitions: list[list[int]], size: int
+) -> Iterator[pa.RecordBatch]:
+    """Sorted rows as they cross: partitions of values of x, which Spark's conditions look at."""
+    rows = [(k, t, x) for k, values in enumerate(partitions) for t, x in enumerate(values)]
+    named = {"`k`": 0, "`t`": 1, "`x`": 2}
+    tests = {"`x` > 1": lambda x: x > 1}
+    columns = [
+        pa.array([row[named[show_column(one)]] for row in rows], pa.int64())
+        for one in executable.crossing.columns
+    ]
+    bits = [
+        sum(tests[one.text](x) << bit for bit, one in enumerate(executable.conditions, 1))
+        | (t == 0)
+        for _, t, x in rows
+    ]
+    names = [f"__c{i}" for i in range(len(columns))]
+    yield from pa.table([*columns, pa.array(bits)], [*names, "__bits0"]).to_batches(size)
+
+
+def found_by(executable: Executable, partitions: list[list[int]], size: int) -> list[list[int]]:
+    """First and last row of each match, by its partition."""
+    worker = Worker(pickle.loads(pickle.dumps(executable)), rows_a_call=size)
+    found = list(worker.run(batches(executable, partitions, size)))
+    reads = [[value for batch in found for value in batch.column(i).to_pylist()] for i in range(3)]
+    return sorted(map(list, zip(*reads, strict=True)))
+
+
+def letters(text: str, values: list[int]) -> str:
+    """By row what it satisfies, worked out from the conditions of a query."""
+
+    def at(row: int) -> int | None:
+        return values[row] if 0 <= row < len(values) else None
+
+    def letter(row: int, x: int) -> str:
+        before, after, second = at(row - 1), at(row + 1), at(row + 2)
+        if text == V_SHAPE:
+            return "-" if before is None else "D" if x < before else "U" if x > before else "-"
+        if text == AHEAD:
+            return "-" if second is None else "A" if x < second else "B" if x > 1 else "-"
+        is_second = at(row - 2) is not None and x <= values[row - 2]
+        return "ABC-"[is_second if after is None or before is None else 2 + (not is_second)]
+
+    return "".join(letter(row, x) for row, x in enumerate(values))
+
+
+# of NULLS: A at an end of the partition, B at one where x <= PREV(x, 2), C that in the middle
+EXPRESSIONS = {V_SHAPE: "[-DU]D+U+", AHEAD: "AB+", NULLS: "[AB][BC]"}
+
+
+def expected(text: str, partitions: list[list[int]]) -> list[list[int]]:
+    return sorted(
+        [k, one.start(), one.end() - 1]
+        for k, values in enumerate(partitions)
+        for one in re.finditer(EXPRESSIONS[text], letters(text, values))
+    )
+
+
+@settings(max_examples=examples(300), deadline=None, database=None)
+@given(
+    st.sampled_from([V_SHAPE, AHEAD, NULLS]),
+    st.sampled_from(ENGINES),
+    st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=12), min_size=1, max_size=4),
+    st.integers(1, 4),
+)
+def test_pieces_of_partitions_have_the_matches_of_the_whole(
+    text: str, engine: str, partitions: list[list[int]], size: int
+) -> None:
+    executable = linked(text, engine)
+    assert found_by(executable, partitions, size) == expected(text, partitions)
+    assert found_by(executable, partitions, 100) == expected(text, partitions)
+
+
+def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
+    text = """PATTERN (S (A | B | C)+) DEFINE A AS x < PREV(x), B AS B.x < PREV(B.x) AND x > 1,
+        C AS x > LAST(S.x) AND C.x < PREV(C.x)"""
+    executable = linked(text)
+    assert [one.text for one in executable.conditions] == ["`x` > 1"]
+    assert [one.row_condition for one in executable.nearby] == [None, 0]
+    assert [one.row_condition for one in executable.task.conditions] == [None, 1, 2, 1]
+    on_the_run = [one.run_condition is not None for one in executable.task.conditions]
+    assert on_the_run == [False, False, False, True]
+    assert executable.lookaround == Lookaround(1, 0)
+
+
+def test_to_an_engine_they_look_only_at_the_data() -> None:
+    executable = linked(V_SHAPE)
+    assert executable.task.looks_only_at_data
+    assert executable.algorithm.name == "memoised"
+    assert executable.neighbours == executable.relevant == ()
+    explained = str(ExplainedClause(planned(V_SHAPE), executable))
+    assert (
+        "computed in the worker before the match\n"
+        "  bit 0 = `x` < PREV(`x`)\n"
+        "  bit 1 = `x` > PREV(`x`)\n"
+        "conditions\n"
+        "  S: true\n"
+        "  D: bit 0\n"
+        "  U: bit 1\n"
+        "  they look only at the data\n"
+    ) in explained
+
+
+def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
+    plan = planned("PATTERN (A) DEFINE A AS x > 1 AND levenshtein(name, PREV(name)) > 1")
+    drafted = draft(plan, InputColumns(("k", "t", "x", "name")), str, scope=Scope.SORTED)
+    assert drafted.needs_spark == (
+        "only Spark computes levenshtein(`name`, PREV(`name`)), which is of several rows"
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "types"),
+    [
+        ("name NOT LIKE PREV(name)", {"name": STRING}),
+        ("x + PREV(x) > 1", {"x": ValueType(BIGINT.family, "float", 64)}),
+        ("x * PREV(x) > 1", {"x": decimal(18, 2)}),
+        ("x / PREV(x) > 1", {"x": decimal(7, 2)}),
+    ],
+)
+def test_what_spark_computes_otherwise_or_faster_is_refused(
+    condition: str, types: dict[str, ValueType]
+) -> None:
+    with pytest.raises(MatchRecognizeUnsupportedError, match="only Spark computes"):
+        linked(f"PATTERN (A) DEFINE A AS {condition}", types=types)
+
+
+def test_a_number_that_is_too_large_is_told_with_its_row() -> None:
+    """In the third row of the second partition, which no match comes to."""
+    large = 2**63 - 1
+    executable = linked("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1", ansi=True)
+    with pytest.raises(MatchRecognizeRunError) as raised:
+        found_by(executable, [[1, 2], [1, 2, large]], 2)
+    assert (dict(raised.value.partition), raised.value.row_number) == ({"k": 1}, 3)
+    wraps = linked("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1")
+    assert found_by(wraps, [[1, 2], [1, 2, large]], 2) == []
