@@ -97,7 +97,9 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
     orders = (columns.index(row_column(one.name)) for one in asked.drafted.outputs)
     naming = (*(index for _, index in executable.crossing.keys), *orders)
     found = asked.occurrences
-    coverable = Coverable(task, len(found.variables), found.taken, found.remaining, parts)
+    coverable = Coverable(
+        task, len(found.variables), found.taken, found.remaining, found.nearer, parts
+    )
     tie = None if asked.tie is None else bits[asked.tie]
     return CoverageTask(executable, coverable, tie, naming)
 

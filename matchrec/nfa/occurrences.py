@@ -3,19 +3,32 @@
 `A B+ A` has three occurrences of variables; the program knows two variables. So the pattern is
 compiled with a variable of its own for each occurrence, and the choices are given their variables
 back. The words stay the same, in the same preferment order.
+
+A run is told by the occurrences that its rows take, and these may lead to several states: after the
+first A of `PERMUTE(A+, B, C)` one goes on with B and another one with C. Where these states await
+different variables, each gets a copy for each set of states that the same occurrences lead to.
+
+Cost: linear in the choices; with copies, at worst exponential in the states, and limited as they
+are. Source: Rabin and Scott, "Finite automata and their decision problems", the subsets of states.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import accumulate, count
 
-from matchrec.nfa.closure import Choice, Folded, fold
+from matchrec.errors.sql.pattern import pattern_too_large
+from matchrec.nfa.closure import GUARD_START, MOST_CHOICES, Choice, Folded, Folding, fold
 from matchrec.nfa.compile import compile_program
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import least_rows
 from matchrec.plan.pattern import RowPattern, Variable, replace_children
+from matchrec.source import Span
+
+States = frozenset[int]
+Copy = tuple[int, States]
+START: Copy = (0, frozenset())  # no copy of the state that a row may lead back to
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +38,15 @@ class Occurrences:
     pattern: its choices map rows to the variables of the query. variables: of each occurrence, in
     the order of PATTERN, the variable's id. taken: of each choice in order, the occurrence that a
     row takes by it, -1 where it accepts. remaining: of each state, how many rows a match needs from
-    there at least.
+    there at least. nearer: of each state, a choice of each variable by which a match would need
+    fewer rows, there or in another state that the same occurrences lead to.
     """
 
     pattern: CompiledPattern
     variables: tuple[int, ...]
     taken: tuple[int, ...]
     remaining: tuple[int, ...]
+    nearer: tuple[tuple[int, ...], ...]
 
 
 def compile_occurrences(compiled: CompiledPattern, pattern: RowPattern) -> Occurrences:
@@ -51,13 +66,15 @@ def compile_occurrences(compiled: CompiledPattern, pattern: RowPattern) -> Occur
 
     numbered = number(pattern)
     program = compile_program(numbered, tuple(map(str, range(len(found)))))
-    folding = fold(program, span=pattern.span)
+    folding, others = tell_apart(fold(program, span=pattern.span), pattern.span)
     choices = tuple(tuple(named(one, found) for one in state) for state in folding.choices)
+    remaining = least_rows(choices)
     return Occurrences(
         CompiledPattern(compiled.program, replace(folding, choices=choices)),
         tuple(found),
         tuple(taken(folding.choices)),
-        least_rows(folding.choices),
+        remaining,
+        tuple(nearer(choices, remaining, others)),
     )
 
 
@@ -72,3 +89,115 @@ def taken(folded: Folded) -> Iterator[int]:
     """The occurrence of each choice, -1 of one that accepts."""
     for choices in folded:
         yield from (-1 if choice.variable is None else choice.variable for choice in choices)
+
+
+def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[States]]:
+    """The folding with copies of its states where needed.
+
+    Also of each state the states that the same occurrences lead to and that await others, by one of
+    their copies. Raises MatchRecognizePlanError where there are more than MOST_CHOICES.
+    """
+    folded = folding.choices
+    remaining = least_rows(folded)
+    awaited = [
+        frozenset(one.variable for one in choices if is_nearer(one, rows, remaining))
+        for choices, rows in zip(folded, remaining, strict=True)
+    ]
+    alone = [frozenset[int]() for _ in folded]
+    if not may_await_others(folded, remaining, awaited):
+        return folding, alone
+    copies, copied = copy_states(folded, span)
+    others = [
+        frozenset(other for other in states if not awaited[other] <= awaited[state])
+        for state, states in copies
+    ]
+    if not any(others):
+        return folding, alone
+    one_copy = {state: number for number, (state, _) in enumerate(copies)}
+    states = tuple(folding.states[state] for state, _ in copies)
+    return (
+        replace(folding, choices=copied, states=states),
+        [frozenset(one_copy[other] for other in each) for each in others],
+    )
+
+
+def is_nearer(choice: Choice, rows: int, remaining: tuple[int, ...]) -> bool:
+    """Whether a match would need fewer rows than so many after a choice."""
+    return choice.target is not None and remaining[choice.target] < rows
+
+
+def may_await_others(
+    folded: Folded, remaining: tuple[int, ...], awaited: list[frozenset[int | None]]
+) -> bool:
+    """Whether the same occurrences might lead to states as near that await different ones."""
+    first: dict[tuple[int | None, int], frozenset[int | None]] = {}
+    forks = any(len({one.variable for one in each}) < len(each) for each in folded)
+    return forks and any(
+        first.setdefault((one.variable, remaining[one.target]), awaited[one.target])
+        != awaited[one.target]
+        for choices in folded
+        for one in choices
+        if one.target is not None
+    )
+
+
+def copy_states(folded: Folded, span: Span | None) -> tuple[list[Copy], Folded]:
+    """Each state with each set of states that the same occurrences lead to, and its choices."""
+    numbers = {START: 0}
+    order, copied, size = [START], [], 0
+    for copy in order:  # grows while it is read
+        choices = []
+        for choice, to in choices_of_copy(folded, copy):
+            if to is not None and to not in numbers:
+                numbers[to] = len(order)
+                order.append(to)
+            choices.append(choice if to is None else replace(choice, target=numbers[to]))
+        copied.append(tuple(choices))
+        size += len(choices)
+        if size > MOST_CHOICES:
+            raise pattern_too_large("choices", MOST_CHOICES, span)
+    return order, tuple(copied)
+
+
+def choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy | None]]:
+    """The choices of a copy, and to which copy each one leads.
+
+    Where `^` decides to which states the first row leads, its choice is first one with `^`.
+    """
+    state, states = copy
+    for choice in folded[state]:
+        if choice.target is None:
+            yield choice, None
+            continue
+        free = reached(folded, states or {state}, choice, 0) | {choice.target}
+        if copy == START:
+            anchored = reached(folded, {state}, choice, GUARD_START)
+            if anchored != free or choice.guard:
+                yield replace(choice, guard=GUARD_START), (choice.target, anchored)
+            if choice.guard:
+                continue
+        yield choice, (choice.target, free)
+
+
+def reached(folded: Folded, states: States | set[int], taken: Choice, guard: int) -> States:
+    """The states that a row leads to which takes the same occurrence, with no other guard."""
+    return frozenset(
+        one.target
+        for state in states
+        for one in folded[state]
+        if one.target is not None and one.variable == taken.variable and not one.guard & ~guard
+    )
+
+
+def nearer(
+    folded: Folded, remaining: tuple[int, ...], others: list[States]
+) -> Iterator[tuple[int, ...]]:
+    """See `Occurrences`."""
+    first = [0, *accumulate(map(len, folded))]
+    for state, rows in enumerate(remaining):
+        found: dict[tuple[int | None, int], int] = {}
+        for other in (state, *sorted(others[state])):
+            for number, choice in enumerate(folded[other], first[other]):
+                if is_nearer(choice, rows, remaining):
+                    found.setdefault((choice.variable, choice.guard), number)
+        yield tuple(found.values())

@@ -61,7 +61,9 @@ def coverable(query: Query, *, windowed: bool = False) -> Coverable:
         for index, name in enumerate(query.variables)
     ]
     task = replace(task, pattern=found.pattern, windowed=windowed)
-    return Coverable(task, len(found.variables), found.taken, found.remaining, tuple(parts))
+    return Coverable(
+        task, len(found.variables), found.taken, found.remaining, found.nearer, tuple(parts)
+    )
 
 
 def found_of(query: Query, rows: Rows, room: Room) -> Outcome | str:

@@ -32,7 +32,7 @@ NO_START = -1
 class Coverable:
     """A task, and what its choices and conditions are to the one who wrote the query.
 
-    taken, remaining: see `nfa.occurrences`. occurrences: how many there are. parts: of each
+    taken, remaining, nearer: see `nfa.occurrences`. occurrences: how many there are. parts: of each
     variable's condition, the row conditions that it is made of by their index, None for all that
     depends on the run.
     """
@@ -41,6 +41,7 @@ class Coverable:
     occurrences: int
     taken: tuple[int, ...]
     remaining: tuple[int, ...]
+    nearer: tuple[tuple[int, ...], ...]
     parts: tuple[tuple[int | None, ...], ...]
 
 
@@ -101,6 +102,8 @@ class CoverageSearch(PlainSearch):
             *self.new_ends(memory),
             self.new_nearest(memory),
             np.array(coverable.remaining, np.int64),
+            np.cumsum([0, *map(len, coverable.nearer)]).astype(np.int64),
+            np.array([choice for each in coverable.nearer for choice in each], np.int64),
             np.array(coverable.taken, np.int64),
             self.rules.program[:, layout.TARGET].copy(),
             np.cumsum([0, *map(len, coverable.parts)]).astype(np.int64),

@@ -55,15 +55,8 @@ def endings_by_occurrence(counted: Counted) -> list[tuple[Ending, ...]]:
 def ending(counted: Counted, state: int, reason: Reason) -> Ending:
     """An ending in a state, of no run yet."""
     occurrences, names = counted.asked.occurrences, counted.asked.drafted.plan.variables
-    remaining = occurrences.remaining[state]
-    nearer = (
-        names[choice.variable]
-        for choice in occurrences.pattern.folding.choices[state]
-        if choice.target is not None
-        and choice.variable is not None
-        and occurrences.remaining[choice.target] < remaining
-    )
-    return Ending(reason, tuple(dict.fromkeys(nearer)), remaining, 0)
+    nearer = (names[occurrences.variables[occurrences.taken[i]]] for i in occurrences.nearer[state])
+    return Ending(reason, tuple(dict.fromkeys(nearer)), occurrences.remaining[state], 0)
 
 
 def parts(counted: Counted, number: int) -> tuple[FalsePart, ...]:

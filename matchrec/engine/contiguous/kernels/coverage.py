@@ -187,11 +187,10 @@ def count_nearest(
         work.best[own.BEST_REMAINING] = remaining
         work.best[own.BEST_START] = work.progress[layout.START]
     reason = own.ANCHORED
-    for other in range(rules.first[state], rules.first[state + 1]):
-        target = rules.program[other, layout.TARGET]
+    for index in range(work.nearer_first[state], work.nearer_first[state + 1]):
+        other = work.nearer[index]
         guard = rules.program[other, layout.GUARD]
-        nearer = target != layout.ACCEPT and work.remaining[target] < remaining
-        if nearer and (guard == 0 or is_anchored(guard, row, partition)):
+        if guard == 0 or is_anchored(guard, row, partition):
             reason = own.FALSE
             if row >= bound:
                 reason = own.NO_ROW if bound == partition.upper else own.OUT_OF_WINDOW

@@ -11,7 +11,8 @@ class CoverageWork(NamedTuple):
 
     The first five are those of `PathWork`. ends: int64[p + 1, 3] and trails: int64[p + 1, t], by
     rows after the starting row. nearest: int64[r, b, 2 + t], beside the failures of `memo`.
-    remaining: int64[s], how many rows a match needs from a state at least. taken, targets:
+    remaining: int64[s], how many rows a match needs from a state at least. nearer_first:
+    int64[s + 1], the choices by which it would need fewer are entries of `nearer`. taken, targets:
     int64[c], of each choice its occurrence in PATTERN and its target. parts_first: int64[v + 1],
     the parts of a variable's condition are rows of `parts`, int64[k, 3]. seen: see
     `engine.kernels.seen`; None where no condition depends on the run.
@@ -30,6 +31,8 @@ class CoverageWork(NamedTuple):
     trails: IntArray
     nearest: IntArray
     remaining: IntArray
+    nearer_first: IntArray
+    nearer: IntArray
     taken: IntArray
     targets: IntArray
     parts_first: IntArray
