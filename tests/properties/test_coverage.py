@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ from matchrec.engine.contiguous.search import Room
 from matchrec.engine.matches import RunFailure
 from matchrec.nfa.facts import UNREACHABLE
 from matchrec.nfa.occurrences import compile_occurrences
-from matchrec.plan.pattern import show
+from matchrec.plan.pattern import Quantified, RowPattern, concatenation, permutation, show
 from tests.properties.test_engines import (
     LONGER,
     queries,
@@ -35,8 +36,12 @@ from tests.references.matcher import Failure
 from tests.tasks.contiguous import Query, Rows, listed, may_of, words
 from tests.tasks.contiguous import query as query_of
 
+pytestmark = pytest.mark.larger  # its examples are
+
 REASONS = ("FALSE", "NO_ROW", "OUT_OF_WINDOW", "ANCHORED")
 ROOMS = (Room(), Room(rows=3, matches=2, memory=1))
+PARTS = ("A", "B", "A+", "A*", "B+?", "A? B", "^ A | B", "(A B)?", "A | B | ()", "A{1,2}", "A $")
+SHORT = st.lists(st.sets(st.sampled_from("ABC")).map(frozenset), min_size=1, max_size=6).map(tuple)
 
 
 @dataclass
@@ -146,6 +151,59 @@ def test_random_patterns_in_windows(data: st.DataObject) -> None:
 @given(run_dependent())
 def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> None:
     assert_agreement(*case)
+
+
+def permutations() -> st.SearchStrategy[RowPattern]:
+    """PERMUTE of parts with several words, on its own, once more, and beside another part."""
+    part = st.sampled_from(PARTS).map(lambda text: query_of(text).pattern)
+    permuted = st.lists(part, min_size=2, max_size=4).map(permutation)
+    return st.one_of(
+        permuted,
+        permuted.map(lambda one: Quantified(one, 1, None)),
+        st.tuples(part, permuted).map(concatenation),
+        st.tuples(permuted, part).map(concatenation),
+    )
+
+
+@random_examples
+@given(permutations(), st.lists(SHORT, min_size=1, max_size=2).map(tuple))
+def test_random_permutations(
+    pattern: RowPattern, rows: tuple[tuple[frozenset[str], ...], ...]
+) -> None:
+    assert_agreement(Query(pattern), Rows(rows))
+
+
+def test_whatever_brings_the_nearest_run_nearer_has_ended_it() -> None:
+    """PERMUTE(A, A | B, B) names A, A, B, B: occurrences 0 to 3. No A is true in a run.
+
+    From `ABC` on: it may be 2 or 3, after which two rows more are needed. The orders of parts that
+    begin with the second part are preferred to those that begin with the third: the nearest run is
+    2. Its orders go on with 0 3 or with 3 0, so that A and B each would have brought it nearer.
+    Both were not true of the next row, which is in no word. From that row on, none of A and B was.
+    """
+    null = Constant(None, Kind.INTEGER)
+    never = Compare(Comparison.EQUAL, null, null)
+    query = query_of("PERMUTE(A, A | B, B)")
+    expected = Outcome(
+        came=Counter({2: 1}),
+        ended=Counter({(2, "FALSE"): 1, (None, "FALSE"): 1}),
+        false=Counter((last, name, False) for last in (2, None) for name in "AB"),
+        best=(2, 0),
+    )
+    for rows, conditions in (("ABC -", {"A": never}), ("B -", {})):
+        asked = replace(query, run_conditions=conditions)
+        assert expected_of(asked, words(rows)) == expected
+        assert_agreement(asked, words(rows))
+
+
+def test_a_row_that_leads_back_to_the_start_is_past_its_anchor() -> None:
+    """After A of `A* ^ A B`, no row more makes a match: the run without rows is the nearest."""
+    query, rows = query_of("A* ^ A B"), words("- A")
+    assert expected_of(query, rows) == Outcome(
+        ended=Counter({(None, "FALSE"): 1, (None, "ANCHORED"): 1}),
+        false=Counter({(None, "A", False): 1}),
+    )
+    assert_agreement(query, rows)
 
 
 def test_more_occurrences_than_a_word_has_bits() -> None:

@@ -57,6 +57,20 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert [bar.get("width") for bar in bars] == ["320", "160", "120", "40", "40"]
 
 
+def test_all_that_a_run_awaits_is_named(spark: SparkSession) -> None:
+    """No cart, no P: of the four views the last one in partition 1 has no next row."""
+    query = FUNNEL.replace("(V C P)", "(PERMUTE(V+, C, P))").replace(
+        "FROM covered_visits", "FROM (SELECT * FROM covered_visits WHERE page <> 'cart')"
+    )
+    rows = matchrec.coverage(spark, query, {"last": "buy"}).frame().collect()
+    assert [row[2:] for row in rows] == [
+        (None, 6, 2, "none of V, C, P was true", 2),
+        ("V", 4, 4, "none of C, P was true", 3),
+        ("C", 0, 0, None, 0),
+        ("P", 0, 0, None, 0),
+    ]
+
+
 def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkSession) -> None:
     text = str(matchrec.coverage(spark, FUNNEL, {"last": "buy"}))
     assert text.splitlines()[-7:] == [

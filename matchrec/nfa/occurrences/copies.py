@@ -1,0 +1,145 @@
+"""Copies of states, so that a state tells all that a run may await whose rows it has taken.
+
+A run is told by the occurrences that its rows take, and these may lead to several states: after the
+first A of `PERMUTE(A+, B, C)` one goes on with B and another one with C. Where these states await
+different occurrences, each gets a copy for each set of states that the same occurrences lead to.
+The words stay the same, in the same preferment order.
+
+Cost: linear in the choices; with copies, at worst exponential in the states, so they are limited.
+Source: Rabin and Scott, "Finite automata and their decision problems", the subsets of states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from matchrec.errors.sql.pattern import pattern_too_large
+from matchrec.nfa.closure import GUARD_START, MOST_CHOICES, Choice, Folded, Folding
+from matchrec.nfa.facts import least_rows
+from matchrec.source import Span
+
+States = frozenset[int]
+Copy = tuple[int, States]
+START: Copy = (0, frozenset())  # no row leads back to this copy of the start
+
+
+def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[States]]:
+    """The folding with copies of its states where needed.
+
+    Also of each state those that the same occurrences lead to, from which a match needs as few rows
+    by others: one copy of each. Raises MatchRecognizePlanError where there are over MOST_CHOICES.
+    """
+    folding = without_past_anchors(folding)
+    folded = folding.choices
+    remaining = least_rows(folded)
+    awaited = [
+        frozenset(one.variable for one in choices if is_nearer(one, rows, remaining))
+        for choices, rows in zip(folded, remaining, strict=True)
+    ]
+    alone = [frozenset[int]() for _ in folded]
+    if not may_await_others(folded, remaining, awaited):
+        return folding, alone
+    copies, copied = copy_states(folded, span)
+    others = [
+        frozenset(
+            other
+            for other in states
+            if remaining[other] == remaining[state] and not awaited[other] <= awaited[state]
+        )
+        for state, states in copies
+    ]
+    if not any(others):
+        return folding, alone
+    one_copy = {state: number for number, (state, _) in enumerate(copies)}
+    states = tuple(folding.states[state] for state, _ in copies)
+    return (
+        replace(folding, choices=copied, states=states),
+        [frozenset(one_copy[other] for other in each) for each in others],
+    )
+
+
+def without_past_anchors(folding: Folding) -> Folding:
+    """The folding with a copy of the start for rows that lead back to it, after which no `^` holds.
+
+    After a row of `A* ^ A B`, its start would still say that two rows more are a match.
+    """
+    folded = folding.choices
+    leads_back = any(one.target == 0 for choices in folded for one in choices)
+    if not leads_back or not any(one.guard & GUARD_START for one in folded[0]):
+        return folding
+    back = len(folded)
+    after = tuple(one for one in folded[0] if not one.guard & GUARD_START)
+    choices = tuple(
+        tuple(replace(one, target=back) if one.target == 0 else one for one in each)
+        for each in (*folded, after)
+    )
+    return replace(folding, choices=choices, states=(*folding.states, folding.states[0]))
+
+
+def is_nearer(choice: Choice, rows: int, remaining: tuple[int, ...]) -> bool:
+    """Whether a match would need fewer rows than so many after a choice."""
+    return choice.target is not None and remaining[choice.target] < rows
+
+
+def may_await_others(
+    folded: Folded, remaining: tuple[int, ...], awaited: list[frozenset[int | None]]
+) -> bool:
+    """Whether the same occurrences might lead to states as near that await different ones."""
+    first: dict[tuple[int | None, int], frozenset[int | None]] = {}
+    forks = any(len({one.variable for one in each}) < len(each) for each in folded)
+    return forks and any(
+        first.setdefault((one.variable, remaining[one.target]), awaited[one.target])
+        != awaited[one.target]
+        for choices in folded
+        for one in choices
+        if one.target is not None
+    )
+
+
+def copy_states(folded: Folded, span: Span | None) -> tuple[list[Copy], Folded]:
+    """Each state with each set of states that the same occurrences lead to, and its choices."""
+    numbers = {START: 0}
+    order, copied, size = [START], [], 0
+    for copy in order:  # grows while it is read
+        choices = []
+        for choice, to in choices_of_copy(folded, copy):
+            if to is not None and to not in numbers:
+                numbers[to] = len(order)
+                order.append(to)
+            choices.append(choice if to is None else replace(choice, target=numbers[to]))
+        copied.append(tuple(choices))
+        size += len(choices)
+        if size > MOST_CHOICES:
+            raise pattern_too_large("choices", MOST_CHOICES, span)
+    return order, tuple(copied)
+
+
+def choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy | None]]:
+    """The choices of a copy, and to which copy each one leads.
+
+    Where `^` decides to which states the first row leads, its choice is first one with `^`.
+    """
+    state, states = copy
+    for choice in folded[state]:
+        if choice.target is None:
+            yield choice, None
+            continue
+        free = reached(folded, states or {state}, choice, 0) | {choice.target}
+        if copy == START:
+            anchored = reached(folded, {state}, choice, GUARD_START)
+            if anchored != free or choice.guard:
+                yield replace(choice, guard=GUARD_START), (choice.target, anchored)
+            if choice.guard:
+                continue
+        yield choice, (choice.target, free)
+
+
+def reached(folded: Folded, states: States | set[int], taken: Choice, guard: int) -> States:
+    """The states that a row leads to which takes the same occurrence, with no other guard."""
+    return frozenset(
+        one.target
+        for state in states
+        for one in folded[state]
+        if one.target is not None and one.variable == taken.variable and not one.guard & ~guard
+    )
