@@ -26,6 +26,7 @@ from matchrec.spark.before.columns import Preparation
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.options import Options
 from matchrec.spark.relation import Relation
+from matchrec.spark.sessions.bucketed import is_bucketed_by
 from matchrec.spark.sorting.sorting import sorts_exactly
 from matchrec.spark.streaming.execute import scope_of
 from matchrec.spark.streaming.prepare import Events
@@ -68,6 +69,9 @@ def prepare_unsorted(execution: Execution) -> tuple[Preparation, Draft]:
     reason = why_spark_sorts(execution.options)
     if reason is not None:
         raise worker_cannot_sort(reason)
+    keys = [execution.columns.name(key.text) or "" for key in execution.plan.partition_by]
+    if execution.options.sort == "auto" and is_bucketed_by(execution.relation.rows, keys):
+        raise worker_cannot_sort("it reads the table's buckets without a shuffle")
     drafted = execution.draft(Scope.SORTED)
     reason = drafted.needs_spark or next(unsortable(drafted.plan, execution.relation.type_of), None)
     if reason is not None:

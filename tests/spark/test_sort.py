@@ -134,3 +134,15 @@ def test_patterns_and_sase(rows: DataFrame) -> None:
     )
     assert detected == selected
     assert all(detected)
+
+
+def test_buckets_are_sparks(spark: SparkSession) -> None:
+    spark.range(20).selectExpr("id % 2 AS k", "id").write.bucketBy(2, "k").saveAsTable("in_buckets")
+    try:
+        clause = "PARTITION BY {} ORDER BY id MEASURES A.id AS a PATTERN (A) DEFINE A AS id > 1"
+        table = spark.table("in_buckets")
+        said = sorted_by(table, clause.format("K"))
+        assert said == "sorted by Spark: it reads the table's buckets without a shuffle"
+        assert sorted_by(table, clause.format("id")).startswith("sorted by the workers")
+    finally:
+        spark.sql("DROP TABLE in_buckets")
