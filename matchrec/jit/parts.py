@@ -8,6 +8,7 @@ compile gets in the place of each part that it names what numba has made of that
 from __future__ import annotations
 
 from collections.abc import Callable
+from dis import get_instructions
 from functools import cached_property
 from types import FunctionType
 from typing import Any
@@ -41,7 +42,8 @@ def with_parts(function: FunctionType, name: str | None = None) -> FunctionType:
     name: a qualified name of its own.
     """
     names = function.__globals__
-    named = ((one, names.get(one)) for one in function.__code__.co_names)
+    called = (one for one in get_instructions(function.__code__) if one.opname == "LOAD_GLOBAL")
+    named = ((one.argval, names.get(one.argval)) for one in called)  # no attribute of that name
     parts = {one: value.dispatcher for one, value in named if isinstance(value, Part)}
     found = FunctionType(
         function.__code__,
