@@ -1,4 +1,7 @@
-"""`dialect=` of the public functions: a query of another product, read as Spark SQL."""
+"""`dialect=` of the public functions: a query of another product, read as Spark SQL.
+
+The rules of products are loaded for those who ask for them.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,15 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.warnings.wording import other_in_product
 from matchrec.frontends.dialects.product import SPARK, Product
 from matchrec.frontends.dialects.products import PRODUCTS
-from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
-from matchrec.frontends.dialects.rules.kinds import kind_named
-from matchrec.frontends.dialects.translate import (
-    Translation,
-    translate_clause,
-    translate_query,
-)
 from matchrec.frontends.sql import MatchRecognize, Query, parse, parse_clause
 from matchrec.source import Origin, Source
 from matchrec.spark.options import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
+    from matchrec.frontends.dialects.translate import Translation
 
 
 def parse_query(
@@ -37,6 +36,7 @@ def parse_query(
     values = args if isinstance(args, dict) else None
     if product is SPARK:
         return parse(text, frames, quotes)
+    from matchrec.frontends.dialects.translate import translate_query
 
     def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, Query]:
         translation = translate_query(text, product, SPARK, kinds, values)
@@ -60,6 +60,8 @@ def parse_clause_of(df: DataFrame, text: str, dialect: str) -> tuple[MatchRecogn
     product, quotes = PRODUCTS[dialect], dialect_of(df.sparkSession, text)
     if product is SPARK:
         return parse_clause(text, quotes), Source(text)
+    from matchrec.frontends.dialects.translate import translate_clause
+
     translation = translate_clause(text, product, SPARK)
     if translation.missed:
         translation = translate_clause(text, product, SPARK, kinds_of(df))
@@ -71,6 +73,8 @@ def parse_clause_of(df: DataFrame, text: str, dialect: str) -> tuple[MatchRecogn
 
 def _known_kinds(evaluation: Evaluation, turn: int) -> list[ClauseKinds]:
     """The columns of clauses up to one of them: of that one, those of its input."""
+    from matchrec.frontends.dialects.rules.columns import ClauseKinds
+
     sites = evaluation.query.sites
     with shown_in(evaluation.query.source):
         found = [_both_kinds(evaluation, index) for index in range(turn)]
@@ -80,6 +84,8 @@ def _known_kinds(evaluation: Evaluation, turn: int) -> list[ClauseKinds]:
 
 
 def _both_kinds(evaluation: Evaluation, index: int) -> ClauseKinds:
+    from matchrec.frontends.dialects.rules.columns import ClauseKinds
+
     site = evaluation.query.sites[index]
     inputs = kinds_of(evaluation.relation(site).rows)
     return ClauseKinds(inputs, kinds_of(evaluation.site(site).dataframe))
@@ -87,6 +93,8 @@ def _both_kinds(evaluation: Evaluation, index: int) -> ClauseKinds:
 
 def kinds_of(df: DataFrame) -> Kinds:
     """The kinds of columns."""
+    from matchrec.frontends.dialects.rules.kinds import kind_named
+
     return {one.name.lower(): kind_named(one.dataType.simpleString()) for one in df.schema.fields}
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from typing import TYPE_CHECKING
 
 from matchrec.errors.warnings.kinds import MatchRecognizeWarning
 from matchrec.errors.warnings.wording import unbounded_state
-from matchrec.explanation import ExplainedClause
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks.remarks import remarks
 from matchrec.source import Source
 from matchrec.spark.execute import Executed
+
+if TYPE_CHECKING:
+    from matchrec.explanation import ExplainedClause
 
 Remarks = tuple[MatchRecognizeWarning, ...]
 PACKAGE = __name__.partition(".")[0]
@@ -34,6 +37,8 @@ def explained(
     executed: Executed, found: Remarks, slices: int = 1, shuffle: tuple[str, ...] = ()
 ) -> ExplainedClause:
     """What a clause compiles to, with the remarks on it. slices, shuffle: see `ExplainedClause`."""
+    from matchrec.explanation import ExplainedClause
+
     return ExplainedClause(
         executed.plan,
         executed.executable,

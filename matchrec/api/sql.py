@@ -15,8 +15,6 @@ from matchrec.api.signatures import (
 from matchrec.api.suggestions import naming_dialect
 from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
 from matchrec.errors.kinds import shown_in
-from matchrec.explanation import Explanation
-from matchrec.explanation.shuffles import Shuffled, shuffle_lines
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.after.rows_of import explode_rows
 from matchrec.spark.counters import Counters
@@ -26,6 +24,9 @@ from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from matchrec.explanation import Explanation
+    from matchrec.explanation.shuffles import Shuffled
 
 
 @checked(query=TEXT, **ARGUMENTS)
@@ -129,6 +130,9 @@ def explain(  # noqa: PLR0913 -- public signature
       DOWN+
     ...
     """
+    from matchrec.explanation import Explanation
+    from matchrec.explanation.shuffles import shuffle_lines
+
     check_session(spark)
     call = QueryCall(spark, query, args, frames)
     with call.naming_dialect(dialect):
@@ -152,6 +156,8 @@ def explain(  # noqa: PLR0913 -- public signature
 
 def shuffled_by(executed: Executed) -> Shuffled | None:
     """What a clause has Spark shuffle."""
+    from matchrec.explanation.shuffles import Shuffled
+
     if executed.shuffled is None:
         return None
     rows, columns = executed.shuffled

@@ -10,7 +10,6 @@ from pyspark.errors import AnalysisException, PySparkException
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql.foreign_names import or_dialect
-from matchrec.frontends.dialects.signs import products_shown
 from matchrec.spark.errors.users_terms import InUsersTerms
 
 Plan = Callable[[str], object]
@@ -30,6 +29,8 @@ def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
     except (MatchRecognizeError, AnalysisException) as error:
         shown = str(error)
         if NAMED not in shown:
+            from matchrec.frontends.dialects.signs import products_shown
+
             others = (one for one in products_shown(f"{text}\n{shown}") if one != dialect)
             found = next((one for one in others if is_planned(plan, one)), None)
             if found is not None:

@@ -17,6 +17,7 @@ from matchrec.compile.negation import with_negations
 from matchrec.compile.task import build_task
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.split import Scope
 from matchrec.conditions.types import ValueType
 from matchrec.conditions.typing.typer import IN_UTC, Typer
@@ -84,11 +85,7 @@ def link(
     """
     plan = drafted.plan
     typer = Typer(types, ansi, session)
-    run_conditions = {
-        condition.variable: typer.condition(condition.during)
-        for condition in drafted.conditions
-        if condition.during is not None
-    }
+    run_conditions = type_run_conditions(drafted, typer)
     nearby = link_nearby(drafted, typer)
     task = build_task(drafted, run_conditions, nearby)
     algorithm, reason = choose(task, engine)
@@ -111,6 +108,15 @@ def link(
         window_rows=plan.within_rows,
         nearby=nearby,
     )
+
+
+def type_run_conditions(drafted: Draft, typer: Typer) -> Mapping[str, RunExpression]:
+    """What depends on the run, by variable."""
+    return {
+        condition.variable: typer.condition(condition.during)
+        for condition in drafted.conditions
+        if condition.during is not None
+    }
 
 
 def link_output(output: OutputColumn, measures: MeasureReader) -> Output:

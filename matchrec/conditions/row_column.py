@@ -71,10 +71,11 @@ def arguments_of(piece: str | Shifted | Framed) -> tuple[str, ...]:
 class Neighbours:
     """A row may be in a match if it satisfies `here` and its neighbours one of `before`, `behind`.
 
-    All of them are conditions by index; None where the row may be the match's first or last.
+    All of them are conditions by index; None where nothing is known: of the row itself, or of the
+    one beside it, as that may lie outside of the match.
     """
 
-    here: int
+    here: int | None
     before: frozenset[int] | None
     behind: frozenset[int] | None
 

@@ -8,5 +8,7 @@ variable, steps bring the registers up to date; then the variable's code says wh
     mapped to A    SET_ROW r0
     code of B      READ_FLOAT price, current; READ_FLOAT price, r0; COMPARE_FLOAT >
 
+Conditions over rows at a fixed distance depend on no run: `vectors` evaluates them for all rows.
+
 Source: SASE+, "Computation state": the value vector V and its masks M.
 """

@@ -206,7 +206,7 @@ def nearby_lines(executable: Executable) -> Iterator[str]:
 
 def neighbour_line(one: Neighbours) -> str:
     """One way in which a row may be in a match."""
-    parts = [f"bit {one.here}"]
+    parts = ["any row" if one.here is None else f"bit {one.here}"]
     for where, bits in (("in front of", one.behind), ("behind", one.before)):
         if bits is not None:
             parts.append(f"{where} {' or '.join(f'bit {bit}' for bit in sorted(bits))}")

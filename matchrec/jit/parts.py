@@ -8,7 +8,6 @@ compile gets in the place of each part that it names what numba has made of that
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -20,36 +19,61 @@ class Part:
         assert isinstance(function, FunctionType)
         self.py_func = function
         self.options = options
+        self._dispatcher: Any = None
 
-    @cached_property
+    @property
     def dispatcher(self) -> Any:
-        """What numba has made of it."""
-        return dispatcher_of(self.py_func, self.options)
+        """What numba makes of it; there before what it names, which may have its own name."""
+        if self._dispatcher is None:
+            function = with_own_globals(self.py_func)
+            self._dispatcher = taken_by_numba(function, self.options)
+            put_parts_in(function)
+        return self._dispatcher
 
 
 def dispatcher_of(function: FunctionType, options: dict[str, Any]) -> Any:
     """What numba makes of a function that may call parts."""
+    return taken_by_numba(with_parts(function), options)
+
+
+def taken_by_numba(function: FunctionType, options: dict[str, Any]) -> Any:
+    """What numba makes of a function when that is first called or compiled."""
     import numba
 
     njit: Any = numba.njit  # its types do not know all options
-    return njit(**options)(with_parts(function))
+    return njit(**options)(function)
 
 
 def with_parts(function: FunctionType, name: str | None = None) -> FunctionType:
-    """The function, for which each part it names is what numba has made of it.
+    """The function, for which each part it names is what numba makes of it.
 
     name: a qualified name of its own.
     """
-    names = function.__globals__
-    named = ((one, names.get(one)) for one in function.__code__.co_names)
-    parts = {one: value.dispatcher for one, value in named if isinstance(value, Part)}
+    found = with_own_globals(function)
+    found.__qualname__ = name or function.__qualname__
+    put_parts_in(found)
+    return found
+
+
+def with_own_globals(function: FunctionType) -> FunctionType:
+    """The function, with globals that can be changed for it alone."""
     found = FunctionType(
         function.__code__,
-        names | parts,
+        dict(function.__globals__),
         function.__name__,
         function.__defaults__,
         function.__closure__,
     )
-    found.__module__ = function.__module__
-    found.__qualname__ = name or function.__qualname__
+    found.__module__, found.__qualname__ = function.__module__, function.__qualname__
     return found
+
+
+def put_parts_in(function: FunctionType) -> None:
+    """Put what numba makes of parts in their place among the globals of a function.
+
+    The names in its code are also those of attributes: in `exp`, that of `math.exp` is its own.
+    """
+    names = function.__globals__
+    for name in function.__code__.co_names:
+        if isinstance(part := names.get(name), Part):
+            names[name] = part.dispatcher

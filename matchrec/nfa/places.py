@@ -174,25 +174,31 @@ class _Folder:
         if place.state == self.program.final:
             yield Choice(0, None, None)
             return
-        take, ignore = self.reading(place)
         for edge in self.edges(place, Action.IGNORE):  # completed by time
             yield from (effect(test, Effect.COMPLETES) for test in edge.needs)
-        stops = self.stops(place)
-        both = [set(edge.forbids) for edge in (take, ignore) if edge is not None]
-        ends = set.intersection(*both) | place.forbids | (stops & self.tests.direct)
-        ends |= {self.tests.complements[test] for test in place.needs}
-        near = set(self.windows.near)
-        if place.starts:  # there is no row before
-            ends -= near
+        ends, near = self.ends(place), set(self.windows.near)
         yield from (effect(test, Effect.TIMES_OUT) for test in sorted(ends & near))
         yield from (effect(test, Effect.ENDS) for test in sorted(ends - near))
-        yield from (effect(test, Effect.STOPS) for test in sorted(stops - ends))
-        if take is None:
-            assert ignore is not None
-            if ignore.target == self.program.final:
-                yield Choice(0, None, None, effect=Effect.COMPLETES)
+        yield from (effect(test, Effect.STOPS) for test in sorted(self.stops(place) - ends))
+        take, ignore = self.reading(place)
+        if take is not None:
+            yield from self.taking(take, ignore, ends)
             return
-        test = self.take_test(take, set(take.forbids) - ends - near)
+        assert ignore is not None
+        if ignore.target == self.program.final:
+            yield Choice(0, None, None, effect=Effect.COMPLETES)
+
+    def ends(self, place: Place) -> set[VariableId]:
+        """Tests of rows that end a run in a place: no edge reads such a row."""
+        both = [set(edge.forbids) for edge in self.reading(place) if edge is not None]
+        ends = set.intersection(*both) | place.forbids
+        ends |= self.stops(place) & self.tests.direct
+        ends |= {self.tests.complements[test] for test in place.needs}
+        return ends.difference(self.windows.near) if place.starts else ends  # no row before
+
+    def taking(self, take: Edge, ignore: Edge | None, ends: set[VariableId]) -> Iterator[Choice]:
+        """The choices that map a row, and what keeps the run from going on beside them."""
+        test = self.take_test(take, set(take.forbids) - ends - set(self.windows.near))
         blocking = set() if ignore is None else set(ignore.forbids) - ends
         blocks = bool(blocking.intersection(take.needs))
         targets = self.places(take.target)

@@ -91,6 +91,11 @@ class MatchPlan:
         tests = () if self.staging is None else self.staging.tests
         return (*dict.fromkeys((*variable_names(self.pattern), *self._absent)), *closing, *tests)
 
+    @property
+    def unions(self) -> tuple[str, ...]:
+        """The union variables."""
+        return tuple(subset.name for subset in self.subsets)
+
     @cached_property
     def forbidden(self) -> frozenset[str]:
         """The variables under NOT and of absences to which no row is mapped."""

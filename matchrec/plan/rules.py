@@ -49,11 +49,10 @@ def subset_names_are_new(plan: MatchPlan) -> None:
 
 def subset_members_are_primary(plan: MatchPlan) -> None:
     """A union variable joins primary variables."""
-    unions = {subset.name for subset in plan.subsets}
     for subset in plan.subsets:
         spans = subset.member_spans or (subset.span,) * len(subset.members)
         for member, span in zip(subset.members, spans, strict=True):
-            if member in unions:
+            if member in plan.unions:
                 raise errors.union_in_subset(member, subset.name, span)
             if member not in plan.ids:
                 raise unknown_variable(member, plan.variables, "SUBSET", span)
@@ -81,9 +80,8 @@ def rows_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
 
 def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
     """A condition belongs to a variable of the pattern."""
-    unions = {subset.name for subset in plan.subsets}
     for definition in plan.definitions:
-        if definition.variable in unions:
+        if definition.variable in plan.unions:
             raise errors.definition_of_union(definition.variable, definition.span)
         if definition.variable not in plan.ids:
             raise errors.definition_not_in_pattern(
@@ -104,12 +102,11 @@ def definitions_are_unique(plan: MatchPlan) -> None:
 def skip_target_is_known(plan: MatchPlan) -> None:
     """AFTER MATCH SKIP TO goes to a variable of PATTERN or SUBSET."""
     target = plan.after_match.variable
-    unions = tuple(subset.name for subset in plan.subsets)
-    if target is not None and target not in (*plan.variables, *unions):
+    if target is not None and target not in (*plan.variables, *plan.unions):
         span = plan.after_match.span
         if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
             raise errors.incomplete_skip(target, span)
-        raise unknown_variable(target, plan.variables, "AFTER MATCH SKIP", span, unions)
+        raise unknown_variable(target, plan.variables, "AFTER MATCH SKIP", span, plan.unions)
 
 
 def exclusion_has_no_unmatched_rows(plan: MatchPlan) -> None:
@@ -138,11 +135,10 @@ def within_has_an_order(plan: MatchPlan) -> None:
 
 def gaps_are_between_two_variables(plan: MatchPlan) -> None:
     """WITHIN FROM a variable TO another one names two that PATTERN or SUBSET have."""
-    unions = tuple(subset.name for subset in plan.subsets)
     for gap in plan.gaps:
         for name in (gap.after, gap.to):
-            if name is not None and name not in (*plan.variables, *unions):
-                raise unknown_variable(name, plan.variables, "WITHIN", gap.span, unions)
+            if name is not None and name not in (*plan.variables, *plan.unions):
+                raise unknown_variable(name, plan.variables, "WITHIN", gap.span, plan.unions)
         both = plan.members(gap.after) & plan.members(gap.to)
         if gap.to is not None and both:
             raise errors.gap_of_one_variable(plan.variables[min(both)], gap.span)

@@ -160,8 +160,8 @@ def find_staying(folded: Folded) -> frozenset[VariableId]:
 
 def looks_at_one_row(condition: SplitCondition) -> bool:
     """Whether a condition is all Spark's, and about one row."""
-    before = condition.before
-    return condition.during is None and before is not None and before.looks_at_one_row
+    before, is_whole = condition.before, condition.during is None and condition.nearby is None
+    return is_whole and before is not None and before.looks_at_one_row
 
 
 def counts_rows(plan: MatchPlan) -> bool:

@@ -1,10 +1,11 @@
 """Rows that no match contains, told by their neighbours: Spark leaves them out after the sort.
 
 A row of a match satisfies the condition of some variable, and its neighbours satisfy those of
-variables that may precede and follow that one. Spark knows all conditions on rows before the match,
-so for two more columns over the window that it has anyway, `lag` and `lead` of the packed bits,
-most rows of a scan for something rare need not cross to Python. What is left of a partition are
-contiguous runs of rows; a match lies in one of them.
+variables that may precede and follow that one. Of a variable of which nothing is known before the
+match its neighbours may tell: in `A B C` without a condition of A, a row of B follows it. Spark
+knows all conditions on rows before the match, so for two more columns over the window that it has
+anyway, `lag` and `lead` of the packed bits, most rows of a scan for something rare need not cross
+to Python. What is left of a partition are contiguous runs of rows; a match lies in one of them.
 
 It pays where few rows are left. That depends on the data, which nobody has looked at; `estimate`
 guesses from the form of the conditions, as databases do without statistics.
@@ -12,7 +13,7 @@ guesses from the form of the conditions, as databases do without statistics.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from math import prod
 
 from matchrec.conditions.residual import Combined, SplitCondition, Step, Value, VariableAt
@@ -47,20 +48,27 @@ def find_neighbour_tests(
     bits: the conditions that Spark packs.
     """
     tests = {one.variable: one.before for one in conditions if one.before is not None}
-    if plan.selects or set(plan.variables) - tests.keys() or len(bits) > MOST_CONDITIONS:
+    if plan.selects or not tests or len(bits) > MOST_CONDITIONS:
         return ()
     if counts_rows(plan) or not all(sees_own_rows_only(plan, conditions)):
         return ()
     follow = pattern.follow
-    if pattern.has_anchors or follow.matches_empty or estimate(plan, follow) > PAYS_BELOW:
+    if pattern.has_anchors or follow.matches_empty:
+        return ()
+    if estimate(plan, follow, tests) > PAYS_BELOW:
         return ()
     places = {column: place for place, column in enumerate(bits)}
-    bit = {number: places[tests[name]] for number, name in enumerate(plan.variables)}
+    known = enumerate(map(tests.get, plan.variables))
+    bit = {number: places[test] for number, test in known if test is not None}
+
+    def any_of(variables: frozenset[VariableId]) -> frozenset[int] | None:
+        return frozenset(bit[one] for one in variables) if variables <= bit.keys() else None
+
     return tuple(
         Neighbours(
-            bit[number],
-            None if number in follow.first else frozenset(bit[v] for v in follow.before(number)),
-            None if number in follow.last else frozenset(bit[v] for v in follow.after(number)),
+            bit.get(number),
+            None if number in follow.first else any_of(follow.before(number)),
+            None if number in follow.last else any_of(follow.after(number)),
         )
         for number in range(len(plan.variables))
     )
@@ -85,10 +93,10 @@ def reads_neighbour(step: Step) -> bool:
             return False
 
 
-def estimate(plan: MatchPlan, follow: FollowSets) -> float:
-    """The share of rows that may be in a match, guessed."""
+def estimate(plan: MatchPlan, follow: FollowSets, tested: Container[str]) -> float:
+    """The share of rows that may be in a match, guessed. tested: variables with a test of rows."""
     written = {one.variable: share(one.condition) for one in plan.definitions}
-    shares = [written[name] for name in plan.variables]
+    shares = [written[name] if name in tested else 1.0 for name in plan.variables]
 
     def any_of(variables: frozenset[VariableId]) -> float:
         return min(1.0, sum(shares[one] for one in variables))

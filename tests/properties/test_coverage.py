@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,8 +34,6 @@ from tests.references.coverage import NEVER, Ending, cover, numbered
 from tests.references.matcher import Failure
 from tests.tasks.contiguous import Query, Rows, listed, may_of, words
 from tests.tasks.contiguous import query as query_of
-
-pytestmark = pytest.mark.larger  # its examples are
 
 REASONS = ("FALSE", "NO_ROW", "OUT_OF_WINDOW", "ANCHORED")
 ROOMS = (Room(), Room(rows=3, matches=2, memory=1))

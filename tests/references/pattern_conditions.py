@@ -86,12 +86,11 @@ def value(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
         case sql.Is(expression=sql.Boolean()):
             return value(tree.this, event, accepted) is tree.expression.this
         case sql.Case():
-            chosen = value(tree.this, event, accepted)
+            chosen = True if tree.this is None else value(tree.this, event, accepted)
             branches = ((value(one.this, event, accepted), one) for one in tree.args["ifs"])
-            return next(
-                (value(one.args["true"], event, accepted) for of, one in branches if of == chosen),
-                None,
-            )
+            found = (one.args["true"] for of, one in branches if of == chosen)
+            taken = next(found, tree.args.get("default"))
+            return None if taken is None else value(taken, event, accepted)
         case sql.Least():
             return min(value(one, event, accepted) for one in (tree.this, *tree.expressions))
         case sql.If():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -183,3 +185,18 @@ def test_an_unused_measure_is_checked_all_the_same(spark: SparkSession, steps: D
         nothing(LAST(v)) AS wrong PATTERN (A) DEFINE A AS v > 1)"""
     with pytest.raises(matchrec.MatchRecognizeError, match="nothing"):
         matchrec.sql(spark, query, t=steps)
+
+
+def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame) -> None:
+    """Spark is asked for the input's columns and for what is computed before the match."""
+    texts: list[str] = []
+
+    def noting(self: SparkSession, text: str, *others: Any, **named: Any) -> DataFrame:
+        texts.append(text)
+        return plain(self, text, *others, **named)
+
+    plain = type(spark).sql
+    with patch.object(type(spark), "sql", noting):
+        got = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE}) AS m;")
+    assert len(texts) == 2
+    assert sorted(got.select("m.b", "a").collect()) == [(3, 1), (5, 4)]

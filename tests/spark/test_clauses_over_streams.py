@@ -99,32 +99,35 @@ def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
     assert feed.rows() == feed.at_once(query)
 
 
-class Broken(Exception):  # noqa: N818
-    """What a sink fails with."""
-
-
-def run_brokenly(feed: Feed, query: Callable[[DataFrame], DataFrame], random: Random) -> None:
-    """Run the query until all is done, with a sink that fails after or before it has written."""
-    stream = feed.spark.readStream.schema("k string, ts timestamp, v string, x int")
-    events = stream.option("maxFilesPerTrigger", 1).json(str(feed.source))
-    frame = query(events.withWatermark("ts", "5 seconds"))
+def failing(result: Path, attempt: str) -> Callable[[DataFrame, int], None]:
+    """A sink that may fail after or before it has written. Over Connect it runs on the server."""
 
     def write(rows: DataFrame, batch: int) -> None:
+        random = Random(f"{attempt} {batch}")
         fails = random.random() < 0.4
         if fails and random.random() < 0.5:
             rows.count()
-            raise Broken
-        rows.write.mode("overwrite").parquet(f"{feed.result}/batch={batch}")
+            raise RuntimeError("it is to fail")
+        rows.write.mode("overwrite").parquet(f"{result}/batch={batch}")
         if fails:
-            raise Broken
+            raise RuntimeError("it is to fail")
 
-    for _ in range(60):
+    return write
+
+
+def run_brokenly(feed: Feed, query: Callable[[DataFrame], DataFrame], seed: int) -> None:
+    """Run the query until all is done, with a sink that fails."""
+    stream = feed.spark.readStream.schema("k string, ts timestamp, v string, x int")
+    events = stream.option("maxFilesPerTrigger", 1).json(str(feed.source))
+    frame = query(events.withWatermark("ts", "5 seconds"))
+    for attempt in range(60):
+        write = failing(feed.result, f"{seed} {attempt}")
         writer = frame.writeStream.foreachBatch(write).trigger(availableNow=True)
         started = writer.option("checkpointLocation", feed.checkpoint).start()
         try:
             started.awaitTermination()
         except StreamingQueryException as error:
-            if "Broken" not in str(error):
+            if "it is to fail" not in str(error):
                 raise
             continue
         return
@@ -146,7 +149,7 @@ def test_nothing_is_lost_or_doubled_by_failures(feed: Feed, seed: int) -> None:
         feed.put(events)
         second += 2
     feed.put([("p", 900, "z", 0), ("q", 900, "z", 0)], [("p", 1800, "z", 0)])
-    run_brokenly(feed, query, random)
+    run_brokenly(feed, query, seed)
     written = feed.spark.read.parquet(str(feed.result)).drop("batch")
     assert sorted(map(repr, written.collect())) == feed.at_once(query)
 

@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from tests.quick.scale import some_of
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent
@@ -41,4 +42,6 @@ def message(events: DataFrame, given: str) -> str:
 
 def test_messages(events: DataFrame, request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
-    golden_text.check(HERE / "sase_errors.txt", lambda given: message(events, given), update)
+    golden_text.check(
+        HERE / "sase_errors.txt", lambda given: message(events, given), update, some_of
+    )

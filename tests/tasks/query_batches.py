@@ -35,6 +35,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text.template import template
 from matchrec.pruning import neighbours
+from matchrec.pruning.irrelevant_rows import fails
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation
@@ -99,13 +100,20 @@ class Prepared:
         partition = np.cumsum(self.starts) - 1
         kept = np.isin(partition, np.arange(len(bits)) if partitions is None else partitions)
         if executable.relevant:
-            tests = [executable.conditions.index(one) for one in executable.relevant]
-            kept &= bits & sum(2 << test for test in tests) != 0
+            kept &= satisfying_one(executable, bits)
         if executable.neighbours:
             number = np.arange(len(bits)) - np.flatnonzero(self.starts)[partition] + 1
             table = table.append_column("__n", pa.array(number))
             kept &= self.starts | side_by_side(executable, bits, self.starts)
         return marked(table.filter(pa.array(kept)), partition[kept])
+
+
+def satisfying_one(executable: Executable, bits: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Which rows satisfy a test of those that matter: a condition holds, or one of a loop fails."""
+    known = [one for one in executable.conditions if one.looks_at_one_row]
+    tests = {one: bits & 2 << executable.conditions.index(one) != 0 for one in known}
+    tests |= {fails(one): ~satisfied for one, satisfied in tests.items()}
+    return np.logical_or.reduce([tests[one] for one in executable.relevant])
 
 
 def side_by_side(
@@ -120,7 +128,7 @@ def side_by_side(
 
     kept = np.zeros(len(bits), np.bool_)
     for one in executable.neighbours:
-        way = any_of(bits, [one.here])
+        way = np.ones(len(bits), np.bool_) if one.here is None else any_of(bits, [one.here])
         way &= True if one.before is None else any_of(before, one.before)
         way &= True if one.behind is None else any_of(behind, one.behind)
         kept |= way

@@ -9,7 +9,7 @@ expected text
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,9 +44,17 @@ def _record(text: str) -> Record:
     return Record("\n".join(lines[:comments]), "\n".join(lines[comments:]), expected)
 
 
-def check(path: Path, answer: Callable[[str], str], update: bool) -> None:
-    """Every record's answer is the expected text; with `update` it becomes so."""
-    records = read(path)
+def check(
+    path: Path,
+    answer: Callable[[str], str],
+    update: bool,
+    choose: Callable[[Sequence[Record]], Sequence[Record]] = list,
+) -> None:
+    """Every record's answer is the expected text; with `update` it becomes so.
+
+    choose: which records are asked, without `update`.
+    """
+    records = read(path) if update else choose(read(path))
     answers = [Record(record.comment, record.given, answer(record.given)) for record in records]
     if update:
         path.write_text("".join(str(record) for record in answers), encoding="utf-8")

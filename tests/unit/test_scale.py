@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from pyspark.sql import SparkSession
 
+from tests import conftest
 from tests.quick import scale
 
 
@@ -31,6 +36,23 @@ def test_how_much_is_done(
     assert scale.some_of([*range(7)]) == cases
     assert [number for number in range(7) if scale.is_now(number, 3)] == now
     assert len(scale.together([*range(7)])) == groups
+
+
+@pytest.mark.parametrize(("full", "done"), [(False, [0, 3]), (True, [1, 2, 3])])
+def test_a_slow_test_is_in_full_runs_whatever_its_number(
+    monkeypatch: pytest.MonkeyPatch, full: bool, done: list[int]
+) -> None:
+    monkeypatch.setattr(scale, "FULL", full)
+    monkeypatch.setattr(conftest, "FULL", full)
+    half, slow = {"one_of": pytest.mark.one_of(2).mark}, {"slow": pytest.mark.slow.mark}
+    marks: list[dict[str, Any]] = [half, half | slow, half, {}]
+    path = Path(__file__)
+    items: list[Any] = [
+        SimpleNamespace(number=number, path=path, get_closest_marker=one.get)
+        for number, one in enumerate(marks)
+    ]
+    found: Any = conftest.in_this_run(items)
+    assert [one.number for one in found] == done
 
 
 def test_queries_are_compiled_where_spark_has_its_own_settings(spark: SparkSession) -> None:

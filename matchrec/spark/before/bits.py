@@ -45,12 +45,12 @@ def may_be_matched(neighbours: Iterable[Neighbours]) -> str:
     """Whether a row may be in a match by its bits and its neighbours'; first rows always stay."""
     ways = [f"{wire.ROW_NUMBER} = 1"]
     for one in neighbours:
-        tests = [holds(wire.FIRST_BITS, [one.here])]
+        tests = [] if one.here is None else [holds(wire.FIRST_BITS, [one.here])]
         if one.before is not None:
             tests.append(holds(wire.BITS_BEFORE, one.before))
         if one.behind is not None:
             tests.append(holds(wire.BITS_AFTER, one.behind))
-        ways.append(f"({' AND '.join(tests)})")
+        ways.append(f"({' AND '.join(tests) or 'TRUE'})")
     return " OR ".join(ways)
 
 

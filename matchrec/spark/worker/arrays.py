@@ -70,3 +70,9 @@ def dense_ranks(values: pa.Array) -> pa.Array:
     ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense")
     mask = None if not values.null_count else np.asarray(values.is_null())
     return pa.array(np.asarray(ranks).astype(np.int64), mask=mask)
+
+
+def ranks_of_repeated(values: pa.Array) -> pa.Array:
+    """The same, some ten times as fast where values are often equal, slower where none are."""
+    encoded = values.dictionary_encode()
+    return dense_ranks(encoded.dictionary).take(encoded.indices)

@@ -28,6 +28,7 @@ from matchrec.spark.worker.arrays import (
     column,
     dense_ranks,
     is_whole,
+    ranks_of_repeated,
     validity,
 )
 from matchrec.spark.worker.windows import window_end
@@ -129,7 +130,7 @@ def ranked_columns(
     for indices in by_type.values():
         several = pa.chunked_array([column(table, wire.column(index)) for index in indices])
         together = several.combine_chunks()
-        ranked = dense_ranks(together)
+        ranked = ranks_of_repeated(together)
         known = ordered(together) if in_python else []
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)

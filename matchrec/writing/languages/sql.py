@@ -63,7 +63,7 @@ def _notes(reading: Reading) -> Iterator[Note]:
 
 def sql_names(plan: MatchPlan) -> dict[str, str]:
     """Names in upper case that need no quotes: `a[1]` is A_1. Those that would clash stay."""
-    known = [*plan.variables, *(subset.name for subset in plan.subsets)]
+    known = [*plan.variables, *plan.unions]
     wanted = {name: _ELEMENT.sub(r"\1_\2", name).upper() for name in known}
     new = list(wanted.values())
     return {

@@ -47,7 +47,7 @@ class Compiled(event.Listener):
 
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
-        if function.__globals__ is added.__globals__:
+        if function.__module__ == added.__module__:
             self.names.append(function.__name__)
 
     def on_end(self, event: Any) -> None: ...

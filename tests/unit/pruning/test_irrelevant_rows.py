@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from matchrec.compile.path import draft
 from matchrec.conditions.row_column import show_column
+from matchrec.conditions.split import Scope
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
@@ -193,6 +194,13 @@ def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
         for column in draft(plan, InputColumns(()), str).relevant
     ]
     assert shown == [text.replace("`", "") for text in relevant]
+
+
+@pytest.mark.parametrize("scope", Scope)
+def test_a_loop_that_reads_another_row_leaves_none_out(scope: Scope) -> None:
+    clause = f"PARTITION BY k ORDER BY t MEASURES A.t AS s {FUNNEL}, X AS e <> 'b' AND t > PREV(t)"
+    plan = lower(parse(f"SELECT * FROM events MATCH_RECOGNIZE ({clause})").sites[0].clause)
+    assert not draft(plan, InputColumns(()), str, scope=scope).relevant
 
 
 def left_out_of_stages(calls: str, skip: str = "", *, timeouts: bool = False) -> str:

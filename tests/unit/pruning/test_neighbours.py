@@ -45,7 +45,8 @@ PARTS = st.recursive(
     ),
     max_leaves=4,
 )
-ROWS = st.lists(st.sampled_from(["", "A", "B", "C", "AB", "BC", "ABC"]), max_size=7)
+WORDS = st.sampled_from([("", "A", "B", "C", "AB", "BC", "ABC"), ("C", "AC", "BC", "ABC")])
+ROWS = WORDS.flatmap(lambda words: st.lists(st.sampled_from(words), max_size=7))
 
 
 def mapped(pattern: RowPattern, rows: list[tuple[int, str]], skip: AfterMatchSkip) -> list[object]:
@@ -110,6 +111,22 @@ LEFT_OUT = (
         (f"MEASURES A.t AS s ALL ROWS PER MATCH WITH UNMATCHED ROWS {SCAN}", ()),
         (f"MEASURES A.t AS s {SCAN} AND PREV(A.x) > 1", ()),
         ("MEASURES A.t AS s PATTERN (A B) DEFINE A AS x > 9", ()),
+        (
+            "MEASURES A.t AS s PATTERN (A B C) DEFINE B AS x = 3, C AS x < PREV(x)",
+            (
+                Neighbours(None, None, frozenset([0])),
+                Neighbours(0, None, frozenset([1])),
+                Neighbours(1, frozenset([0]), None),
+            ),
+        ),
+        (
+            "MEASURES A.t AS s PATTERN (A B C) DEFINE A AS x = 3, B AS x > A.x, C AS x = 4",
+            (
+                Neighbours(0, None, None),
+                Neighbours(None, frozenset([0]), frozenset([1])),
+                Neighbours(1, None, None),
+            ),
+        ),
         ("MEASURES A.t AS s PATTERN (^ A B) DEFINE A AS x > 9, B AS x = 3", ()),
         ("MEASURES A.t AS s PATTERN (A* B*) DEFINE A AS x = 9, B AS x = 3", ()),
     ],

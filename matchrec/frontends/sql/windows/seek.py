@@ -61,7 +61,7 @@ def check_skip(plan: MatchPlan) -> None:
 
 def check_names(plan: MatchPlan) -> None:
     """Two names are ours."""
-    for name in (*plan.variables, *(subset.name for subset in plan.subsets)):
+    for name in (*plan.variables, *plan.unions):
         if name in (PASSED, MATCHED):
             raise errors.not_with_seek(f"a variable called `{name}`", plan.pattern.span)
 

@@ -13,6 +13,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import gives_rows, parse, split_script
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query.nodes import Query
+from matchrec.frontends.sql.query.rows_alone import rows_alone
 from matchrec.frontends.sql.query.splice import (
     fill_frames,
     markers_of_outer,
@@ -274,3 +275,30 @@ def test_any_relation_in_any_place(place: str, pairs: tuple[tuple[str, str], ...
         relation for relation, _ in pairs[:holes]
     ]
     check_all_else_is_in_its_place(query)
+
+
+CLAUSE = "t MATCH_RECOGNIZE (PATTERN (A B) DEFINE A AS x > 1)"
+
+
+@pytest.mark.parametrize(
+    ("query", "alias"),
+    [
+        (f"SELECT * FROM {CLAUSE}", None),
+        (f"select*from({CLAUSE[:2]}{CLAUSE[2:]})", "not alone"),  # parentheses are Spark's to read
+        (f"\n SELECT *\nFROM {CLAUSE} AS m;\n", "m"),
+        (f"SELECT * FROM {CLAUSE}m", "m"),
+        (f"WITH a AS (SELECT 1) SELECT * FROM {CLAUSE}", "not alone"),
+        (f"SELECT * FROM {CLAUSE} m (a, b)", "not alone"),
+        (f"SELECT * FROM {CLAUSE} AS left", "not alone"),
+        (f"SELECT * FROM {CLAUSE} limit", "not alone"),
+        (f"SELECT * FROM {CLAUSE} m -- all", "not alone"),
+        (f"SELECT *, x FROM {CLAUSE}", "not alone"),
+        (f"SELECT /*+ REPARTITION(3) */ * FROM {CLAUSE}", "not alone"),
+        (f"SELECT * FROM {CLAUSE}, {CLAUSE}", "not alone"),
+        (f"SELECT * FROM {CLAUSE} WHERE x", "not alone"),
+        (f"CREATE TEMPORARY VIEW v AS SELECT * FROM {CLAUSE}", "not alone"),
+    ],
+)
+def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> None:
+    found = rows_alone(outer(parse(query)))
+    assert (found.alias if found else "not alone") == alias

@@ -1,0 +1,54 @@
+"""What only kernels call: known to numba when the first kernel is compiled, and not before."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+from matchrec.jit.decorators import inner, kernel
+
+PLANNING = """
+import sys, matchrec
+matchrec.sql, matchrec.sase, matchrec.detect, matchrec.match_all
+sys.exit("numba" in sys.modules)
+"""
+
+
+@inner
+def doubled(number):
+    return number * 2
+
+
+@inner
+def quadrupled(number):
+    return doubled(doubled(number))
+
+
+@inner
+def floor(number):
+    return math.floor(number)
+
+
+@kernel
+def floored(number):
+    return floor(number)
+
+
+@kernel
+def changed(number):
+    return quadrupled(number) + doubled(number)
+
+
+def test_parts_call_parts() -> None:
+    assert changed(5) == 30
+    assert "doubled" in changed.__wrapped__.__globals__
+    assert changed.__wrapped__.__globals__["doubled"] is doubled
+
+
+def test_a_part_may_name_an_attribute_as_itself() -> None:
+    assert floored(1.5) == 1
+
+
+def test_a_query_is_made_without_numba() -> None:
+    assert subprocess.run([sys.executable, "-c", PLANNING], check=False).returncode == 0
