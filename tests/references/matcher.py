@@ -366,7 +366,7 @@ class Candidate:
 
 def to_single(value: int | float) -> float:
     """The float of 32 bits that is nearest."""
-    return float(np.float32(value))
+    return float(np.asarray(value).astype(np.float32))
 
 
 def compared(comparison: Comparison, left: Value, right: Value) -> Value:
