@@ -94,7 +94,7 @@ def prepare_sorted(execution: Execution, reason: str) -> tuple[Preparation, Draf
     """What computes columns and bits of whole partitions, which Spark sorts. reason: why."""
     drafted = execution.draft(Scope.NEIGHBOURS)
     tests = execution.key_tests(drafted)
-    return preparation_of(execution.relation, drafted.plan, tests, reason), drafted
+    return Preparation(execution.relation, drafted.plan, tests, reason=reason), drafted
 
 
 def why_spark_sorts(options: Options) -> str | None:
@@ -139,15 +139,3 @@ def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ..
         if (column := columns.name(key.text)) is not None
         and columns.same(key.name or column, one.column)
     )
-
-
-def preparation_of(
-    relation: Relation, plan: MatchPlan, keys: tuple[str, ...], reason: str = ""
-) -> Preparation:
-    """What computes columns and bits of a plan over whole partitions, which Spark sorts.
-
-    keys: tests of these. reason: why it is Spark that sorts.
-    """
-    first = plan.order_by[:1]
-    order = relation.type_of(first[0].expression.text) if first else None
-    return Preparation(relation, plan, keys, order, reason=reason)
