@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from matchrec.compile.draft import Draft
-from matchrec.conditions.residual import ARITHMETIC, Combined, SplitCondition, Step
+from matchrec.conditions.residual import Combined, SplitCondition, Step
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.run_condition import Call, Mathematics, parts_of
-from matchrec.conditions.types import BOOLEAN, is_wide_decimal
+from matchrec.conditions.types import is_wide_decimal
 from matchrec.conditions.typing.typer import Typer
 from matchrec.engine.nearby import NearbyCondition
 from matchrec.errors.conditions import only_spark_computes
@@ -79,8 +79,5 @@ def operations(step: Step) -> Iterator[Combined]:
 
 
 def differs_in_spark(typer: Typer, step: Combined) -> bool:
-    """Whether Spark has other numbers: floats of 32 bits, decimals of more than 18 digits."""
-    types = [typer.type_of(operand) for operand in step.operands]
-    names = {one.name for one in types if one != BOOLEAN}
-    has_float = "float" in names and (len(names) > 1 or step.operator in ARITHMETIC)
-    return has_float or is_wide_decimal(typer.type_of(step))
+    """Whether Spark has other numbers: decimals of more than 18 digits."""
+    return is_wide_decimal(typer.type_of(step))

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from matchrec.compile.separation import Names, Restriction, Separation
-from matchrec.conditions.negation import Forbidden, Viewpoint, all_of, complement
+from matchrec.conditions.negation import Forbidden, Viewpoint, all_of
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, Scope, split
 from matchrec.nfa.closure import Folding
 from matchrec.nfa.compiled_pattern import CompiledPattern, compile_pattern
 from matchrec.nfa.facts import least_mapped
 from matchrec.plan.clauses import Definition
+from matchrec.plan.combined import complement
 from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations

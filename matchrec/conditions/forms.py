@@ -25,13 +25,6 @@ OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "
 TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
 
-def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
-    """The parts that must all be true."""
-    if isinstance(scalar, Operation) and scalar.operator == "AND":
-        return tuple(part for operand in scalar.operands for part in conjuncts(operand))
-    return (scalar,)
-
-
 def all_of(steps: list[Step], span: Span) -> Step:
     """True where every step is."""
     return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)

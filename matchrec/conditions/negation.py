@@ -38,7 +38,6 @@ from matchrec.plan.text.sql_text import string_literal
 from matchrec.source import Span
 
 NOWHERE = Span(0, 0)
-__all__ = ["Forbidden", "Viewpoint", "all_of", "complement"]
 
 
 class Forbidden(IntEnum):

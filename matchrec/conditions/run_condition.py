@@ -171,6 +171,13 @@ class Widen:
 
 
 @dataclass(frozen=True, slots=True)
+class Narrow:
+    """A value as FLOATING, rounded to the 32 bits of a float."""
+
+    value: RunExpression
+
+
+@dataclass(frozen=True, slots=True)
 class And:
     parts: tuple[RunExpression, ...]
 
@@ -211,6 +218,7 @@ RunExpression = (
     | Compare
     | Arithmetic
     | Widen
+    | Narrow
     | And
     | Or
     | Not
@@ -235,7 +243,7 @@ def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
             return (left, right)
         case And(parts) | Or(parts):
             return parts
-        case Widen(part) | Not(part) | IsNull(part):
+        case Widen(part) | Narrow(part) | Not(part) | IsNull(part):
             return (part,)
         case Choose(condition, then, otherwise):
             return (condition, then, otherwise)

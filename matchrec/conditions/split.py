@@ -19,7 +19,6 @@ from enum import Enum
 from matchrec.conditions.forms import (
     Write,
     all_of,
-    conjuncts,
     is_bare,
     is_null_on_null,
     is_truth,
@@ -48,6 +47,7 @@ from matchrec.errors.conditions import (
     not_known_during_the_match,
     operations_nested_too_deep,
 )
+from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     DEEPEST,
     LONG_CHAIN,

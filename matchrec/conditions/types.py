@@ -56,6 +56,7 @@ class ValueType:
 BOOLEAN = ValueType(Family.BOOLEAN, "boolean")
 BIGINT = ValueType(Family.INTEGER, "bigint")
 INT = ValueType(Family.INTEGER, "int", 32)
+FLOAT = ValueType(Family.FLOATING, "float")
 DOUBLE = ValueType(Family.FLOATING, "double")
 VOID = ValueType(Family.OTHER, "void")
 INTERVAL = ValueType(Family.INTERVAL, "interval day to second")

@@ -61,6 +61,14 @@ def no_room_in_worker(mebibytes: int) -> MatchRecognizeRunError:
     )
 
 
+def no_room_on_disk(folder: str | None) -> MatchRecognizeRunError:
+    """Rows that wait to be sorted find no room where Spark has its workers write."""
+    return MatchRecognizeRunError(
+        f"no room on the disk of {folder or 'temporary files'} for rows that are being sorted",
+        hint='name folders with more room in spark.local.dir, or have Spark sort: sort="spark"',
+    )
+
+
 def set_pyspark_python(driver: str) -> str:
     """The cure of every difference between driver and workers."""
     return (

@@ -25,6 +25,7 @@ from matchrec.conditions.run_condition import (
     Constant,
     IsNull,
     Mathematics,
+    Narrow,
     Not,
     Or,
     Read,
@@ -56,6 +57,7 @@ _OPERATORS = tuple(ArithmeticOperator)
 _MATH_FUNCTIONS = tuple(MathFunction)
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
 _COMPUTE = {Kind.INTEGER: op.ARITHMETIC_INTEGER, Kind.FLOATING: op.ARITHMETIC_FLOAT}
+_NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
 
 
 def kind_of(expression: RunExpression) -> Kind:
@@ -65,7 +67,7 @@ def kind_of(expression: RunExpression) -> Kind:
             return kind
         case Reduce(function=function, kind=kind):
             return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
-        case Widen():
+        case Widen() | Narrow():
             return Kind.FLOATING
         case Choose(then=then):
             return kind_of(then)
@@ -116,6 +118,9 @@ class Coder:
                 self._emit(operation, _OPERATORS.index(operator), bits, int(ansi))
             case Widen(value):
                 self._one(value, op.WIDEN)
+            case Narrow(value):
+                self.add(value)
+                self._emit(op.MATHEMATICS, _NARROW[kind_of(value)], 1)
             case And(parts):
                 self._connect(parts, op.JUMP_IF_FALSE, op.AND)
             case Or(parts):

@@ -48,6 +48,10 @@ ROUND = 21  # round the value to b decimal places and go to a, or go on if that 
 CALL = 22  # pop b values; push what Python computes of them by formula a
 MATCH_NUMBER = 23  # push the number of the match that is tried
 
+# Functions of MATHEMATICS beside those of the enum MathFunction.
+NARROW = -1  # a float64, rounded to 32 bits
+NARROW_INTEGER = -2  # an int64, likewise
+
 # What code answers: HOLDS, HOLDS_NOT (false or NULL), or an error.
 HOLDS_NOT = 0
 HOLDS = 1

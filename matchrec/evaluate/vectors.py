@@ -22,6 +22,7 @@ from matchrec.conditions.run_condition import (
     Compare,
     Constant,
     IsNull,
+    Narrow,
     Not,
     Or,
     Read,
@@ -104,6 +105,9 @@ class Vectors:
             case Widen(part):
                 values, valid = self.evaluate(part, asked)
                 return Vector(values.astype(np.float64), valid)
+            case Narrow(part):
+                values, valid = self.evaluate(part, asked)
+                return Vector(values.astype(np.float32).astype(np.float64), valid)
             case And(parts):
                 return self.connect(parts, asked, decisive=np.False_)
             case Or(parts):

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from matchrec.conditions.forms import conjuncts
 from matchrec.conditions.split import ConditionSplitter
 from matchrec.conditions.types import TIMES, Family
 from matchrec.conditions.within import OrderType
@@ -25,7 +24,7 @@ from matchrec.plan.clauses import (
     RowExpression,
     Within,
 )
-from matchrec.plan.combined import joined
+from matchrec.plan.combined import conjuncts, joined
 from matchrec.plan.expression import (
     ColumnReference,
     End,

@@ -24,7 +24,7 @@ from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import in_terms_of_the_query, input_columns, is_streaming, link_prepared
 from matchrec.spark.options import Options
-from matchrec.spark.prepare import key_tests, preparation_of, type_of_order
+from matchrec.spark.prepare import key_tests, type_of_order
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import arrow_schema, map_in_arrow, runner_in_worker
@@ -51,7 +51,7 @@ def count_starting_rows(
         order = type_of_order(relation)
         asked = draft_coverage(draft(plan, columns, relation.name_of, type_of_order=order))
         tests = key_tests(asked.drafted.plan, columns, use)
-        preparation = preparation_of(relation, asked.drafted.plan, tests)
+        preparation = Preparation(relation, asked.drafted.plan, tests)
         task, counting = counting_of(asked, preparation, max_steps)
         relation.runner.analyse(counting)
     found = counting.collect()

@@ -64,26 +64,37 @@ def prepare_stream(execution: Execution) -> tuple[Preparation, Draft]:
 def prepare_unsorted(execution: Execution) -> tuple[Preparation, Draft]:
     """What computes columns and bits of whole partitions, which the workers sort.
 
-    Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort.
+    Raises MatchRecognizeUnsupportedError where only Spark can compute or sort something, or where
+    it is expected to be faster and nobody has asked for the workers.
     """
     reason = why_spark_sorts(execution.options)
     if reason is not None:
         raise worker_cannot_sort(reason)
-    keys = [execution.columns.name(key.text) or "" for key in execution.plan.partition_by]
-    if execution.options.sort == "auto" and is_bucketed_by(execution.relation.rows, keys):
-        raise worker_cannot_sort("it reads the table's buckets without a shuffle")
     drafted = execution.draft(Scope.SORTED)
     reason = drafted.needs_spark or next(unsortable(drafted.plan, execution.relation.type_of), None)
+    if reason is None and execution.options.sort == "auto":
+        reason = why_spark_is_faster(execution, drafted)
     if reason is not None:
         raise worker_cannot_sort(reason)
     return Unsorted(execution.relation, drafted.plan, execution.key_tests(drafted)), drafted
+
+
+def why_spark_is_faster(execution: Execution, drafted: Draft) -> str | None:
+    """Why Spark is expected to sort in less time; None where the workers are."""
+    keys = [execution.columns.name(key.text) or "" for key in execution.plan.partition_by]
+    if is_bucketed_by(execution.relation.rows, keys):
+        return "it reads the table's buckets without a shuffle"
+    looks_around = any(one.nearby is not None for one in drafted.conditions)
+    if looks_around and execution.draft(Scope.NEIGHBOURS).neighbours:
+        return "few rows are likely to cross when it has sorted them"
+    return None
 
 
 def prepare_sorted(execution: Execution, reason: str) -> tuple[Preparation, Draft]:
     """What computes columns and bits of whole partitions, which Spark sorts. reason: why."""
     drafted = execution.draft(Scope.NEIGHBOURS)
     tests = execution.key_tests(drafted)
-    return preparation_of(execution.relation, drafted.plan, tests, reason), drafted
+    return Preparation(execution.relation, drafted.plan, tests, reason=reason), drafted
 
 
 def why_spark_sorts(options: Options) -> str | None:
@@ -128,15 +139,3 @@ def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ..
         if (column := columns.name(key.text)) is not None
         and columns.same(key.name or column, one.column)
     )
-
-
-def preparation_of(
-    relation: Relation, plan: MatchPlan, keys: tuple[str, ...], reason: str = ""
-) -> Preparation:
-    """What computes columns and bits of a plan over whole partitions, which Spark sorts.
-
-    keys: tests of these. reason: why it is Spark that sorts.
-    """
-    first = plan.order_by[:1]
-    order = relation.type_of(first[0].expression.text) if first else None
-    return Preparation(relation, plan, keys, order, reason=reason)

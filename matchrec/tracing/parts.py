@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from matchrec.conditions.forms import conjuncts, is_bare
+from matchrec.conditions.forms import is_bare
 from matchrec.conditions.residual import COMPARISONS
 from matchrec.explanation.stage_conditions import show_test
 from matchrec.plan.clauses import Definition, Measure
+from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,

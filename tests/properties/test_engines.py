@@ -16,6 +16,7 @@ from matchrec.conditions.run_condition import (
     Compare,
     Constant,
     IsNull,
+    Narrow,
     Not,
     Or,
     Read,
@@ -262,6 +263,8 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
             return ReadMatchNumber() if which == 0 else ReadClassifier(draw(navigations(names)))
         return Reduce(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
     if choice in (3, 4) and kind is Kind.FLOATING:
+        if draw(st.booleans()):
+            return Narrow(draw(values(names, draw(st.sampled_from(Kind)), 0)))
         return Widen(draw(values(names, Kind.INTEGER, 0)))
     operators = [o for o in ArithmeticOperator if o is not ArithmeticOperator.DIVIDE]
     return Arithmetic(

@@ -19,6 +19,7 @@ from matchrec.conditions.run_condition import (
     Compare,
     Constant,
     IsNull,
+    Narrow,
     Not,
     Or,
     Read,
@@ -62,6 +63,8 @@ def values(draw: st.DrawFn, kind: Kind, depth: int) -> RunExpression:
         return Choose(*parts)
     if choice == 4 and kind is Kind.FLOATING:
         return Widen(draw(values(Kind.INTEGER, 0)))
+    if choice == 5 and kind is Kind.FLOATING:
+        return Narrow(draw(values(draw(st.sampled_from(Kind)), depth - 1)))
     whole = [one for one in ArithmeticOperator if one is not ArithmeticOperator.DIVIDE]
     return Arithmetic(
         draw(st.sampled_from(whole if kind is Kind.INTEGER else ArithmeticOperator)),

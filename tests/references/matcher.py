@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from matchrec.conditions.functions.formula import Aggregated
 from matchrec.conditions.operations import ArithmeticOperator, Comparison, Reduction
 from matchrec.conditions.run_condition import (
@@ -22,6 +24,7 @@ from matchrec.conditions.run_condition import (
     Compare,
     Constant,
     IsNull,
+    Narrow,
     Not,
     Or,
     Read,
@@ -251,6 +254,9 @@ class Candidate:
             case Widen(value):
                 narrow = self.value(value)
                 return None if narrow is None else float(narrow)
+            case Narrow(value):
+                wide = self.value(value)
+                return None if wide is None else to_single(wide)
             case And(parts):
                 return self.connect(parts, 0)
             case Or(parts):
@@ -356,6 +362,11 @@ class Candidate:
         if ansi and not -half <= value < half:
             raise Failure("OVERFLOW", self.row)
         return (value + half) % (2 * half) - half
+
+
+def to_single(value: int | float) -> float:
+    """The float of 32 bits that is nearest."""
+    return float(np.asarray(value).astype(np.float32))
 
 
 def compared(comparison: Comparison, left: Value, right: Value) -> Value:

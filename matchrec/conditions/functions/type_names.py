@@ -9,6 +9,7 @@ from matchrec.conditions.types import (
     BOOLEAN,
     DATE,
     DOUBLE,
+    FLOAT,
     INT,
     STRING,
     Family,
@@ -16,7 +17,6 @@ from matchrec.conditions.types import (
     decimal,
 )
 
-FLOAT = ValueType(Family.FLOATING, "float")
 SMALLINT = ValueType(Family.INTEGER, "smallint", 16)
 TINYINT = ValueType(Family.INTEGER, "tinyint", 8)
 TIMESTAMP = ValueType(Family.TIMESTAMP, "timestamp")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from matchrec.conditions.operations import ArithmeticOperator
 from matchrec.conditions.residual import Combined, Step, Value
-from matchrec.conditions.types import DATE, DOUBLE, INT, NUMBERS, Family, is_wide_decimal
+from matchrec.conditions.run_condition import Constant
+from matchrec.conditions.types import DATE, DOUBLE, FLOAT, INT, NUMBERS, Family, is_wide_decimal
 from matchrec.conditions.typing.calls import (
     is_along_calendar,
     type_along_calendar,
@@ -26,6 +27,9 @@ from matchrec.errors.conditions import cannot_combine, not_a_number
 
 if TYPE_CHECKING:
     from matchrec.conditions.typing.typer import Typer
+
+OF_ONE_TYPE = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE", "CASE OF"})
+"""What Spark brings to one type, also more than two operands, before it computes."""
 
 
 def type_arithmetic(typer: Typer, step: Combined) -> Typed:
@@ -59,18 +63,41 @@ def type_of_numbers(typer: Typer, step: Combined, left: Step, right: Step) -> Ty
     too_wide = is_wide_decimal(one) or is_wide_decimal(other)
     if exact and (operator is ArithmeticOperator.DIVIDE or too_wide):
         return type_call(typer, step)
-    quotient = operator is ArithmeticOperator.DIVIDE and Family.DECIMAL not in families
-    if quotient or Family.FLOATING in families:
+    if operator is ArithmeticOperator.DIVIDE:
         values = typer.as_number(step, left, DOUBLE), typer.as_number(step, right, DOUBLE)
-    elif operator is ArithmeticOperator.MULTIPLY:
+    elif operator is ArithmeticOperator.MULTIPLY and Family.FLOATING not in families:
         values = typer.as_number(step, left, one), typer.as_number(step, right, other)
     else:
-        common = common_type(one, other) or one
+        common = common_type(one, other, typer.ansi) or one
         values = typer.as_number(step, left, common), typer.as_number(step, right, common)
     found = compute(operator, values[0], values[1], typer.ansi)
     if found is None:
         raise cannot_combine(step.operator, one.name, other.name, step.span)
     return found
+
+
+def check_common_type(typer: Typer, step: Combined) -> None:
+    """Raises where two by two operands would become FLOAT, of which Spark makes a DOUBLE at once.
+
+    Without `ansi` an integer beside a FLOAT is rounded to it, unless another operand is wider.
+    """
+    if typer.ansi or step.operator not in OF_ONE_TYPE:
+        return
+    types = [typer.type_of(part) for part in step.operands]
+    wider = any(type_ == DOUBLE or type_.family is Family.DECIMAL for type_ in types)
+    for part, type_ in zip(step.operands, types, strict=True):
+        rounds = type_.family is Family.INTEGER and not is_small(typer, part)
+        if rounds and wider and FLOAT in types:
+            raise cannot_combine(step.operator, type_.name, FLOAT.name, step.span)
+
+
+def is_small(typer: Typer, step: Step) -> bool:
+    """Whether an integer is written there that a FLOAT holds."""
+    match typer.draft.type_step(step).expression:
+        case Constant(int(value)):
+            return value <= 2**24
+        case _:
+            return False
 
 
 def type_days_between(typer: Typer, step: Combined) -> Typed:

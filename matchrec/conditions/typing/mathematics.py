@@ -23,6 +23,7 @@ from matchrec.conditions.run_condition import (
     Constant,
     IsNull,
     Mathematics,
+    Narrow,
     Not,
     RunExpression,
 )
@@ -30,6 +31,7 @@ from matchrec.conditions.types import (
     BIGINT,
     BOOLEAN,
     DOUBLE,
+    FLOAT,
     NUMBERS,
     STRING,
     VOID,
@@ -134,15 +136,21 @@ def type_rounding(typer: Typer, step: Combined) -> Typed:
         return Typed(rounded, own)
     if own.family is not Family.FLOATING:
         raise not_known_during_the_match(step.operator, step.span)
-    value = as_double(typer, step, part)
+    rounded = round_floating(typer, step, places)
+    return Typed(Narrow(rounded) if own == FLOAT else rounded, own)
+
+
+def round_floating(typer: Typer, step: Combined, places: int) -> RunExpression:
+    """A float of fewer decimal places, in 64 bits."""
+    value = as_double(typer, step, step.operands[0])
     use = Use((DOUBLE,), (str(places),), typer.ansi, typer.settings.time_zone)
     arguments = Arguments()
     exact = arguments.call(Apply(step.operator, (arguments.add(value),), use, DOUBLE)).expression
-    if isinstance(value.expression, Call) or not half_up:
-        return Typed(exact, DOUBLE)
+    if isinstance(value.expression, Call) or step.operator == "BROUND":
+        return exact
     assert isinstance(exact, Call)
     by_places = value.expression, Constant(places, Kind.INTEGER)
-    return Typed(Mathematics(MathFunction.ROUND, by_places, exact), DOUBLE)
+    return Mathematics(MathFunction.ROUND, by_places, exact)
 
 
 def places_of(step: Combined) -> int:

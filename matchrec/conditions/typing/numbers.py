@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from matchrec.conditions.operations import ArithmeticOperator
-from matchrec.conditions.run_condition import Arithmetic, Constant, RunExpression, Widen
+from matchrec.conditions.run_condition import Arithmetic, Constant, Narrow, RunExpression, Widen
 from matchrec.conditions.types import (
     DOUBLE,
+    FLOAT,
     INTERVAL,
     Family,
     Kind,
@@ -34,17 +35,24 @@ class Typed:
     type: ValueType
 
 
-def common_type(one: ValueType, other: ValueType) -> ValueType | None:
+def common_type(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
     """The type in which Spark compares two numbers, or None where there is none."""
     families = {one.family, other.family}
     if Family.FLOATING in families:
-        return DOUBLE
+        return common_floating(one, other, ansi)
     if families == {Family.INTEGER}:
         return one if one.bits >= other.bits else other
     left, right = as_decimal(one), as_decimal(other)
     scale = max(left.scale, right.scale)
     digits = max(left.precision - left.scale, right.precision - right.scale) + scale
     return decimal(digits, scale) if digits <= 38 else None
+
+
+def common_floating(one: ValueType, other: ValueType, ansi: bool) -> ValueType:
+    """FLOAT, if both are; without `ansi` also if one is and the other is an integer."""
+    others = [type_ for type_ in (one, other) if type_ != FLOAT]
+    whole = not ansi and len(others) == 1 and others[0].family is Family.INTEGER
+    return FLOAT if whole or not others else DOUBLE
 
 
 def widen(typed: Typed, type_: ValueType) -> Typed:
@@ -55,6 +63,8 @@ def widen(typed: Typed, type_: ValueType) -> Typed:
     if type_.family is Family.FLOATING:
         if typed.type.family is Family.FLOATING:
             return Typed(typed.expression, type_)
+        if type_ == FLOAT:
+            return Typed(Narrow(typed.expression), type_)
         expression: RunExpression = Widen(typed.expression)
         if scale:
             power = Constant(float(10**scale), Kind.FLOATING)
@@ -80,7 +90,9 @@ def compute(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool)
         return on_decimals(operator, left, right)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
     sides = left.expression, right.expression
-    return Typed(Arithmetic(operator, *sides, type_.kind, type_.bits, ansi), type_)
+    found = Arithmetic(operator, *sides, type_.kind, type_.bits, ansi)
+    rounds = type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER  # which is exact
+    return Typed(Narrow(found) if rounds else found, type_)
 
 
 def on_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:

@@ -54,7 +54,7 @@ from matchrec.conditions.types import (
     is_ranked,
     is_wide_decimal,
 )
-from matchrec.conditions.typing.arithmetic import type_arithmetic
+from matchrec.conditions.typing.arithmetic import check_common_type, type_arithmetic
 from matchrec.conditions.typing.calls import is_pythons, type_call, type_list
 from matchrec.conditions.typing.effort import Effort
 from matchrec.conditions.typing.mathematics import is_mathematics, type_mathematics
@@ -214,7 +214,7 @@ class Typer:
         the engine computed one of them, it fits an int64.
         """
         one, other = self.type_of(left), self.type_of(right)
-        common = common_type(one, other)
+        common = common_type(one, other, self.ansi)
         if common is None:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
         columns = isinstance(left, Value) and isinstance(right, Value)
@@ -264,6 +264,7 @@ class Draft(Typer):
     def basic(self, step: Combined) -> Combined:
         """The same value by basic operations, always the same steps."""
         if id(step) not in self.forms:
+            check_common_type(self, step)
             self.forms[id(step)] = step, rewrite(step)
         return self.forms[id(step)][1]
 

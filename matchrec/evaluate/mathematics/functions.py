@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from matchrec.conditions.operations import MathFunction
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.link import LinkedConditions
@@ -40,9 +42,13 @@ def compute(function: int, left: int, right: int) -> int:
     """The bits of a function of two floats, or NO_RESULT.
 
     Functions of one look at the left one only. The right one of ROUND is how many places are left.
-    FLOOR and CEILING answer the integer.
+    FLOOR and CEILING answer the integer, and NARROW_INTEGER is of one.
     """
+    if function == op.NARROW_INTEGER:  # at once: by way of a float it would be rounded twice
+        return bits_of(np.float64(np.float32(left)))
     x, y = float_of(left), float_of(right)
+    if function == op.NARROW:
+        return bits_of(np.float64(np.float32(x)))
     if function == _FLOOR:
         return whole(math.floor(x), x)
     if function == _CEILING:

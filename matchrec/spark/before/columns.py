@@ -17,8 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql.types import DataType
-
 from matchrec.conditions.row_column import Neighbours, RowColumn
 from matchrec.conditions.within import window_columns
 from matchrec.plan.match_plan import MatchPlan
@@ -26,7 +24,6 @@ from matchrec.plan.text.template import Template, View, template
 from matchrec.spark import wire
 from matchrec.spark.before.bits import bit_columns, may_be_matched
 from matchrec.spark.before.names import Names
-from matchrec.spark.before.presort import presorting
 from matchrec.spark.before.slices import Cutting, Slicing, tie_breakers
 from matchrec.spark.relation import Relation
 from matchrec.spark.wire import SelectItem, select_list
@@ -58,15 +55,14 @@ class Sorting:
 class Preparation:
     """Computes columns and bits for one plan over one relation.
 
-    keys: SQL over one row that must hold of it; each decides on whole partitions. order: the type
-    of the first ORDER BY column, if there is one. slicing: how partitions are cut into slices, if
-    they are. reason: why it is Spark that sorts, if that is known.
+    keys: SQL over one row that must hold of it; each decides on whole partitions. slicing: how
+    partitions are cut into slices, if they are. reason: why it is Spark that sorts, if that is
+    known.
     """
 
     relation: Relation
     plan: MatchPlan
     keys: tuple[str, ...] = ()
-    order: DataType | None = None
     slicing: Slicing | None = None
     reason: str = ""
 
@@ -104,7 +100,7 @@ class Preparation:
         """The rows before the sort, whole partitions or slices."""
         source = self.source(names, drafted)
         if self.slicing is None:
-            return Sorting(self.relation, self.presort(source, names), self.window(names))
+            return Sorting(self.relation, source, self.window(names))
         rows = self.relation.over(source, ["*"])
         relation = self.relation.having(
             match_slices=self.cutting(rows, names, self.slicing).slices()
@@ -125,17 +121,6 @@ class Preparation:
         if drafted.relevant:
             tests.append(f"({' OR '.join(names.inner[one.text] for one in drafted.relevant)})")
         return f"WHERE {' AND '.join(tests)}" if tests else ""
-
-    def presort(self, source: Template, names: Names) -> Template:
-        """Sort the rows of `source` first so that the sort of the window has little to do."""
-        if self.order is None:
-            return source
-        order = self.order_names(names)
-        descending = self.plan.order_by[0].descending
-        number = presorting(self.key_names(names), order, self.order, descending)
-        if number is None:
-            return source
-        return template("SELECT * FROM (", source, f") SORT BY {number}")
 
     def cutting(self, rows: DataFrame, names: Names, slicing: Slicing) -> Cutting:
         """The cutting of the rows of `source` into slices."""

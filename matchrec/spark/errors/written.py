@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matchrec.conditions.forms import conjuncts
+from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,

@@ -31,7 +31,7 @@ from matchrec.source import Source
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming
-from matchrec.spark.prepare import preparation_of, type_of_order
+from matchrec.spark.prepare import type_of_order
 from matchrec.spark.relation import Relation
 from matchrec.spark.rule_sets.packing import early_words, find_bits
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
@@ -144,7 +144,7 @@ def preparation_of_all(shared: SharedDrafts, relation: Relation) -> Preparation:
     """What computes the columns and bits of all rules."""
     tests = tuple(one.text for one in shared.relevant)
     kept = (f"(({') OR ('.join(tests)}))",) if tests else ()
-    return preparation_of(relation, shared.plan, kept)
+    return Preparation(relation, shared.plan, kept)
 
 
 def types_of(
@@ -166,7 +166,7 @@ def types_of(
 def refuse(rule: Rule, drafted: Draft, given: Input) -> None:
     """Raises MatchRecognizeError where Spark makes no sense of a rule by itself."""
     with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
-        alone = preparation_of(given.relation, drafted.plan, ())
+        alone = Preparation(given.relation, drafted.plan, ())
         _ = alone.dataframe(drafted.columns(), drafted).schema
 
 

@@ -6,15 +6,20 @@ closed, or its process is killed, nothing is left.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from tempfile import TemporaryFile
 from typing import IO
 
 import pyarrow as pa
+
+from matchrec.errors.environment import no_room_on_disk
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +40,13 @@ class Spill:
 
 
 def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> Spill:
-    """Write tables, at least one, to a file, in batches of about so many bytes."""
-    with ExitStack() as undo:
-        file = undo.enter_context(TemporaryFile(prefix="matchrec-", dir=folder()))
+    """Write tables, at least one, to a file, in batches of about so many bytes.
+
+    Raises MatchRecognizeRunError where the disk is full.
+    """
+    place = folder()
+    with ExitStack() as undo, saying_where(place):
+        file = undo.enter_context(TemporaryFile(prefix="matchrec-", dir=place))
         first = next(tables)
         with pa.ipc.new_stream(file, first.schema) as writer:
             for table in chain([first], tables):
@@ -45,6 +54,17 @@ def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> Spill:
                 writer.write_table(table, max_chunksize=max(1, rows))
         undo.pop_all()
     return Spill(file)
+
+
+@contextmanager
+def saying_where(place: str | None) -> Iterator[None]:
+    """Raises MatchRecognizeRunError where a disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            raise no_room_on_disk(place) from error
+        raise
 
 
 def folder() -> str | None:

@@ -42,7 +42,7 @@ COLUMNS = {
     "s": ("SMALLINT", [0, 1, 2, -3, 2**15 - 1, -(2**15)]),
     "l": ("BIGINT", [0, 1, 2, -3, 2**63 - 1, -(2**63) + 1]),
     "d": ("DOUBLE", [0.0, -0.0, 0.5, 1.0, -3.0, 1e300, float("nan"), float("inf")]),
-    "f": ("FLOAT", [0.0, 0.5, 1.25, 3.0, float("nan")]),
+    "f": ("FLOAT", [0.0, -0.0, 0.1, 0.2, 0.35, 16777216, 3e38, float("nan")]),
     "m": ("DECIMAL(7, 2)", ["0", "1.25", "0.01", "-3", "99999.99"]),
     "w": ("DECIMAL(20, 3)", ["0", "1.250", "99999999999999999.999"]),
     "b": ("BOOLEAN", ["true", "false"]),
@@ -50,14 +50,14 @@ COLUMNS = {
     "ts": ("TIMESTAMP", ["2024-02-29 00:00:00", "2024-03-01 12:00:00.000001"]),
     "name": ("STRING", ["a", "b", "", "é", "aa"]),
 }
-NUMBERS = "islldddm"
+NUMBERS = "islldddffm"
 COMPARED = [*NUMBERS, "w", "b", "day", "ts", "name", "f"]
 LITERALS = {
     "i": ["1", "-3"],
     "s": ["2"],
     "l": ["2"],
     "d": ["0.5D", "1.1"],
-    "f": ["1"],
+    "f": ["1", "CAST(0.3 AS FLOAT)", "0.1"],
     "m": ["1.25"],
     "w": ["1.250"],
     "b": ["TRUE"],
@@ -88,7 +88,7 @@ class Conditions:
         one, other = self.value(column, depth - 1), self.value(column, depth - 1)
         forms = ["coalesce({0}, {1})", "CASE WHEN {2} THEN {0} ELSE {1} END", "greatest({0}, {1})"]
         if column in NUMBERS:
-            other = self.value(self.random.choice([column, column, "i", "d"]), depth - 1)
+            other = self.value(self.random.choice([column, column, "i", "d", "f"]), depth - 1)
             forms = [*forms, *["({0} + {1})", "({0} - {1})", "({0} * {1})", "({0} % {1})"]]
             forms += ["({0} / {1})", "abs({0})", "-({0})", "PREV({3} * 2)", "pmod({0}, {1})"]
         form = self.random.choice(forms)

@@ -9,13 +9,15 @@ from matchrec.conditions.run_condition import (
     Arithmetic,
     Compare,
     Constant,
+    Narrow,
     Read,
     Reduce,
     RunExpression,
     Widen,
+    parts_of,
 )
 from matchrec.conditions.split import split
-from matchrec.conditions.types import Family, Kind, ValueType
+from matchrec.conditions.types import FLOAT, Family, Kind, ValueType
 from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse_clause
@@ -25,6 +27,7 @@ TYPES = {
     "i": ValueType(Family.INTEGER, "int", 32),
     "b": ValueType(Family.INTEGER, "bigint", 64),
     "d": ValueType(Family.FLOATING, "double"),
+    "f": FLOAT,
     "s": ValueType(Family.STRING, "string"),
     "day": ValueType(Family.DATE, "date"),
     "ts": ValueType(Family.TIMESTAMP, "timestamp"),
@@ -39,12 +42,14 @@ TYPES = {
 }
 
 
-def typed(condition: str, settings: Settings = IN_UTC) -> tuple[RunExpression, Typer]:
+def typed(
+    condition: str, settings: Settings = IN_UTC, *, ansi: bool = True
+) -> tuple[RunExpression, Typer]:
     """The expression of B's condition in PATTERN (A+ B)."""
     plan = lower(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
     ((step,),) = ([one.during] for one in split(plan))
     assert step is not None
-    typer = Typer({row_column(text): type_ for text, type_ in TYPES.items()}, True, settings)
+    typer = Typer({row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings)
     return typer.condition(step), typer
 
 
@@ -70,6 +75,33 @@ def test_an_integer_beside_a_float_is_widened() -> None:
     assert isinstance(expression.left, Read)
     assert expression.left.kind is Kind.FLOATING
     assert isinstance(expression.right, Widen)
+
+
+@pytest.mark.parametrize("condition", ["f + A.f = A.f", "-(f * A.f) = A.f", "round(f - A.f) = A.f"])
+def test_floats_are_rounded_to_32_bits(condition: str) -> None:
+    assert Narrow in {type(one) for one in parts_of(typed(condition)[0])}
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["f / A.f = A.f", "f % A.f = A.f", "f + A.d = A.f", "f + A.i = A.f", "f + sum(A.f) = 1"],
+)
+def test_what_is_exact_or_double_is_not_rounded(condition: str) -> None:
+    assert Narrow not in {type(one) for one in parts_of(typed(condition)[0])}
+
+
+def test_an_integer_beside_a_float_is_rounded_without_ansi() -> None:
+    expression, _ = typed("b = A.f", ansi=False)
+    assert isinstance(expression, Compare)
+    assert isinstance(expression.left, Narrow)
+    assert isinstance(compared("b = A.f").left, Widen)
+
+
+def test_three_types_that_spark_brings_to_double_at_once_are_refused_without_ansi() -> None:
+    with pytest.raises(MatchRecognizeError, match=r"`GREATEST` .* cannot combine bigint and float"):
+        typed("greatest(d, A.f, A.b) > 1", ansi=False)
+    typed("greatest(d, A.f, A.b) > 1")
+    typed("greatest(d, A.f, 1) > A.d", ansi=False)
 
 
 def test_division_is_floating() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from matchrec.errors import MatchRecognizeRunError
 from matchrec.spark import wire
 from matchrec.spark.sorting import spills
 from matchrec.spark.sorting.sort import sorted_batches
@@ -84,6 +86,15 @@ def test_files_are_closed_when_rows_fail(local: Path) -> None:
     with pytest.raises(KeyError):
         next(sorted_batches(failing(), SORTING, BUDGET))
     assert open_files(local) == []
+
+
+def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(spills, "TemporaryFile", full)
+    with pytest.raises(MatchRecognizeRunError, match=f"no room on the disk of {local}"):
+        list(sorted_batches(batches(), SORTING, BUDGET))
 
 
 def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
