@@ -94,8 +94,8 @@ class Counters:
     tasks. With the backtracking engine they are the most rows of the one run, each of which may
     have postponed another. Without event selection runs and buffer are not counted.
 
-    Seconds are those of the Python workers: of waiting for rows from Spark, which reads, shuffles
-    and sorts meanwhile; of making arrays of them; of matching; of gathering what comes out.
+    Seconds are those of the Python workers: of waiting for rows from Spark, and of sorting them
+    where the workers do that; of making arrays of them; of matching; of gathering what comes out.
 
     >>> counters = matchrec.Counters()
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")

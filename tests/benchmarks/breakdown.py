@@ -17,7 +17,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.executable import Executable
 from matchrec.spark import execute
 from matchrec.spark.transport import runner_in_worker
 from matchrec.spark.worker.match import Worker
@@ -38,16 +37,16 @@ class Crossing:
     """What a query sends to the Python workers, and what runs there."""
 
     prepared: DataFrame
-    executable: Executable
+    worker: Worker
 
 
 def crossing_of(spark: SparkSession, query: str) -> Crossing:
     """What the query would send; nothing runs."""
     seen: list[Crossing] = []
 
-    def mapped(prepared: DataFrame, executable: Executable, *rest: Any) -> DataFrame:
-        seen.append(Crossing(prepared, executable))
-        return original(prepared, executable, *rest)
+    def mapped(prepared: DataFrame, worker: Worker, *rest: Any) -> DataFrame:
+        seen.append(Crossing(prepared, worker))
+        return original(prepared, worker, *rest)
 
     original = execute.map_partitions
     with patch.object(execute, "map_partitions", mapped):
@@ -63,9 +62,9 @@ def sent_and_dropped(batches: Batches) -> Batches:
     return iter(())
 
 
-def matched_and_dropped(executable: Executable) -> Callable[[Batches], Batches]:
+def matched_and_dropped(worker: Worker) -> Callable[[Batches], Batches]:
     """What the worker does, without its rows."""
-    matched = runner_in_worker(Worker(executable))
+    matched = runner_in_worker(worker)
 
     def run_and_drop(batches: Batches) -> Batches:
         for batch in matched(batches):
@@ -79,10 +78,10 @@ def steps(spark: SparkSession) -> dict[str, Query]:
     """The query, cut off after each step."""
     crossing = crossing_of(spark, VSHAPE)
     prepared, schema = crossing.prepared, "nothing INT"
-    matching = matched_and_dropped(crossing.executable)
+    matching = matched_and_dropped(crossing.worker)
     return {
         "scan": lambda: spark.table("ticks").select("symbol", "ts", "price"),
-        "shuffle, sort, conditions": lambda: prepared,
+        "shuffle, conditions on one row": lambda: prepared,
         "Arrow in": lambda: prepared.mapInArrow(sent_and_dropped, schema),
         WORKER: lambda: prepared.mapInArrow(matching, schema),
         "Arrow out": lambda: matchrec.sql(spark, VSHAPE),

@@ -151,9 +151,9 @@ def test_slices_come_to_the_engine_in_pieces(
     clause = LEAPING[name]
     crossing: list[tuple[DataFrame, Executable]] = []
 
-    def kept(rows: DataFrame, executable: Executable, *others: Any) -> DataFrame:
-        crossing.append((rows, executable))
-        return map_partitions(rows, executable, *others)
+    def kept(rows: DataFrame, worker: Worker, *others: Any) -> DataFrame:
+        crossing.append((rows, worker.executable))
+        return map_partitions(rows, worker, *others)
 
     monkeypatch.setattr(execute, "map_partitions", kept)
     if "WITHIN" not in clause:

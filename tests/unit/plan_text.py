@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matchrec.conditions.forms import conjuncts
 from matchrec.plan.clauses import Absence
+from matchrec.plan.combined import conjuncts
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
