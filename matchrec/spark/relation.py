@@ -47,12 +47,19 @@ class Relation:
         """The same relation with more DataFrames, which queries over it may name."""
         return replace(self, runner=self.runner.having(**frames))
 
-    def over(self, query: Template, items: Iterable[str], where: str = "") -> DataFrame:
-        """The DataFrame of a select list over a query; one text, which Spark analyses once."""
+    def over(
+        self, query: Template, items: Iterable[str], where: str = "", inner: str = ""
+    ) -> DataFrame:
+        """The DataFrame of a select list over a query; one text, which Spark analyses once.
+
+        inner: what of the user's is in the query, beside what the relation itself has selected.
+        """
         text = ", ".join(items)
         behind = f") AS __rows WHERE {where}" if where else ")"
         whole = template("SELECT ", self.runner.written(text), " FROM (", query, behind)
-        return self.runner.sql(self.runner.in_scope(whole) if SUBQUERY.search(text) else whole)
+        return self.runner.sql(
+            self.runner.in_scope(whole) if SUBQUERY.search(text + inner) else whole
+        )
 
     def type_of(self, text: str) -> DataType:
         """The type of an expression over the input; of a plain column the rows tell it."""

@@ -93,7 +93,7 @@ REASONS = {
         "only Spark computes",
     ),
     "function": (
-        "ORDER BY id MEASURES id AS a PATTERN (A B) DEFINE B AS soundex(PREV(s)) = soundex(s)",
+        "ORDER BY id MEASURES id AS a PATTERN (A B) DEFINE B AS concat_ws(s, PREV(s), s) <> s",
         "only Spark computes",
     ),
 }

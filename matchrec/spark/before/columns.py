@@ -183,15 +183,16 @@ def may_match_items(
     window, bits = f"OVER ({sorting.window})", wire.FIRST_BITS
     before = SelectItem(f"lag({bits}, 1, 0) {window}", wire.BITS_BEFORE)
     after = SelectItem(f"lead({bits}, 1, 0) {window}", wire.BITS_AFTER)
+    inner = select_list([*items, *stays])
     query = template(
         f"SELECT *, {before}, {after} FROM (SELECT ",
-        sorting.relation.runner.written(select_list([*items, *stays])),
+        sorting.relation.runner.written(inner),
         " FROM (",
         number_rows(sorting, names),
         "))",
     )
     sent = [*(item.name for item in items), wire.ROW_NUMBER]
-    return sorting.relation.over(query, sent, may_be_matched(neighbours))
+    return sorting.relation.over(query, sent, may_be_matched(neighbours), inner)
 
 
 def with_keys_once(frame: DataFrame, once: tuple[int, ...]) -> DataFrame:
