@@ -64,30 +64,20 @@ def prepare_stream(execution: Execution) -> tuple[Preparation, Draft]:
 def prepare_unsorted(execution: Execution) -> tuple[Preparation, Draft]:
     """What computes columns and bits of whole partitions, which the workers sort.
 
-    Raises MatchRecognizeUnsupportedError where only Spark can compute or sort something, or where
-    it is expected to be faster and nobody has asked for the workers.
+    Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort, and for what it
+    does without a shuffle, where nobody has asked for the workers.
     """
     reason = why_spark_sorts(execution.options)
     if reason is not None:
         raise worker_cannot_sort(reason)
+    keys = [execution.columns.name(key.text) or "" for key in execution.plan.partition_by]
+    if execution.options.sort == "auto" and is_bucketed_by(execution.relation.rows, keys):
+        raise worker_cannot_sort("it reads the table's buckets without a shuffle")
     drafted = execution.draft(Scope.SORTED)
     reason = drafted.needs_spark or next(unsortable(drafted.plan, execution.relation.type_of), None)
-    if reason is None and execution.options.sort == "auto":
-        reason = why_spark_is_faster(execution, drafted)
     if reason is not None:
         raise worker_cannot_sort(reason)
     return Unsorted(execution.relation, drafted.plan, execution.key_tests(drafted)), drafted
-
-
-def why_spark_is_faster(execution: Execution, drafted: Draft) -> str | None:
-    """Why Spark is expected to sort in less time; None where the workers are."""
-    keys = [execution.columns.name(key.text) or "" for key in execution.plan.partition_by]
-    if is_bucketed_by(execution.relation.rows, keys):
-        return "it reads the table's buckets without a shuffle"
-    looks_around = any(one.nearby is not None for one in drafted.conditions)
-    if looks_around and execution.draft(Scope.NEIGHBOURS).neighbours:
-        return "few rows are likely to cross when it has sorted them"
-    return None
 
 
 def prepare_sorted(execution: Execution, reason: str) -> tuple[Preparation, Draft]:

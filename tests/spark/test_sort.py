@@ -109,14 +109,6 @@ def test_what_only_spark_sorts(rows: DataFrame, what: str) -> None:
     assert "sort" in refused.value.hint
 
 
-def test_few_rows_that_cross_are_sparks(rows: DataFrame) -> None:
-    around = " AND ".join(f"{column} > 1.05 * PREV({column})" for column in ("d", "i"))
-    clause = f"ORDER BY id MEASURES A.id AS a PATTERN (A B) DEFINE A AS {around}, B AS {around}"
-    said = sorted_by(rows, clause)
-    assert said == "sorted by Spark: few rows are likely to cross when it has sorted them"
-    assert sorted_by(rows, clause, sort="worker").startswith("sorted by the workers")
-
-
 def test_slices_and_pandas_are_sparks(rows: DataFrame) -> None:
     clause = ORDERS["doubles"] + CHANGES
     with pytest.raises(MatchRecognizeError, match="slices"):
