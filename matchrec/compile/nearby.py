@@ -28,11 +28,11 @@ def link_nearby(drafted: Draft, typer: Typer) -> tuple[NearbyCondition, ...]:
     for condition in drafted.conditions:
         if condition.nearby is None or (key := nearby_key(condition, bits)) in found:
             continue
-        expression = typer.condition(condition.nearby.step)
+        step = condition.nearby.step
+        expression = typer.condition(step)
         calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
-        if calls or any(differs_in_spark(typer, one) for one in operations(condition.nearby.step)):
-            column = show_column(condition.nearby.column)
-            raise only_spark_computes(column, condition.nearby.step.span)
+        if calls or any(is_wide_decimal(typer.type_of(one)) for one in operations(step)):
+            raise only_spark_computes(show_column(condition.nearby.column), step.span)
         found[key] = NearbyCondition(expression, *key, condition.variable)
     return tuple(found.values())
 
@@ -76,8 +76,3 @@ def operations(step: Step) -> Iterator[Combined]:
         yield step
         for operand in step.operands:
             yield from operations(operand)
-
-
-def differs_in_spark(typer: Typer, step: Combined) -> bool:
-    """Whether Spark has other numbers: decimals of more than 18 digits."""
-    return is_wide_decimal(typer.type_of(step))

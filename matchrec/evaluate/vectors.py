@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +31,14 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import Kind
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
-from matchrec.evaluate.vector_operations import compare, compute_floats, compute_integers
+from matchrec.evaluate.vector_operations import (
+    Array,
+    BoolArray,
+    compare,
+    compute_floats,
+    compute_integers,
+)
 
-Array = npt.NDArray[Any]
-BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
 ROWS_A_BLOCK = 1 << 15

@@ -88,11 +88,7 @@ class Executed:
     @property
     def sorts(self) -> str:
         """Who sorts the rows of each partition, and why; empty of a stream."""
-        if self.is_stream:
-            return ""
-        if isinstance(self.preparation, Unsorted):
-            return "the workers: Spark only brings the rows of a partition together"
-        return f"Spark: {self.preparation.reason}"
+        return "" if self.is_stream else self.preparation.sorts
 
     @property
     def shuffled(self) -> tuple[Template, Template] | None:

@@ -67,12 +67,9 @@ def prepare_unsorted(execution: Execution) -> tuple[Preparation, Draft]:
     Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort, and for what it
     does without a shuffle, where nobody has asked for the workers.
     """
-    reason = why_spark_sorts(execution.options)
+    reason = why_spark_sorts(execution)
     if reason is not None:
         raise worker_cannot_sort(reason)
-    keys = [execution.columns.name(key.text) or "" for key in execution.plan.partition_by]
-    if execution.options.sort == "auto" and is_bucketed_by(execution.relation.rows, keys):
-        raise worker_cannot_sort("it reads the table's buckets without a shuffle")
     drafted = execution.draft(Scope.SORTED)
     reason = drafted.needs_spark or next(unsortable(drafted.plan, execution.relation.type_of), None)
     if reason is not None:
@@ -87,14 +84,18 @@ def prepare_sorted(execution: Execution, reason: str) -> tuple[Preparation, Draf
     return Preparation(execution.relation, drafted.plan, tests, reason=reason), drafted
 
 
-def why_spark_sorts(options: Options) -> str | None:
-    """Why the workers are not to sort, however the query is; None if they may."""
+def why_spark_sorts(execution: Execution) -> str | None:
+    """Why the workers are not to sort, whatever the conditions are; None if they may."""
+    options = execution.options
     if options.sort == "spark":
         return "it was asked to"
     if options.slices > 1:
         return "only Spark sorts slices of partitions"
     if options.transport == "pandas":
         return "only Spark sorts rows that cross in pandas"
+    keys = [execution.columns.name(key.text) or "" for key in execution.plan.partition_by]
+    if options.sort == "auto" and is_bucketed_by(execution.relation.rows, keys):
+        return "it reads the table's buckets without a shuffle"
     return None
 
 
@@ -103,11 +104,10 @@ def unsortable(plan: MatchPlan, type_of: Callable[[str], DataType]) -> Iterator[
 
     type_of: the type of an expression over the input.
     """
-    keys = [(key.text, True) for key in plan.keys]
-    for text, as_key in (*keys, *((one.expression.text, False) for one in plan.order_by)):
-        kind = type_of(text)
-        if not sorts_exactly(kind, as_key=as_key):
-            yield f"only Spark can sort by {text}, which is {kind.simpleString()}"
+    for one in (*plan.keys, *(item.expression for item in plan.order_by)):
+        kind = type_of(one.text)
+        if not sorts_exactly(kind):
+            yield f"only Spark can sort by {one.text}, which is {kind.simpleString()}"
 
 
 def type_of_order(relation: Relation) -> Callable[[str], OrderType]:

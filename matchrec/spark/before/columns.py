@@ -37,8 +37,8 @@ FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
 
 
 @dataclass(frozen=True)
-class Sorting:
-    """Rows before the sort. source: their query. window: the window that sorts them.
+class Windowed:
+    """Rows, and the window that sorts them. source: their query. window: as SQL.
 
     marks: columns of theirs that cross beside columns and bits. own: names that only the query
     after the window needs.
@@ -76,18 +76,23 @@ class Preparation:
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
         names = self.names(columns, drafted)
-        sorting = self.sorting(names, drafted)
+        windowed = self.windowed(names, drafted)
         conditions = map(names.over_window, drafted.row_conditions)
         items = names.crossing(columns) + bit_columns(FIRST_ROW, conditions)
-        items += [SelectItem(mark, mark) for mark in sorting.marks]
+        items += [SelectItem(mark, mark) for mark in windowed.marks]
         if not drafted.neighbours:
-            return sorting.relation.over(number_rows(sorting, names), map(str, items))
-        return may_match_items(sorting, names, items, drafted.neighbours)
+            return windowed.relation.over(number_rows(windowed, names), map(str, items))
+        return may_match_items(windowed, names, items, drafted.neighbours)
 
     def shuffled(self, columns: tuple[RowColumn, ...], drafted: Draft) -> tuple[Template, Template]:
         """The query of all rows, and that of what is shuffled of them."""
         names = self.names(columns, drafted)
         return self.relation.query(["*"]), self.source(names, drafted)
+
+    @property
+    def sorts(self) -> str:
+        """Who sorts the rows of each partition, and why."""
+        return f"Spark: {self.reason}"
 
     def names(self, columns: tuple[RowColumn, ...], drafted: Draft) -> Names:
         """The names of all that is computed over one row or read on another one."""
@@ -96,18 +101,18 @@ class Preparation:
         tests = [test.text for test in drafted.relevant]
         return Names.of(columns, drafted.row_conditions, (*keys, *self.keys, *tests))
 
-    def sorting(self, names: Names, drafted: Draft) -> Sorting:
-        """The rows before the sort, whole partitions or slices."""
+    def windowed(self, names: Names, drafted: Draft) -> Windowed:
+        """The rows and their window, of whole partitions or of slices."""
         source = self.source(names, drafted)
         if self.slicing is None:
-            return Sorting(self.relation, source, self.window(names))
+            return Windowed(self.relation, source, self.window(names))
         rows = self.relation.over(source, ["*"])
         relation = self.relation.having(
             match_slices=self.cutting(rows, names, self.slicing).slices()
         )
         source = template("SELECT * FROM ", View("match_slices"))
         window = self.window_of_slices(names, rows)
-        return Sorting(relation, source, window, (wire.BORROWED,), (wire.SLICE,))
+        return Windowed(relation, source, window, (wire.BORROWED,), (wire.SLICE,))
 
     def source(self, names: Names, drafted: Draft) -> Template:
         """The query of what Spark computes over one row, without rows that stay behind."""
@@ -166,33 +171,33 @@ def window_over(keys: Sequence[str], order: Sequence[str]) -> str:
     return f"{partition}ORDER BY {', '.join(order) or '1'}"
 
 
-def number_rows(sorting: Sorting, names: Names) -> Template:
+def number_rows(windowed: Windowed, names: Names) -> Template:
     """Query the sorted rows with their numbers and the values that they read on other rows."""
-    number = SelectItem(f"row_number() OVER ({sorting.window})", wire.ROW_NUMBER)
-    items = select_list([number, *names.other_rows(sorting.window)])
-    return template(f"SELECT *, {items} FROM (", sorting.source, ")")
+    number = SelectItem(f"row_number() OVER ({windowed.window})", wire.ROW_NUMBER)
+    items = select_list([number, *names.other_rows(windowed.window)])
+    return template(f"SELECT *, {items} FROM (", windowed.source, ")")
 
 
 def may_match_items(
-    sorting: Sorting, names: Names, items: list[SelectItem], neighbours: tuple[Neighbours, ...]
+    windowed: Windowed, names: Names, items: list[SelectItem], neighbours: tuple[Neighbours, ...]
 ) -> DataFrame:
     """Query the items, and __n, of rows that may match by their own and their neighbours' bits."""
     crossing = {item.name for item in items}
-    kept = (wire.ROW_NUMBER, *names.inner.values(), *sorting.own)
+    kept = (wire.ROW_NUMBER, *names.inner.values(), *windowed.own)
     stays = [SelectItem(name, name) for name in kept if name not in crossing]
-    window, bits = f"OVER ({sorting.window})", wire.FIRST_BITS
+    window, bits = f"OVER ({windowed.window})", wire.FIRST_BITS
     before = SelectItem(f"lag({bits}, 1, 0) {window}", wire.BITS_BEFORE)
     after = SelectItem(f"lead({bits}, 1, 0) {window}", wire.BITS_AFTER)
     inner = select_list([*items, *stays])
     query = template(
         f"SELECT *, {before}, {after} FROM (SELECT ",
-        sorting.relation.runner.written(inner),
+        windowed.relation.runner.written(inner),
         " FROM (",
-        number_rows(sorting, names),
+        number_rows(windowed, names),
         "))",
     )
     sent = [*(item.name for item in items), wire.ROW_NUMBER]
-    return sorting.relation.over(query, sent, may_be_matched(neighbours), inner)
+    return windowed.relation.over(query, sent, may_be_matched(neighbours), inner)
 
 
 def with_keys_once(frame: DataFrame, once: tuple[int, ...]) -> DataFrame:

@@ -17,6 +17,7 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.plan.text.template import Template, template
 from matchrec.spark.before.bits import bit_columns
 from matchrec.spark.before.columns import Preparation
+from matchrec.spark.before.names import Names
 from matchrec.spark.sorting.sorting import SortColumn, Sorting
 from matchrec.spark.wire import SelectItem, select_list
 
@@ -37,20 +38,22 @@ class Unsorted(Preparation):
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
         names = self.names(columns, drafted)
-        items = names.crossing(columns)
-        items += bit_columns("FALSE", map(names.over_window, drafted.row_conditions))
-        sent, by = {item.name for item in items}, self.sorted_by(columns, drafted)
-        needed = dict.fromkeys((*by.keys, *(column.name for column in by.order)))
-        items += [SelectItem(name, name) for name in needed if name not in sent]
-        rows = self.relation.over(self.source(names, drafted), map(str, items))
-        return rows.repartition(*by.keys) if by.keys else rows.repartition(1)
+        items = map(str, self.items(columns, names, drafted))
+        rows = self.relation.over(self.source(names, drafted), items)
+        keys = self.key_names(names)
+        return rows.repartition(*keys) if keys else rows.repartition(1)
 
     def shuffled(self, columns: tuple[RowColumn, ...], drafted: Draft) -> tuple[Template, Template]:
         """The query of all rows, and that of what is shuffled of them."""
         names = self.names(columns, drafted)
-        bits = select_list(bit_columns("FALSE", map(names.over_window, drafted.row_conditions)))
-        columns_of_rows, source = self.relation.query(["*"]), self.source(names, drafted)
-        return columns_of_rows, template(f"SELECT *, {bits} FROM (", source, ")")
+        items = select_list(self.items(columns, names, drafted))
+        shuffled = template(f"SELECT {items} FROM (", self.source(names, drafted), ")")
+        return self.relation.query(["*"]), shuffled
+
+    @property
+    def sorts(self) -> str:
+        """Who sorts the rows of each partition."""
+        return "the workers: Spark only brings the rows of a partition together"
 
     def sorted_by(self, columns: tuple[RowColumn, ...], drafted: Draft) -> Sorting:
         """How the workers sort these columns."""
@@ -58,3 +61,13 @@ class Unsorted(Preparation):
         items = zip(self.order_names(names), self.plan.order_by, strict=True)
         order = (SortColumn(name, one.descending, not one.puts_nulls_last) for name, one in items)
         return Sorting(tuple(self.key_names(names)), tuple(order))
+
+    def items(
+        self, columns: tuple[RowColumn, ...], names: Names, drafted: Draft
+    ) -> list[SelectItem]:
+        """All that crosses, each once."""
+        items = names.crossing(columns)
+        items += bit_columns("FALSE", map(names.over_window, drafted.row_conditions))
+        sent = {item.name for item in items}
+        needed = dict.fromkeys((*self.key_names(names), *self.order_names(names)))
+        return [*items, *(SelectItem(name, name) for name in needed if name not in sent)]

@@ -10,7 +10,13 @@ import pyarrow.compute as pc
 
 from matchrec.engine.partitions import IntArray
 from matchrec.spark.sorting.kernels.codes import read_bytes
-from matchrec.spark.worker.arrays import as_floats, as_integers, decimal_words, validity
+from matchrec.spark.worker.arrays import (
+    as_floats,
+    as_integers,
+    decimal_words,
+    ranks_of_repeated,
+    validity,
+)
 
 SHORT = 16  # bytes of texts that are sorted by their bytes
 LONG = 64  # bytes of those that are, if most texts differ; others are ranked
@@ -51,7 +57,7 @@ def text_parts(values: pa.Array) -> list[IntArray]:
     longest = int(lengths.max())
     if longest <= SHORT or (longest <= LONG and most_differ(values)):
         return [*byte_parts(values, longest), lengths]
-    return [ranks(values.dictionary_encode())]
+    return [as_integers(ranks_of_repeated(values))]
 
 
 def most_differ(values: pa.Array) -> bool:
@@ -70,14 +76,6 @@ def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
         numbers = np.empty(len(values), np.int64)
         read_bytes(ends, np.frombuffer(content, np.uint8), skipped, numbers)
         yield numbers
-
-
-def ranks(encoded: pa.DictionaryArray) -> IntArray:
-    """The rank of each value among all, by bytes."""
-    order = pc.sort_indices(encoded.dictionary)
-    found = np.empty(len(order), np.int64)
-    found[np.asarray(order)] = np.arange(len(order))
-    return found[as_integers(encoded.indices)]
 
 
 def where_null(values: pa.Array) -> IntArray:

@@ -36,10 +36,10 @@ class Sorting:
         return (*keys, *self.order)
 
 
-def sorts_exactly(kind: spark_types.DataType, *, as_key: bool) -> bool:  # noqa: ARG001
+def sorts_exactly(kind: spark_types.DataType) -> bool:
     """Whether the order and the equality of a type's values are Spark's.
 
-    as_key: for PARTITION BY, else for ORDER BY; no type is exact as one of them only. Collated
-    texts, nested values, maps, variants and calendar intervals stay with Spark's own sort.
+    For PARTITION BY as for ORDER BY. Collated texts, nested values, maps, variants and calendar
+    intervals stay with Spark's own sort.
     """
     return value_type(kind).family is not Family.OTHER

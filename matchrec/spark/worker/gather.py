@@ -122,8 +122,6 @@ class Gatherer:
                 return pa.array(np.ones(self.reader.rows.count, np.bool_))
             case ReadIsMatched():
                 return pa.array(self.reader.rows.match >= 0)
-            case ReadNothing():
-                return pa.array(np.ones(self.reader.rows.count, np.bool_))
             case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():
                 return self.aggregate(read)
             case _:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from matchrec.cli.arguments import DIALECTS, ENGINES
+from matchrec.cli.arguments import DIALECTS, ENGINES, SORTS
 from matchrec.engine.choose import ENGINES as KNOWN_ENGINES
 from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.spark.prepare import SORTS as KNOWN_SORTS
 from tests.quick.embedded import invoke
 from tests.unit.cli.conftest import STREAKS
 
@@ -233,6 +234,7 @@ def test_arguments_that_are_wrong(arguments: tuple[str, ...], sentence: str) -> 
     assert sentence in shown
 
 
-def test_the_command_line_knows_all_dialects_and_engines() -> None:
+def test_the_command_line_knows_all_dialects_engines_and_sorts() -> None:
     assert set(PRODUCTS) == set(DIALECTS)
     assert set(ENGINES) == {"auto", *KNOWN_ENGINES}
+    assert SORTS == KNOWN_SORTS
