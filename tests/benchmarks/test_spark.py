@@ -45,7 +45,7 @@ def test_contenders_give_the_same_rows(spark: SparkSession, name: str) -> None:
     assert checked(spark, WORKLOADS[name]).digest.rows > 0
 
 
-SEED, ROWS = 1, 8_000
+SEED, ROWS = 1, 60_000
 KINDS = {kind.name: kind for kind in workloads_of_kinds(draw_tables(SEED, ROWS))}
 
 
