@@ -55,6 +55,15 @@ def test_both_sort_alike(rows: DataFrame, order: str) -> None:
     assert by_workers == found(rows, clause, "spark")
 
 
+def test_arithmetic_with_constants_is_sparks(rows: DataFrame) -> None:
+    clause = """PARTITION BY k ORDER BY id MEASURES CLASSIFIER() AS c
+        ALL ROWS PER MATCH PATTERN ((A | B | C | D)+)
+        DEFINE A AS d > 0.1 * PREV(d) + 0.3, B AS i - PREV(i) <= 1 AND i * 3 - 7 < NEXT(i) + 2,
+            C AS d - 0.1 < NEXT(d) - 1.7 OR NEXT(i) - 1.5 > i, D AS PREV(d) - 0.5 IS NULL"""
+    by_workers = found(rows, clause, "worker")
+    assert by_workers == found(rows, clause, "spark") != []
+
+
 def test_no_rows(rows: DataFrame) -> None:
     assert found(rows.where("FALSE"), ORDERS["doubles"] + CHANGES, "worker") == []
 

@@ -1,11 +1,12 @@
 """What Spark computes before the match where the workers sort: one projection, and a shuffle.
 
     SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation> [WHERE ...]
-    SELECT __c0, ..., <bits> AS __bits0, <keys and order that are no __c> FROM that
+    SELECT __c0, ..., <keys and order that are no __c>, <bits> AS __bits0 FROM that
     that, shuffled by the keys
 
 There is no window, so every column and every bit is of one row. Bits are packed before the shuffle:
-what the workers do not need does not go through it.
+what the workers do not need does not go through it. Where there is none, the workers make the
+column that marks the first row of a partition.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ class Unsorted(Preparation):
     """Computes columns and bits for one plan, of rows that come together by their keys."""
 
     def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
-        """Columns __c0, ..., then __bits0, ..., then those of keys and order that are not there
-        yet; rows of one partition in one task, in no order. Irrelevant rows are left out.
+        """Columns __c0, ..., then those of keys and order that are not there yet, then __bits0, ...
+
+        Rows of one partition are in one task, in no order. Irrelevant rows are left out.
 
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
@@ -65,9 +67,11 @@ class Unsorted(Preparation):
     def items(
         self, columns: tuple[RowColumn, ...], names: Names, drafted: Draft
     ) -> list[SelectItem]:
-        """All that crosses, each once."""
+        """All that crosses, each once; bits only where there is one, or nothing else."""
         items = names.crossing(columns)
-        items += bit_columns("FALSE", map(names.over_window, drafted.row_conditions))
         sent = {item.name for item in items}
         needed = dict.fromkeys((*self.key_names(names), *self.order_names(names)))
-        return [*items, *(SelectItem(name, name) for name in needed if name not in sent)]
+        items += [SelectItem(name, name) for name in needed if name not in sent]
+        if items and not drafted.row_conditions:
+            return items
+        return items + bit_columns("FALSE", map(names.over_window, drafted.row_conditions))
