@@ -146,6 +146,29 @@ def test_patterns_and_sase(rows: DataFrame) -> None:
     assert all(detected)
 
 
+def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
+    """Each column of an event crosses by itself, though the time and the key cross as well."""
+    events = spark.sql(
+        """SELECT k AS `k``ey`, id, k, timestamp_seconds(id) AS at, CAST(d AS DECIMAL(30, 2)) AS m,
+            CASE WHEN id <> 2 THEN make_interval(0, 1, 0, id) END AS calendar, array(s) AS list,
+            make_dt_interval(id) AS days, make_ym_interval(id) AS months, struct(s, NULL AS n) AS st
+        FROM VALUES ('a', 1, 1.5, 'x'), ('a', 2, NULL, 'y'), ('b', 3, 2.5, NULL), ('b', 4, 3, 'z')
+            AS t(k, id, d, s)"""
+    )
+    pattern = matchrec.Pattern.begin("a").next("b").where("days > last(a.days)")
+    by_workers, by_spark = (
+        matchrec.detect(events, pattern, order_by="at", partition_by="`k``ey`", sort=sort)
+        for sort in ("worker", "spark")
+    )
+    assert by_workers.schema == by_spark.schema
+    found, same = (
+        sorted(one.selectExpr("CAST(struct(*) AS STRING)").collect())
+        for one in (by_workers, by_spark)
+    )
+    assert found == same
+    assert len(found) == 2
+
+
 def test_buckets_are_sparks(spark: SparkSession) -> None:
     spark.range(20).selectExpr("id % 2 AS k", "id").write.bucketBy(2, "k").saveAsTable("in_buckets")
     try:
