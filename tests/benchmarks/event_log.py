@@ -19,12 +19,17 @@ DESCRIPTION = "spark.job.description"
 
 @dataclass(frozen=True)
 class Task:
-    """A task. query: the description of its job. seconds: on the clock, in its executor."""
+    """A task. query: the description of its job. seconds: on the clock, in its executor.
+
+    shuffled, spilled: bytes that it has written for a shuffle, and to disk for lack of memory.
+    """
 
     query: str
     stage: int
     seconds: float
     processor: float
+    shuffled: int = 0
+    spilled: int = 0
 
 
 def tasks(folder: Path) -> Iterator[Task]:
@@ -46,9 +51,14 @@ def tasks_of(events: Iterable[dict[str, object]]) -> Iterator[Task]:
             case {
                 "Event": "SparkListenerTaskEnd",
                 "Stage ID": int(stage),
-                "Task Metrics": {"Executor Run Time": int(run), "Executor CPU Time": int(cpu)},
+                "Task Metrics": {
+                    "Executor Run Time": int(run),
+                    "Executor CPU Time": int(cpu),
+                    "Disk Bytes Spilled": int(spilled),
+                    "Shuffle Write Metrics": {"Shuffle Bytes Written": int(shuffled)},
+                },
             }:
-                yield Task(queries[stage], stage, run / 1e3, cpu / 1e9)
+                yield Task(queries[stage], stage, run / 1e3, cpu / 1e9, shuffled, spilled)
 
 
 def critical_path(ran: Iterable[Task], cores: int) -> float:
