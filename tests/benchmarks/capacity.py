@@ -114,7 +114,9 @@ def lines(sizes: tuple[int, ...], options: Options, master: str) -> Iterator[str
     found: list[Cost] = []
     with tempfile.TemporaryDirectory() as name:
         for rows in sizes:
-            of_size = Options(seed=options.seed, rows=rows, only=options.only, memory=options.memory)
+            of_size = Options(
+                seed=options.seed, rows=rows, only=options.only, memory=options.memory
+            )
             found += costs_of_size(of_size, master, Path(name))
         costs = list(with_tasks(found, list(tasks(Path(name)))))
     yield f"`{master}`, seed {options.seed}; for each million rows, but for the last two."
