@@ -4,8 +4,8 @@
         [--master local-cluster[2,1,2048]] [--write docs]
 
 Task seconds are what tasks hold their cores for; processor seconds what all processes use, Spark's
-and Python's. Both and the bytes of the shuffle are for each million rows of the input. `--write docs`
-puts the table into `docs/capacity.md`. Needs Linux, as it reads /proc.
+and Python's. Both and the bytes of the shuffle are for each million rows of the input.
+`--write docs` puts the table into `docs/capacity.md`. Needs Linux, as it reads /proc.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -106,7 +106,7 @@ def with_tasks(costs: list[Cost], ran: list[Task]) -> Iterator[Cost]:
     for cost in costs:
         name = f"{cost.name}, {cost.rows}"
         own = tuple(task for task in ran if task.query == name)
-        yield Cost(cost.name, cost.rows, cost.taken, cost.worker, own)
+        yield replace(cost, ran=own)
 
 
 def lines(sizes: tuple[int, ...], options: Options, master: str) -> Iterator[str]:
@@ -114,10 +114,7 @@ def lines(sizes: tuple[int, ...], options: Options, master: str) -> Iterator[str
     found: list[Cost] = []
     with tempfile.TemporaryDirectory() as name:
         for rows in sizes:
-            of_size = Options(
-                seed=options.seed, rows=rows, only=options.only, memory=options.memory
-            )
-            found += costs_of_size(of_size, master, Path(name))
+            found += costs_of_size(replace(options, rows=rows), master, Path(name))
         costs = list(with_tasks(found, list(tasks(Path(name)))))
     yield f"`{master}`, seed {options.seed}; for each million rows, but for the last two."
     yield ""
