@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import matchrec
-from tests.benchmarks.event_log import Task, critical_path, settings, tasks
+from tests.benchmarks.event_log import Task, critical_path, tasks
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import run, session
 from tests.benchmarks.options import Options
@@ -45,11 +45,14 @@ def tasks_of(folder: Path, rows: int, rounds: int) -> Iterator[Task]:
     """The tasks of each query and round, one after the other, divided as for eight cores."""
     log = folder / "log"
     log.mkdir()
-    divided = {
+    settings = {
+        "spark_eventLog_enabled": "true",
+        "spark_eventLog_compress": "false",
+        "spark_eventLog_dir": log.as_uri(),
         "spark_default_parallelism": str(max(CORES)),
         "spark_sql_files_minPartitionNum": str(FILES),
     }
-    with session(1, **settings(log), **divided) as spark:
+    with session(1, **settings) as spark:
         path = str(folder / "ticks")
         ticks(spark, rows, SYMBOLS).repartition(FILES).write.parquet(path)
         frame = spark.read.parquet(path)

@@ -19,31 +19,28 @@ DESCRIPTION = "spark.job.description"
 
 @dataclass(frozen=True)
 class Task:
-    """A task. query: the description of its job. seconds: of its executor, on the clock."""
+    """A task. query: the description of its job. seconds: on the clock, in its executor.
+
+    shuffled, spilled: bytes that it has written for a shuffle, and to disk for lack of memory.
+    """
 
     query: str
     stage: int
     seconds: float
-
-
-def settings(folder: Path) -> dict[str, str]:
-    """Those of a session that is to write its events there."""
-    return {
-        "spark_eventLog_enabled": "true",
-        "spark_eventLog_dir": folder.as_uri(),
-        "spark_eventLog_compress": "false",
-        "spark_eventLog_rolling_enabled": "false",
-    }
+    processor: float
+    shuffled: int = 0
+    spilled: int = 0
 
 
 def tasks(folder: Path) -> Iterator[Task]:
-    """All tasks of the session that has written its events there, which must have ended."""
-    (path,) = (one for one in folder.iterdir() if not one.name.endswith(".crc"))
-    return tasks_of(json.loads(line) for line in path.read_text().splitlines())
+    """All tasks of the sessions that have written their events there, which must have ended."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "appstatus" not in path.name and not path.name.endswith(".crc"):
+            yield from tasks_of(json.loads(line) for line in path.read_text().splitlines())
 
 
 def tasks_of(events: Iterable[dict[str, object]]) -> Iterator[Task]:
-    """The tasks in the events of a session."""
+    """The tasks of one session."""
     queries: dict[int, str] = {}
     for event in events:
         match event:
@@ -54,9 +51,14 @@ def tasks_of(events: Iterable[dict[str, object]]) -> Iterator[Task]:
             case {
                 "Event": "SparkListenerTaskEnd",
                 "Stage ID": int(stage),
-                "Task Metrics": {"Executor Run Time": int(milliseconds)},
+                "Task Metrics": {
+                    "Executor Run Time": int(run),
+                    "Executor CPU Time": int(cpu),
+                    "Disk Bytes Spilled": int(spilled),
+                    "Shuffle Write Metrics": {"Shuffle Bytes Written": int(shuffled)},
+                },
             }:
-                yield Task(queries[stage], stage, milliseconds / 1000)
+                yield Task(queries[stage], stage, run / 1e3, cpu / 1e9, shuffled, spilled)
 
 
 def critical_path(ran: Iterable[Task], cores: int) -> float:
