@@ -1,4 +1,4 @@
-"""`match_all`: many rules over one DataFrame, which is read, shuffled, sorted and sent once."""
+"""`match_all`: many rules over one DataFrame, which is read, shuffled, sent and sorted once."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def match_all(  # noqa: PLR0913 -- public signature
     event_columns: str | Sequence[str] | None = None,
     on_error: str = "raise",
     engine: str = "auto",
+    sort: str = "auto",
     max_steps: int | None = None,
 ) -> RuleMatches:
     """The matches of many rules over a DataFrame, found in one pass over its rows.
@@ -91,7 +92,7 @@ def match_all(  # noqa: PLR0913 -- public signature
     relation = relation_of(frame)
     columns = input_columns(relation.runner, df.columns, None)
     events = known_columns(df, event_columns)
-    options = RuleSetOptions(engine, max_steps, OnError(on_error))
+    options = RuleSetOptions(engine, max_steps, OnError(on_error), sort)
     built = build_rule_set(read, Input(relation, columns, events), options)
     found = RuleMatches(built)
     warn_of(built)
