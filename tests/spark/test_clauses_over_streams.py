@@ -219,7 +219,8 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
     [
         "SELECT * FROM {0} AS one JOIN {0} AS two ON one.n = two.n",
         "SELECT n FROM {0} UNION ALL SELECT n FROM {0}",
-        "SELECT * FROM (SELECT * FROM {0}) MATCH_RECOGNIZE (ORDER BY n MEASURES A.n AS m PATTERN (A) DEFINE A AS n > 2)",
+        """SELECT * FROM (SELECT * FROM {0}) MATCH_RECOGNIZE (
+            ORDER BY n MEASURES A.n AS m PATTERN (A) DEFINE A AS n > 2)""",
     ],
 )
 def test_a_second_clause_is_refused_by_name(spark: SparkSession, query: str) -> None:
