@@ -32,8 +32,16 @@ def arrays(node: exp.Expr, place: Place) -> exp.Expr:
     is_inside = not without_nulls and isinstance(array.parent, exp.IgnoreNulls)
     if is_inside or isinstance(array.this, exp.Distinct):
         return node
-    items = known_items if without_nulls else all_items
-    return _or_null(items(collection(array.this)))
+    collected = collection(array.this)
+    items = known_items if without_nulls or _is_known(collected.value) else all_items
+    return _or_null(items(collected))
+
+
+def _is_known(value: exp.Expr) -> bool:
+    """Whether a value is NULL on no row of a match."""
+    if isinstance(value, exp.Lower | exp.Upper | exp.Paren):
+        return _is_known(value.this)
+    return name_of(value) in ("CLASSIFIER", "MATCH_NUMBER") or isinstance(value, exp.Literal)
 
 
 def texts(node: exp.Expr, place: Place) -> exp.Expr:
