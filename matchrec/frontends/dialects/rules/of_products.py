@@ -82,6 +82,7 @@ from matchrec.frontends.dialects.rules.windows import over_each_aggregate
 from matchrec.frontends.dialects.rules.written import (
     arrays_and_nulls,
     elapsed_time,
+    first_of_later_rows,
     joined_text,
     running_aggregate,
     whole_quotient,
@@ -170,7 +171,7 @@ READS: dict[str, tuple[Rule, ...]] = {
 WRITES: dict[str, tuple[Rule, ...]] = {
     "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time),
     "oracle": (whole_quotient, joined_text),
-    "trino": (ordered_aggregates, arrays_and_nulls),
+    "trino": (ordered_aggregates, arrays_and_nulls, first_of_later_rows),
     "bigquery": (arrays_and_nulls,),
     "databricks": (running_aggregate,),
 }

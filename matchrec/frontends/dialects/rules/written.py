@@ -67,3 +67,14 @@ def elapsed_time(node: exp.Expr, place: Place) -> exp.Expr:
             f"have passed as in {read.title}"
         )
     return node
+
+
+def first_of_later_rows(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FIRST(A.x)` of a row before all rows of A, which Trino finds."""
+    is_running = node.parent is None or name_of(node.parent) != "FINAL"
+    if name_of(node) != "FIRST" or not place.is_seen_from_rows or not is_running:
+        return node
+    names_variable = any(one.table for one in node.find_all(exp.Column))
+    if names_variable or len(node.expressions) > 1:
+        place.remark("FIRST finds rows after the row of the measure, too, in Trino")
+    return node

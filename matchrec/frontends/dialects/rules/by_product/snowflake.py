@@ -17,7 +17,7 @@ from matchrec.frontends.dialects.marks import called, has_semantics, name_of
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import SEMANTICS
 
-_WORD_LEFT = re.compile(r"(?<!%)(?<!%-)[A-SU-Za-z]")
+_WORD_LEFT = re.compile(r"(?<!%)(?<!%-)[A-Za-z]")
 _ENDLESS = {
     "kind": "ROWS",
     "start": "UNBOUNDED",
@@ -87,7 +87,6 @@ def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
     written = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
     if "%" not in written:
         return node
-    if _WORD_LEFT.search(written.replace('"T"', "T")):
-        raise UnsupportedError(f"the format {pattern.name} of a time")
-    form = exp.Literal.string(written.replace('"T"', "T"))
-    return exp.TimeToStr(this=node.this, format=form)
+    if _WORD_LEFT.search(written):
+        raise UnsupportedError(f"the format {pattern.name} of a time: write its parts one by one")
+    return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
