@@ -17,7 +17,7 @@ from matchrec.frontends.dialects.marks import called, has_semantics, name_of
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import SEMANTICS
 
-_WORD_LEFT = re.compile(r"(?<!%)(?<!%-)[A-Za-z]")
+_ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
 _ENDLESS = {
     "kind": "ROWS",
     "start": "UNBOUNDED",
@@ -87,6 +87,6 @@ def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
     written = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
     if "%" not in written:
         return node
-    if _WORD_LEFT.search(written):
+    if re.search(r"[A-Za-z%]", _ALIKE.sub("", written)):
         raise UnsupportedError(f"the format {pattern.name} of a time: write its parts one by one")
     return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
