@@ -61,11 +61,10 @@ def _dollar_names(tokens: TokenSequence) -> Iterator[Edit]:
 
 def _names_in_brackets(tokens: TokenSequence, clause: Range, pattern: Range) -> Iterator[Edit]:
     """Variables without brackets, in which the lexer of PATTERN does not know them."""
-    found = [tokens[index] for index in range(*clause) if _is_in_brackets(tokens, index)]
-    start, end = tokens[pattern[0]].span.start, tokens[pattern[1]].span.start
-    names = {one.name.upper() for one in found if start <= one.span.start < end}
-    for token in found:
-        if token.name.upper() in names:
+    names = {tokens[index].name.upper() for index in range(*pattern)}
+    for index in range(*clause):
+        token = tokens[index]
+        if _is_in_brackets(tokens, index) and token.name.upper() in names:
             is_word = token.name.isidentifier()
             yield Edit(token.span, token.name if is_word else f'"{token.name}"')
 

@@ -48,9 +48,15 @@ def _in_condition(collected: Collection, without_nulls: bool) -> exp.Expr:
     """An array that a condition can compare: of values that are not NULL, and of some row."""
     if not without_nulls and not _is_known(collected.value):
         raise UnsupportedError("an array in DEFINE with NULLs: write array_agg(coalesce(x, ...))")
-    if any(collected.value.find_all(exp.Column)):
-        return _or_null(known_items(collected))
-    return known_items(collected)
+    items = known_items(collected)
+    return _or_null(items) if _may_have_no_rows(collected.value) else items
+
+
+def _may_have_no_rows(value: exp.Expr) -> bool:
+    """Whether a value is of one variable, which may have no rows yet."""
+    calls = (one for one in value.find_all(exp.Anonymous) if name_of(one) == "CLASSIFIER")
+    of_variable = any(call.expressions for call in calls)
+    return of_variable or any(one.table for one in value.find_all(exp.Column))
 
 
 def _is_known(value: exp.Expr) -> bool:
