@@ -106,12 +106,6 @@ def test_coverage_is_for_sql(files: Path) -> None:
     assert "coverage is for SQL only" in refused("coverage", "rises.sase", *STOCKS)
 
 
-def test_explain_says_how_partitions_are_cut(embedded: Path) -> None:
-    query = STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO NEXT ROW PATTERN").replace("+", "{2}")
-    result = invoke("explain", "-", *STOCKS, "--slices", "4", given=query)
-    assert "at most 4 of each partition" in result.stdout
-
-
 def test_a_picture_of_each_clause(embedded: Path) -> None:
     both = f"{STREAKS.rstrip().rstrip(';')} UNION ALL {STREAKS}"
     assert invoke("explain", "-", *STOCKS, "--svg", "nfa.svg", given=both).exit_code == 0
