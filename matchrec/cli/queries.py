@@ -67,9 +67,9 @@ class Query:
         return self._call(functions, spark, **about)
 
     def coverage(self, spark: SparkSession, **about: object) -> matchrec.Coverage:
-        """How far starting rows come, in SQL."""
-        assert self.language == "sql"
-        return self._call((matchrec.coverage,) * 3, spark, **about)
+        """How far starting rows come."""
+        functions = matchrec.coverage, matchrec.coverage_sase, matchrec.coverage_pattern
+        return self._call(functions, spark, **about)
 
     def _call(
         self, functions: tuple[Callable[..., T], ...], spark: SparkSession, **more: object

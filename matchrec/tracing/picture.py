@@ -32,7 +32,8 @@ def svg(story: Story) -> str:
         top += one.height + LINE
     width = max((one.width for one in drawings), default=0)
     size = f'width="{width:.0f}" height="{top}" viewBox="0 0 {width:.0f} {top}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {TOP}>{"".join(parts)}</svg>'
+    ground = f'<rect width="{width:.0f}" height="{top}" fill="white"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {TOP}>{ground}{"".join(parts)}</svg>'
 
 
 class Drawing:
