@@ -52,8 +52,8 @@ class Query:
     events: str
     options: dict[str, Any]
 
-    def dataframe(self, spark: SparkSession, counters: matchrec.Counters) -> DataFrame:
-        """The result."""
+    def dataframe(self, spark: SparkSession, counters: matchrec.Counters | None) -> DataFrame:
+        """The result. counters: None where nobody looks at them, as they take time."""
         return self._call((matchrec.sql, matchrec.sase, matchrec.detect), spark, counters=counters)
 
     def explanation(self, spark: SparkSession) -> matchrec.Explanation:
