@@ -18,6 +18,7 @@ from matchrec.arguments import is_dataframe
 from matchrec.charts.over_series import plot
 from matchrec.charts.plot import Plot
 from matchrec.cli.failures import sentence_of_spark
+from matchrec.cli.notices import warnings_told
 from matchrec.cli.queries import plain_value_of
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors import pictures as errors
@@ -59,11 +60,14 @@ class MatchrecMagics(Magics):
 
         `:name` is the value of the Python variable of that name, `{name}` its DataFrame.
         """
-        asked = parse_argstring(self.matchrec, line)
+        try:
+            asked = parse_argstring(self.matchrec, line)
+        except UsageError as error:
+            raise errors.wrong_arguments(str(error)) from None
         if asked.limit < 1:
             raise errors.wrong_limit(asked.limit)
         try:
-            with quiet_analysis():
+            with quiet_analysis(), warnings_told():
                 return self.answer(asked, cell)
         except PySparkException as error:
             carries = MatchRecognizeRunError.from_exception(error) is not None

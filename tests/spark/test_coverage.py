@@ -128,7 +128,7 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
         .where("page = 'pay' AND k = INTERVAL '2' MONTH")
     )
     visits = spark.table("covered_visits").where("page <> 'nothing'").repartition(2)
-    found = matchrec.coverage_pattern(visits, pattern, order_by="day, page", partition_by="k")
+    found = matchrec.coverage_pattern(visits, pattern, order_by=["day", "page"], partition_by="k")
     assert [tuple(row)[2:] for row in found.frame().collect()] == [
         (None, 9, 4, "v was not true", 4),
         ("v", 5, 0, None, 0),
@@ -136,6 +136,7 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
         ("p", 2, 0, None, 0),
     ]
     assert "2 starting rows begin a match" in str(found)
+    assert repr(found) == "<Coverage: `v` `c` `p`, 2 of 9 starting rows begin a match>"
 
 
 def test_a_sase_text_by_hand(spark: SparkSession) -> None:

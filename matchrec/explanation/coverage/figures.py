@@ -107,6 +107,12 @@ class ClauseCoverage:
         """The starting rows of these that began no match."""
         return self.tried - self.figures.matches
 
+    @property
+    def summary(self) -> str:
+        """How many of the starting rows begin a match, in one line."""
+        begin = f"{self.figures.matches:,} of {self.tried:,} starting rows begin a match"
+        return f"{self.pattern}, {begin}"
+
     def __str__(self) -> str:
         from matchrec.explanation.coverage.text import show
 
