@@ -18,11 +18,11 @@ from matchrec.arguments import is_dataframe
 from matchrec.charts.over_series import plot
 from matchrec.charts.plot import Plot
 from matchrec.cli.failures import sentence_of_spark
-from matchrec.cli.notices import warnings_told
 from matchrec.cli.queries import plain_value_of
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors import pictures as errors
 from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.notebook.failures import warnings_told
 from matchrec.notebook.session import frames_in, session_of, values_in
 from matchrec.notebook.table import first_rows
 from matchrec.spark.session import quiet_analysis

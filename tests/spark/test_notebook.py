@@ -64,7 +64,7 @@ def test_a_cell_leaves_its_dataframe_in_a_variable(shell: InteractiveShell) -> N
 
 
 def test_a_cell_explains_itself(shell: InteractiveShell) -> None:
-    explained = shell.run_cell_magic("matchrec", "--explain", RISES)
+    explained = shell.run_cell_magic("matchrec", "", RISES)
     assert isinstance(explained, matchrec.Explanation)
 
 
@@ -129,7 +129,7 @@ def test_a_wrong_argument_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown = printed(shell, "%%matchrec --limits 3\nSELECT 1", capsys)
-    assert shown.splitlines()[0] == "unrecognized arguments: --limits 3 of %%matchrec"
+    assert "unrecognized arguments: --limits 3 of %%matchrec" in shown.splitlines()[0]
     assert "%%matchrec? lists the arguments" in shown
 
 

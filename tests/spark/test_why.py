@@ -74,13 +74,13 @@ row 1 (day = 2024-01-01): no match
 
 
 def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
-    """From day 5 to day 7 there are two days, and the window has one."""
-    query = V_SHAPE.replace("DEFINE", "WITHIN INTERVAL 2 DAYS FROM STRT TO UP DEFINE")
+    """From day 6 to day 7 there is one day, and the window has less than one."""
+    query = V_SHAPE.replace("DEFINE", "WITHIN INTERVAL 1 DAY FROM DOWN TO UP DEFINE")
     answer = matchrec.why(spark, query, partition={"ticker": "AAPL"}, row=date(2024, 1, 5))
     up = next(one for one in answer.story.attempts[0].lines if one.variable == "UP")
     assert up.conditions == (
         "price > FIRST(price) * 1.1: 50 > 39.6 is true (FIRST(price) = 36 of row 5)",
-        "WITHIN INTERVAL 2 DAYS: 2024-01-07 < 2024-01-07 is false (STRT.day = 2024-01-05 of row 5)",
+        "WITHIN INTERVAL 1 DAY: 2024-01-07 < 2024-01-07 is false (PREV(day) = 2024-01-06 of row 6)",
     )
     assert repr(answer) == (
         "<Why: row 5 (day = 2024-01-05): no match; came as far as rows 5 to 6: STRT DOWN; "
