@@ -64,7 +64,7 @@ def test_a_cell_leaves_its_dataframe_in_a_variable(shell: InteractiveShell) -> N
 
 
 def test_a_cell_explains_itself(shell: InteractiveShell) -> None:
-    explained = shell.run_cell_magic("matchrec", "", RISES)
+    explained = shell.run_cell_magic("matchrec", "--explain", RISES)
     assert isinstance(explained, matchrec.Explanation)
 
 
@@ -138,7 +138,7 @@ def test_a_warning_is_told_without_the_line_that_gave_it(
 ) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        shell.run_cell_magic("matchrec", "--explain", RISES[: RISES.index("DEFINE")] + ")")
+        shell.run_cell_magic("matchrec", "", RISES[: RISES.index("DEFINE")] + ")")
     shown = capsys.readouterr().err
     assert shown.startswith("matchrec: MATCH_RECOGNIZE without DEFINE\n  line 4, column 14\n")
     assert "result = fn" not in shown
