@@ -139,7 +139,7 @@ def test_random_aggregates_with_event_selection(
         shapes=shapes, selection=strategy, output=output, depends_on_run=False, most_rows=6
     )
 
-    @settings(selection.random_examples, max_examples=max(examples(100) // 10, 1))
+    @settings(selection.random_examples, max_examples=max(examples(50) // 10, 1))
     @given(drawn, st.data())
     def run(case: tuple[SelectionQuery, WindowedRows], data: st.DataObject) -> None:
         query, rows = case

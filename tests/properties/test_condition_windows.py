@@ -45,8 +45,8 @@ BATCHES = (
     (COLUMNS[2], "ts NULLS LAST"),
     (COLUMNS[0], "ts DESC"),
 )
-QUERIES = max(10, min(20, examples(220) // len(BATCHES)))  # of one job, which holds all their rows
-ROUNDS = max(1, examples(220) // (QUERIES * len(BATCHES)))
+QUERIES = max(10, min(20, examples(110) // len(BATCHES)))  # of one job, which holds all their rows
+ROUNDS = max(1, examples(110) // (QUERIES * len(BATCHES)))
 Event = tuple[int, int, Number | None, str]
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries

@@ -58,7 +58,7 @@ from tests.tasks.contiguous import (
     words,
 )
 
-EXAMPLES = examples(100)
+EXAMPLES = examples(50)
 ENGINES: list[Engine] = [
     Backtracking(),
     Backtracking(Room(rows=3, matches=2, memory=1)),

@@ -42,7 +42,7 @@ def as_pattern(sql: str, **arguments: Any) -> matchrec.Pattern | None:
 
 def test_sase_by_sql_and_back() -> None:
     said = 0
-    for number in range(SEED, SEED + max(examples(200), 50)):
+    for number in range(SEED, SEED + max(examples(100), 50)):
         text = str(random_query(Random(number)))
         sql = converted(text, read="sase", order_by=ORDER)
         if sql is not None:
@@ -58,7 +58,7 @@ def test_sase_by_sql_and_back() -> None:
 def test_patterns_by_sql_and_back() -> None:
     """Parentheses and FIRST of a single row may go on the way; then the text stays as it is."""
     said = 0
-    for number in range(SEED, SEED + max(examples(400), 50)):
+    for number in range(SEED, SEED + max(examples(200), 50)):
         pattern = built(random_question(Random(number)).calls, matchrec.Pattern)
         sql = converted(pattern, order_by=ORDER)
         if sql is not None:
@@ -72,7 +72,7 @@ def test_patterns_by_sql_and_back() -> None:
 def test_sql_by_the_others_and_back() -> None:
     """The first conversion may give another form to SQL; from then on it stays as it is."""
     said = {"pattern": 0, "sase": 0}
-    for number in range(SEED, SEED + max(examples(200), 50)):
+    for number in range(SEED, SEED + max(examples(100), 50)):
         text = random_sequence(Random(number))
         keys = ["k"] if "PARTITION BY" in text else []
         pattern, sase = as_pattern(text), converted(text, write="sase")

@@ -38,7 +38,7 @@ from tests.generators import mutations
 from tests.generators.mutations import Call
 from tests.quick.scale import SEED, examples
 
-EXAMPLES = examples(500)
+EXAMPLES = examples(250)
 WITH_SPARK = EXAMPLES // 8
 LONGEST = 10  # seconds for one text
 COLUMNS = InputColumns(("id", "ts", "price", "sym", "x", "v", "t", "is_a", "event_type"), "t")

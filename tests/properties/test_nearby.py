@@ -36,7 +36,7 @@ from tests.quick.scale import examples
 from tests.references.matcher import Candidate, Failure, Value
 
 random_examples = settings(
-    max_examples=examples(800),
+    max_examples=examples(400),
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -15,7 +15,7 @@ from tests.quick.scale import SEED, examples
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
 QUERIES_A_BATCH = 50
-EXAMPLES = examples(50)
+EXAMPLES = examples(25)
 REFUSED = (  # by name, as the documentation says
     "PATTERN may end with one NOT or with another",
     "which stands under NOT",

@@ -31,7 +31,7 @@ from tests.tasks.selection import (
     texts,
 )
 
-EXAMPLES = examples(200) // 8
+EXAMPLES = examples(100) // 8
 ENGINES: list[Engine] = [
     Backtracking(),
     BreadthFirst(),

@@ -42,7 +42,7 @@ from tests.references.partial import (
 from tests.tasks.contiguous import Query, Rows, may_of, query, words
 from tests.tasks.selection import NEXT, WindowedRows, is_deterministic, task
 
-EXAMPLES = examples(100)
+EXAMPLES = examples(50)
 KINDS = {places.TIMED_OUT: TIMED_OUT, places.UNFINISHED: UNFINISHED, places.A_MATCH: "match"}
 SHOWN = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
 BY_TIME, BY_END, BY_BOTH = SHOWN

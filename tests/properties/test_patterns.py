@@ -19,7 +19,7 @@ from tests.quick.scale import examples
 from tests.references.patterns import Search, TooMuchError, reported, selected
 from tests.tasks.patterns import answers
 
-EXAMPLES = examples(150)
+EXAMPLES = examples(75)
 
 random_examples = settings(
     max_examples=EXAMPLES,

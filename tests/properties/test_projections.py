@@ -36,7 +36,7 @@ from tests.references.sql_values import Value, literal
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
-EXAMPLES = examples(100)
+EXAMPLES = examples(50)
 QUERIES_A_BATCH = 6
 PROJECTIONS_A_QUERY = 4
 WAYS = tuple(product(ENGINES, ("arrow", "pandas")))

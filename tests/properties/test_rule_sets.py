@@ -30,7 +30,7 @@ from tests.references.queries import Answer
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
-EXAMPLES = examples(48)
+EXAMPLES = examples(24)
 RULES = min(24, EXAMPLES)
 ENGINES = ("backtracking", "breadth_first")
 

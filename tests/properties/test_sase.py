@@ -35,7 +35,7 @@ from tests.tasks.query_batches import QueryBatch, Result, Run
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
-EXAMPLES = examples(60)
+EXAMPLES = examples(30)
 QUERIES_A_BATCH = 60
 QUERIES_OF_A_QUICK_RUN = 15
 STREAMS_A_BATCH = 50

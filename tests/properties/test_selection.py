@@ -52,7 +52,7 @@ from tests.tasks.selection import (
     texts,
 )
 
-EXAMPLES = examples(100)
+EXAMPLES = examples(50)
 ENGINES: list[Engine] = [
     Backtracking(),
     Backtracking(Room(rows=3, matches=2, memory=1)),

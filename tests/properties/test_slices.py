@@ -42,7 +42,7 @@ from tests.properties.test_engines import LONGER, VARIABLES, queries, run_depend
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Outcome, Query, Rows, listed, run_reference, search, words
 
-EXAMPLES = max(examples(30), 3)
+EXAMPLES = max(examples(15), 3)
 Found = list[tuple[int, str]] | tuple[str, int]  # first row, word; or failure and its row
 CANNOT_KNOW = (FailureKind.UNKNOWN_START.name, -1)
 ENGINES = pytest.mark.parametrize("engine", [Backtracking(), BreadthFirst()], ids=["bt", "bf"])

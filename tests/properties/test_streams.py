@@ -32,7 +32,7 @@ from tests.tasks.query_streams import StreamRun
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
-STREAMS = examples(480)
+STREAMS = examples(240)
 QUERIES = 12  # of ten streams each
 TIME, NUMBER = row_column("`t`"), row_column("`n`")
 

@@ -28,7 +28,7 @@ from tests.tasks.traces import check_traces
 OUTPUTS = (MatchOutput.PREFERRED, MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
 
 random_examples = settings(
-    max_examples=examples(150),
+    max_examples=examples(75),
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),

@@ -25,7 +25,7 @@ from tests.tasks.query_batches import QueryBatch, Run
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
 WINDOWS_A_BATCH = 12
-EXAMPLES = examples(48)
+EXAMPLES = examples(24)
 BY_NAME = (
     "SEEK is not supported",
     "may lie outside of the window's frame",

@@ -75,5 +75,5 @@ def test_sql_finds_what_detect_does(streams: DataFrame, calls: str) -> None:
 
 @pytest.mark.slow
 def test_random_patterns_find_the_same(streams: DataFrame) -> None:
-    for pattern in random_patterns(examples(6)):
+    for pattern in random_patterns(examples(3)):
         assert_same(streams, pattern)

@@ -35,7 +35,7 @@ from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, examples
 from tests.tasks.query_batches import Prepared, fetched
 
-CONDITIONS = examples(320)
+CONDITIONS = examples(160)
 BATCH = 160
 COLUMNS = {
     "i": ("INT", [0, 1, 2, -3, 2**31 - 1, -(2**31)]),

@@ -95,7 +95,7 @@ def numbers(spark: SparkSession) -> Iterator[str]:
 
     rows = [
         (n % 3, n, some_float(), drawn.choice([None, *range(-9, 10)]), drawn.uniform(0, 1000))
-        for n in range(examples(4000))
+        for n in range(examples(2000))
     ]
     frame = spark.createDataFrame(rows, "k int, t int, x double, i int, y double")
     frame.selectExpr(

@@ -71,7 +71,7 @@ def test_like_with_an_escape(spark: SparkSession, name: str) -> None:
 
 
 def test_expressions(spark: SparkSession) -> None:
-    rows = some.rows((SEARCHED, EXPRESSIONS), (texts, expressions), 1000, most=examples(2000))
+    rows = some.rows((SEARCHED, EXPRESSIONS), (texts, expressions), 1000, most=examples(1000))
     names = "regexp_like regexp_count regexp_substr regexp_instr"
     cases = [call(name, 0, 1) for name in names.split()]
     cases += [Case("RLIKE", "{0} RLIKE {1}", (0, 1))]
@@ -84,7 +84,7 @@ def test_groups(spark: SparkSession) -> None:
         (SEARCHED, EXPRESSIONS, groups),
         (texts, expressions, lambda one: one.choice(groups)),
         500,
-        most=examples(2000),
+        most=examples(1000),
     )
     Table((STRING, STRING, INT), rows).check(spark, [call("regexp_extract", 0, 1, 2)])
 
@@ -95,7 +95,7 @@ def test_replacements(spark: SparkSession) -> None:
         (SEARCHED, EXPRESSIONS, put),
         (texts, expressions, lambda one: one.choice(put)),
         500,
-        most=examples(2000),
+        most=examples(1000),
     )
     Table((STRING,) * 3, rows).check(spark, [call("regexp_replace", 0, 1, 2)])
 
@@ -115,7 +115,7 @@ def test_what_is_read_in_different_ways_is_refused(text: str) -> None:
 
 def test_random_texts_are_taken_or_refused() -> None:
     drawn = random.Random(SEED)
-    for _ in range(examples(20_000)):
+    for _ in range(examples(10_000)):
         text = some.text_of(drawn, "ab.*+?|()[]^$\\dwbA1-{}2,:<>=!iQEé&", 10)
         try:
             java_pattern(text)

@@ -17,11 +17,10 @@ from matchrec.engine.interface import Optimisations
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.frontends.sql import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.nfa import compiled_pattern
+from matchrec.nfa import closure, compiled_pattern
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from tests.quick.scale import some_of
 
 COLUMNS = InputColumns(("k", "t", "x"))
 FUNNEL = "MEASURES A.t AS s PATTERN (A X*? B) DEFINE A AS x = 1, B AS x = 2"
@@ -67,18 +66,24 @@ def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
         assert compiled.compile_task(received.task, 1) is first
 
 
-@pytest.mark.parametrize("output", some_of([MatchOutput.PREFERRED, ALL]))
-def test_too_many_choices_are_refused(output: MatchOutput) -> None:
-    plan = planned("MEASURES A.t AS s PATTERN ((A? B?){1000}) DEFINE A AS x = 1", output)
-    with pytest.raises(MatchRecognizePlanError, match="over 200,000 choices"):
+@pytest.fixture
+def few_choices(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A limit that a small pattern is over."""
+    monkeypatch.setattr(closure, "MOST_CHOICES", 2000)
+    return closure.MOST_CHOICES
+
+
+@pytest.mark.parametrize("output", [MatchOutput.PREFERRED, ALL])
+def test_too_many_choices_are_refused(few_choices: int, output: MatchOutput) -> None:
+    plan = planned("MEASURES A.t AS s PATTERN ((A? B?){100}) DEFINE A AS x = 1", output)
+    with pytest.raises(MatchRecognizePlanError, match=f"over {few_choices:,} choices"):
         draft(plan, COLUMNS, str)
 
 
-@pytest.mark.slow
-def test_choices_after_acceptances_are_not_limited() -> None:
+def test_choices_after_acceptances_are_not_limited(few_choices: int) -> None:
     """Where all matches are asked for there are so many; up to acceptances a state has one."""
-    plan = planned("MEASURES A.t AS s PATTERN ((A??){700}) DEFINE A AS x = 1", ALL)
-    assert sum(map(len, draft(plan, COLUMNS, str).pattern.folding.choices)) > 200_000
+    plan = planned("MEASURES A.t AS s PATTERN ((A??){70}) DEFINE A AS x = 1", ALL)
+    assert sum(map(len, draft(plan, COLUMNS, str).pattern.folding.choices)) > few_choices
 
 
 def test_proceed_edges_stay_constrained_under_skip_till_next_match() -> None:

@@ -11,7 +11,7 @@ from matchrec.errors import MatchRecognizeError
 from tests.benchmarks.planning import Queries, families, planned
 from tests.quick.scale import some_of
 
-SIZE = 40
+SIZE = 20
 BY_THE_SQUARE = {  # of choices, of which a program has at most 200,000
     "row patterns: A* A* A*",
     "row patterns: V0* V1* V2*",
@@ -80,7 +80,7 @@ def test_what_is_too_large_is_refused_with_its_limit(name: str, size: int, limit
             ("conditions: sum of terms on the run", 1000),
             ("clauses: one long measure", 1000),
             ("conditions: CASE on the run", 90),
-            ("conditions: GREATEST of computed values", 40),
+            ("conditions: GREATEST of computed values", 25),
             ("patterns: stages", 1000),
             ("patterns: where", 1000),
         ]

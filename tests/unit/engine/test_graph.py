@@ -113,7 +113,7 @@ def linear_cases(draw: st.DrawFn) -> tuple[SelectionQuery, WindowedRows]:
     return query, WindowedRows(Rows(words))
 
 
-@settings(max_examples=examples(200), deadline=None, database=None)
+@settings(max_examples=examples(100), deadline=None, database=None)
 @given(linear_cases(), st.sampled_from([ROOM, Room(rows=3, matches=2, memory=1)]))
 def test_every_match_is_unwound_by_version(
     case: tuple[SelectionQuery, WindowedRows], room: Room

@@ -27,7 +27,7 @@ from tests.references.event_selection import SelectionQuery
 from tests.tasks.contiguous import search
 from tests.tasks.selection import WindowedRows, task
 
-EXAMPLES = examples(150)
+EXAMPLES = examples(75)
 Found = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables
 
 

@@ -34,7 +34,7 @@ def float_of(bits: int) -> float:
     return found
 
 
-@settings(max_examples=examples(5000), deadline=None)
+@settings(max_examples=examples(2500), deadline=None)
 @given(
     st.one_of(
         st.floats(allow_nan=False, allow_infinity=False),

@@ -111,7 +111,7 @@ def expected(text: str, partitions: list[list[int]]) -> list[list[int]]:
     )
 
 
-@settings(max_examples=examples(300), deadline=None, database=None)
+@settings(max_examples=examples(150), deadline=None, database=None)
 @given(
     st.sampled_from([V_SHAPE, AHEAD, NULLS]),
     st.sampled_from(ENGINES),
