@@ -33,6 +33,7 @@ from matchrec.engine.selection.kernels.nearest_run import (
     is_nearest,
     is_new,
     note,
+    put,
     react,
     take,
 )
@@ -107,11 +108,11 @@ def search_from(
 ) -> int:
     """Length of a match from progress[START] and state `first` on, NO_MATCH, or NO_MATCH - status.
 
-    One loop over choices, forward, over skipped rows, and back.
+    One loop over choices, forward, over skipped rows, and back: it has the length of 80 lines that
+    a kernel may have, as what it keeps from row to row is in machine registers.
     """
     program, path, progress = rules.program, work.path, work.progress
-    nearest = counting.nearest
-    start = progress[layout.START]
+    start, nearest = progress[layout.START], counting.nearest
     end = rows.run_end[start]
     row, state, depth, blocked = start, first, 0, 0
     choice = rules.first[first]
@@ -127,8 +128,7 @@ def search_from(
                 if answer == own.ENDS:
                     note(counted.FORBIDDEN, depth, path, nearest)
                 elif answer != HOLDS_NOT:
-                    mapped = path[own.CHOICES, depth - 1]
-                    return NO_MATCH - note_failure(answer, mapped, row - 1, work)
+                    return NO_MATCH - answer
             elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
                 if depth == path.shape[1]:
                     return NO_MATCH - layout.PATH_FULL
@@ -138,14 +138,11 @@ def search_from(
                 answer = may_map(choice, places, row, partition, rules, rows, work)
                 if answer == HOLDS and target >= 0:
                     blocked = max(blocked, program[choice, layout.BLOCKS])
-                    path[own.ROWS, depth] = row
-                    path[own.CHOICES, depth] = choice
-                    path[own.MARKS, depth] = blocked
+                    put(choice, row, depth, blocked, path)
                     if is_full(progress, counting.seen):
                         return NO_MATCH - layout.RUNS_FULL
-                    after = places.after
-                    answer = lacks_absent(0, after, after, partition, between, rows, work)
-                    if answer == HOLDS_NOT:
+                    length = places.after
+                    if lacks_absent(0, length, length, partition, between, rows, work) != HOLDS:
                         note(counted.FORBIDDEN, depth, path, nearest)
                     elif is_new(target, row, depth, rules, work, counting):
                         break
@@ -187,7 +184,7 @@ def search_from(
 def accept(
     choice: int, row: int, depth: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:
-    """Whether the path is a match: HOLDS, HOLDS_NOT or an error; ENDS if only as a whole not."""
+    """Whether the path is a match: HOLDS, HOLDS_NOT, ENDS if only as a whole not, or a status."""
     path = work.path
     guard = rules.program[choice, layout.GUARD]
     if guard != 0 and not is_anchored(guard, row, partition):
@@ -199,4 +196,8 @@ def accept(
     answer = closes(row - 1, depth, partition, rules, rows, work)
     if answer == HOLDS:
         answer = lacks_absent(0, depth, depth, partition, rules, rows, work)
-    return own.ENDS if answer == HOLDS_NOT else answer
+    if answer == HOLDS_NOT:
+        return own.ENDS
+    if answer == HOLDS:
+        return HOLDS
+    return int(note_failure(answer, path[own.CHOICES, depth - 1], row - 1, work))

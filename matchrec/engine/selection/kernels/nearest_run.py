@@ -56,6 +56,14 @@ class Counting(NamedTuple):
 
 
 @inlined
+def put(choice: int, row: int, depth: int, blocked: int, path: IntArray) -> None:
+    """Map a row in the path, which has so many rows."""
+    path[own.ROWS, depth] = row
+    path[own.CHOICES, depth] = choice
+    path[own.MARKS, depth] = blocked
+
+
+@inlined
 def take(choice: int, depth: int, counting: Counting) -> None:
     """Add to the trail the occurrence that the row after `depth` rows has taken."""
     trails, occurrence = counting.trails, counting.taken[choice]
