@@ -33,17 +33,14 @@ def remarks_on(executed: Executed, source: Source) -> Remarks:
     return (*found, unbounded_state(executed.written.pattern.span).located(source))
 
 
-def explained(
-    executed: Executed, found: Remarks, slices: int = 1, shuffle: tuple[str, ...] = ()
-) -> ExplainedClause:
-    """What a clause compiles to, with the remarks on it. slices, shuffle: see `ExplainedClause`."""
+def explained(executed: Executed, found: Remarks, shuffle: tuple[str, ...] = ()) -> ExplainedClause:
+    """What a clause compiles to, with the remarks on it. shuffle: see `ExplainedClause`."""
     from matchrec.explanation import ExplainedClause
 
     return ExplainedClause(
         executed.plan,
         executed.executable,
         executed.keys,
-        slices,
         tuple(map(str, found)),
         shuffle,
         executed.is_stream,

@@ -26,7 +26,6 @@ from matchrec.engine.choose import ENGINES
 from matchrec.engine.interface import Optimisations
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.pattern import AfterMatch, Pattern
-from matchrec.spark.before.slices import MOST_SLICES
 from matchrec.spark.counters import Counters
 from matchrec.spark.prepare import SORTS
 from matchrec.spark.transport import TRANSPORTS
@@ -93,11 +92,6 @@ MAX_STEPS = Kind(
     lambda given: given is None or (is_whole(given) and 1 <= given < 2**63),
     "write max_steps=1_000_000_000, or leave it out for no limit",
 )
-SLICES = Kind(
-    f"a whole number from 1 to {MOST_SLICES}, into how many slices a partition is cut",
-    lambda given: is_whole(given) and 1 <= given <= MOST_SLICES,
-    "write two to four times the number of cores, or leave it out",
-)
 COUNTERS = Kind(
     "new Counters, or None",
     lambda given: given is None or isinstance(given, Counters),
@@ -157,7 +151,6 @@ ARGUMENTS: Mapping[str, Kind | OneOf] = MappingProxyType(
         "pattern": PATTERN,
         "row": ROW,
         "skip": SKIP,
-        "slices": SLICES,
         "sort": SORT,
         "spark": SESSION,
         "text": TEXT,

@@ -40,7 +40,6 @@ def sql(  # noqa: PLR0913 -- public signature
     transport: str = "auto",
     sort: str = "auto",
     max_steps: int | None = None,
-    slices: int = 1,
     counters: Counters | None = None,
     **frames: Any,
 ) -> DataFrame:
@@ -57,12 +56,7 @@ def sql(  # noqa: PLR0913 -- public signature
     where it can do so; `explain` says who does and why.
     max_steps: how often conditions that depend on the run may be asked in one partition before the
     query ends with an error, None for no limit; the cost of all others is bounded, as `explain`
-    says. slices: into how many slices each partition is
-    cut at most, which Spark sorts and searches in parallel; worth while where partitions are fewer
-    than cores, as it reads the input two times more; `explain` says whether a query can be cut. The
-    limit of steps is then that of a slice, and a query that skips further than to the next row ends
-    with an error where the rows that a slice borrows do not tell which of its rows begin a match.
-    counters: see `Counters`.
+    says. counters: see `Counters`.
 
     Runs no job; raises MatchRecognizeError for what is wrong with a clause, and Spark's own errors
     for the rest of the query.
@@ -83,9 +77,7 @@ def sql(  # noqa: PLR0913 -- public signature
     """
     check_session(spark)
     call = QueryCall(spark, query, args, frames)
-    options = Options(
-        engine, transport, sort, counters=counters, max_steps=max_steps, slices=slices
-    )
+    options = Options(engine, transport, sort, counters=counters, max_steps=max_steps)
     result = call.run(dialect, lambda one: _result(one, dialect, options))
     return spark.sql(query, args, **frames) if result is None else result
 
@@ -112,7 +104,6 @@ def explain(  # noqa: PLR0913 -- public signature
     engine: str = "auto",
     sort: str = "auto",
     max_steps: int | None = None,
-    slices: int = 1,
     analyze: bool = False,
     **frames: Any,
 ) -> Explanation:
@@ -138,13 +129,13 @@ def explain(  # noqa: PLR0913 -- public signature
     with call.naming_dialect(dialect):
         parsed = call.read(dialect)
         counters = Counters() if analyze and parsed.sites else None
-        options = Options(engine, sort=sort, counters=counters, max_steps=max_steps, slices=slices)
+        options = Options(engine, sort=sort, counters=counters, max_steps=max_steps)
         evaluation = call.evaluation(parsed, options)
         executed = evaluation.all()
     notes = shuffle_lines([shuffled_by(one) for one in executed])
     explanation = Explanation(
         tuple(
-            explained(one, evaluation.remarks(one), slices, shuffle)
+            explained(one, evaluation.remarks(one), shuffle)
             for one, shuffle in zip(executed, notes, strict=True)
         )
     )
@@ -176,7 +167,6 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     transport: str = "auto",
     sort: str = "auto",
     max_steps: int | None = None,
-    slices: int = 1,
     counters: Counters | None = None,
 ) -> DataFrame:
     """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
@@ -199,9 +189,7 @@ def match_recognize(  # noqa: PLR0913 -- public signature
     +---------+------+
     """
     check_session(df.sparkSession)
-    options = Options(
-        engine, transport, sort, counters=counters, max_steps=max_steps, slices=slices
-    )
+    options = Options(engine, transport, sort, counters=counters, max_steps=max_steps)
     with naming_dialect(clause, dialect, lambda other: _matched(df, clause, other, options)):
         return _matched(df, clause, dialect, options)
 

@@ -140,7 +140,6 @@ ABOUT = together(
 ASKED = together(
     ABOUT,
     click.option("--sort", type=click.Choice(SORTS), help="Who sorts each partition [auto]."),
-    click.option("--slices", type=click.IntRange(1), help="Into how many a partition is cut [1]."),
     click.option(
         "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
     ),

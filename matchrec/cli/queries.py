@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 OF_EVENTS = ("events", "engine", "sort", "order_by", "partition_by", "form")
 OPTIONS = {
-    "sql": ("engine", "dialect", "args", "sort", "slices", "max_steps"),
+    "sql": ("engine", "dialect", "args", "sort", "max_steps"),
     "sase": (*OF_EVENTS, "type_column", "output"),
     "pattern": (*OF_EVENTS, "skip", "timeouts"),
 }

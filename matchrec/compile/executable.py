@@ -8,7 +8,6 @@ from matchrec.compile.lookaround import Lookaround, find_lookaround
 from matchrec.conditions.row_column import Neighbours, RowColumn
 from matchrec.engine.interface import Algorithm, Task
 from matchrec.engine.nearby import NearbyCondition
-from matchrec.engine.slices.starting_rows import SliceSearch
 from matchrec.output.pieces import Pieces, RowAggregate
 from matchrec.output.reads import Read
 from matchrec.plan.clauses import ConditionWindow, RowsPerMatch
@@ -61,9 +60,8 @@ class Executable:
     and packs as one bit each. relevant: those of which a row must satisfy one to be sent at all, or
     none. neighbours: what a row and its neighbours must satisfy for the row to be sent, or none.
     aggregates: those that Spark computes over the rows of each match. ansi: whether overflow is an
-    error. window_rows: how many rows a window has. sliced: where partitions are slices, with
-    borrowed rows, how starting rows are found. nearby: row conditions that the worker computes, as
-    it sorts the rows; their bits follow Spark's.
+    error. window_rows: how many rows a window has. nearby: row conditions that the worker computes,
+    as it sorts the rows; their bits follow Spark's.
     """
 
     pattern: str
@@ -80,7 +78,6 @@ class Executable:
     outputs: tuple[Output, ...]
     ansi: bool
     window_rows: int | None = None
-    sliced: SliceSearch | None = None
     nearby: tuple[NearbyCondition, ...] = ()
 
     @property

@@ -118,7 +118,6 @@ class FailureKind(Enum):
     FUNCTION_FAILED = "a function in a condition has no result"
     WINDOW_WRAPS = "a distance in a condition that is a window is too large for its type"
     FUNCTION_FAILED_UNDER_ANSI = "a function in a condition has a result in other modes only"
-    UNKNOWN_START = "which row of a slice begins a match depends on rows too far before it"
     TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
 
 

@@ -22,15 +22,13 @@ class Frontier:
     the last one when it is at its end. number: how many matches were found before in that
     partition, and steps how often conditions on the run were asked there. edge: no search may look
     at the last partition's rows from here on, and one that would ends there; None where that
-    partition is whole. known: of slices, whether `start` is a starting row for sure: see
-    `starting_rows`.
+    partition is whole.
     """
 
     start: int
     number: int = 0
     edge: int | None = None
     steps: int = 0
-    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +45,8 @@ class Partitions:
     those between neighbours; None where no run comes out at the end of one of the latter.
     frontier: where the first partition's rows are not its first ones, or the last one's not its
     last ones. searched: int64[2, p], from which row on and before which one matches of each
-    partition begin; None where any row may begin one. lenient: a row from which a search fails
-    begins no match, and that is all. Only a search without event selection keeps to these three.
+    partition begin; None where any row may begin one. Only a search without event selection keeps
+    to these two.
     ranked: by integer column, the values of which the column has the ranks, from rank 1 on, where
     Python computes with them.
     """
@@ -63,7 +61,6 @@ class Partitions:
     ends: IntArray | None = None
     frontier: Frontier | None = None
     searched: IntArray | None = None
-    lenient: bool = False
     ranked: Mapping[int, Sequence[object]] = field(default_factory=dict)
 
     @property

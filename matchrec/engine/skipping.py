@@ -56,13 +56,3 @@ def next_starts(
         found,
     )
     return found
-
-
-def longest_leap(skip: AfterMatchSkip, longest: int | None) -> int | None:
-    """How many rows from one starting row to the next at most; None where there is no bound.
-
-    longest: of how many rows a match is at most.
-    """
-    if skip.to.end is End.FIRST and skip.variable is None:
-        return skip.to.past
-    return None if longest is None else max(1, longest - 1 + skip.to.past)

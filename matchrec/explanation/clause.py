@@ -11,12 +11,10 @@ from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.negation import negation_tests
-from matchrec.compile.overlap import find_slice_overlap
 from matchrec.conditions.functions.formula import names_of
 from matchrec.conditions.row_column import Neighbours, show_column
 from matchrec.conditions.run_condition import Call, parts_of
 from matchrec.engine.cost import classify_time
-from matchrec.engine.slices.starting_rows import SliceOverlap
 from matchrec.explanation.drawing.automaton import draw_program
 from matchrec.explanation.drawing.lines import program_lines
 from matchrec.explanation.formulas import formulas
@@ -43,17 +41,15 @@ from matchrec.pruning.irrelevant_rows import fails
 class ExplainedClause:
     """One clause or SASE+ query: its plan, resolved, and what runs it.
 
-    keys: tests that the query around it makes of partition columns. slices: into how many each
-    partition is cut at most. warnings: what is nearly never meant, with its place. shuffle: whether
-    its rows are shuffled with those of another clause. is_stream: whether rows come little by
-    little. written: the plan as it was written, None where it is `plan`. sorts: who sorts the rows
-    of each partition.
+    keys: tests that the query around it makes of partition columns. warnings: what is nearly never
+    meant, with its place. shuffle: whether its rows are shuffled with those of another clause.
+    is_stream: whether rows come little by little. written: the plan as it was written, None where
+    it is `plan`. sorts: who sorts the rows of each partition.
     """
 
     plan: MatchPlan
     executable: Executable
     keys: tuple[str, ...] = ()
-    slices: int = 1
     warnings: tuple[str, ...] = ()
     shuffle: tuple[str, ...] = ()
     is_stream: bool = False
@@ -74,7 +70,6 @@ class ExplainedClause:
             "partitions and order",
             chain(partition_lines(plan, self.keys), self.sort_lines(), self.shuffle),
         )
-        yield "slices", slice_lines(plan, executable, self.slices)
         yield "event selection", selection_lines(plan)
         yield "window", window_lines(plan, task)
         yield "what must not be there, and what a whole match must be", absence_lines(plan)
@@ -147,37 +142,6 @@ def partition_lines(plan: MatchPlan, tests: tuple[str, ...]) -> Iterator[str]:
 def show_key(key: RowExpression) -> str:
     """A partition key as one writes it."""
     return f"{key.text} AS {quoted(key.name)}" if key.name else key.text
-
-
-def slice_lines(plan: MatchPlan, executable: Executable, slices: int) -> Iterator[str]:
-    """Whether partitions are cut into slices, where that is asked for."""
-    if slices == 1:
-        return
-    found = find_slice_overlap(plan, executable)
-    if isinstance(found, str):
-        yield f"none: {found}"
-        return
-    order = plan.order_by[0].expression.text
-    yield f"at most {slices} of each partition, by {order}; sorted and searched in parallel"
-    after = "the rows of its last window" if found.after is None else rows_of(found.after)
-    yield f"each borrows {after} behind it, and {rows_in_front(found)} before it, or more"
-    if found.leap != 1:
-        yield "which of its rows begin a match depends on matches before; mostly those among the"
-        yield "borrowed rows tell, and where they do not, the query ends with an error that says so"
-
-
-def rows_in_front(found: SliceOverlap) -> str:
-    """What a slice borrows before it."""
-    if found.leap is not None:
-        return rows_of(found.borrowed_before)
-    return f"the rows of {found.leaps} windows" + (
-        f" and {rows_of(found.before)}" * bool(found.before)
-    )
-
-
-def rows_of(count: int) -> str:
-    """A number of rows in words."""
-    return "1 row" if count == 1 else f"{count} rows"
 
 
 def before_lines(executable: Executable) -> Iterator[str]:

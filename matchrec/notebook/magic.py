@@ -53,7 +53,6 @@ class MatchrecMagics(Magics):
     )
     @argument("--dialect", choices=tuple(PRODUCTS), default="spark", help="whose SQL it is")
     @argument("--engine", default="auto", help="auto, backtracking or breadth_first")
-    @argument("--slices", type=int, default=1, metavar="N", help="into how many to cut partitions")
     @cell_magic
     def matchrec(self, line: str, cell: str) -> Any:
         """Run a query that may contain MATCH_RECOGNIZE.
@@ -81,7 +80,7 @@ class MatchrecMagics(Magics):
         variables = self.shell.user_ns
         spark = session_of(variables)
         named = frames_in(query, variables)
-        options = {name: getattr(asked, name) for name in ("dialect", "engine", "slices")}
+        options = {name: getattr(asked, name) for name in ("dialect", "engine")}
         values = values_in(query, variables)
         if asked.explain:
             return explain(spark, query, values, **options, **named)

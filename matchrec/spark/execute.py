@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.overlap import cut_into_slices, find_slice_overlap
 from matchrec.compile.path import link
 from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.conditions.within import check_order
@@ -29,7 +28,6 @@ from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation, with_keys_once
-from matchrec.spark.before.slices import Slicing
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.counters import with_counters
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
@@ -92,8 +90,8 @@ class Executed:
 
     @property
     def shuffled(self) -> tuple[Template, Template] | None:
-        """The query of all rows, and that of what is shuffled of them; None of slices, streams."""
-        if self.is_stream or self.preparation.slicing is not None:
+        """The query of all rows, and that of what is shuffled of them; None of streams."""
+        if self.is_stream:
             return None
         return self.preparation.shuffled(self.executable.crossing.columns, self.drafted)
 
@@ -178,11 +176,7 @@ def executed(preparation: Preparation, drafted: Draft, options: Options) -> Exec
     if isinstance(preparation, Unsorted):
         executable = executable.with_keys_in_all_rows()
         sorting = preparation.sorted_by(executable.crossing.columns, drafted)
-    slicing = slicing_of(drafted.plan, executable, options)
-    if slicing is not None:
-        preparation = replace(preparation, slicing=slicing)
-        executable = cut_into_slices(executable, slicing.overlap)
-    if slicing is not None or executable.crossing.columns != columns:
+    if executable.crossing.columns != columns:
         prepared = preparation.dataframe(executable.crossing.columns, drafted)
     matched = match_rows(preparation, prepared, executable, options, sorting)
     result = relation.runner.analyse(projected(relation, executable, matched))
@@ -206,14 +200,6 @@ def link_prepared(
         ansi=runner.setting("spark.sql.ansi.enabled") == "true",
         session=settings_of(runner) if runs else IN_UTC,
     ).limit(options.max_steps)
-
-
-def slicing_of(plan: MatchPlan, executable: Executable, options: Options) -> Slicing | None:
-    """How partitions are cut into slices, if they are."""
-    if options.slices == 1:
-        return None
-    overlap = find_slice_overlap(plan, executable)
-    return None if isinstance(overlap, str) else Slicing(options.slices, overlap)
 
 
 def match_rows(

@@ -14,7 +14,7 @@ class Options:
 
     engine: "auto" or an engine's name. transport: "auto", "arrow" or "pandas". sort: who sorts
     partitions, one of `SORTS`. optimisations: those of event selection. counters: what counts,
-    if anything. max_steps: see `Task`. slices: into how many each partition is cut at most.
+    if anything. max_steps: see `Task`.
     """
 
     engine: str = "auto"
@@ -23,4 +23,3 @@ class Options:
     optimisations: Optimisations = OPTIMISED
     counters: Counters | None = None
     max_steps: int | None = None
-    slices: int = 1

@@ -89,8 +89,6 @@ def why_spark_sorts(execution: Execution) -> str | None:
     options = execution.options
     if options.sort == "spark":
         return "it was asked to"
-    if options.slices > 1:
-        return "only Spark sorts slices of partitions"
     if options.transport == "pandas":
         return "only Spark sorts rows that cross in pandas"
     keys = [execution.columns.name(key.text) or "" for key in execution.plan.partition_by]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -42,10 +42,6 @@ class Relation:
     def select(self, items: Iterable[str]) -> DataFrame:
         """The DataFrame of a select list over the input."""
         return self.runner.sql(self.query(items))
-
-    def having(self, **frames: DataFrame) -> Relation:
-        """The same relation with more DataFrames, which queries over it may name."""
-        return replace(self, runner=self.runner.having(**frames))
 
     def over(
         self, query: Template, items: Iterable[str], where: str = "", inner: str = ""

@@ -6,7 +6,6 @@ Before the match    __c0 ...       columns that cross to the workers; a stream's
                     __bits0 ...    truth values: of a partition's first row, then of conditions
                     __n            a row's number in its partition
                     __before, __after   the bits of the previous and the next row
-                    __slice, __borrowed     of slices of partitions
 Across pandas       __null0 ...    truth values: which of the other columns are NULL
 After the match     __r0 ...       what the measures read
                     __g0 ...       aggregates that Spark computes over the rows of a match
@@ -25,8 +24,6 @@ from typing import NamedTuple
 ROW_NUMBER = "__n"
 BITS_BEFORE = "__before"
 BITS_AFTER = "__after"
-SLICE = "__slice"
-BORROWED = "__borrowed"
 MATCHED_ROW = "__e"
 VARIABLE = "v"
 POSITION = "p"

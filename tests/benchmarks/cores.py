@@ -1,65 +1,64 @@
-"""One key on one core and on two: whether a single partition is sorted and searched in parallel."""
+"""How long a V-shape takes with enough cores, without a key and with one: what a key is worth."""
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 import matchrec
+from tests.benchmarks.event_log import Task, critical_path, tasks
 from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import Query, Times, measured, session
+from tests.benchmarks.measure import run, session
 from tests.benchmarks.options import Options
 from tests.benchmarks.tables import MILLION, ticks
 
-AIM = 1.5
 ROWS = 4 * MILLION
-SLICES = 4
-KEYS = {"one key": "PARTITION BY symbol ", "no key": ""}
-CLAUSE = """{keys}ORDER BY ts
-  MEASURES FIRST(A.ts) AS s, C.ts AS e
-  AFTER MATCH SKIP TO NEXT ROW PATTERN (A B{{1,20}} C)
-  DEFINE A AS price > 190, B AS volume < 800, C AS price < 110"""
-
-
-def queries(spark: SparkSession, path: str) -> dict[str, Query]:
-    """A match reaches 22 rows far. Each question with one task and in slices."""
-    frame = spark.read.parquet(path)
-
-    def query(keys: str, slices: int) -> Query:
-        clause = CLAUSE.format(keys=keys)
-        return lambda: matchrec.match_recognize(frame, clause, slices=slices)
-
-    return {
-        f"{name}, {words}": query(keys, slices)
-        for name, keys in KEYS.items()
-        for words, slices in (("one task", 1), (f"slices={SLICES}", SLICES))
-    }
-
-
-def measured_on(cores: int, path: str, rounds: int) -> dict[str, Times]:
-    """Everything in a session with so many cores."""
-    with session(cores) as spark:
-        return measured(queries(spark, path), rounds)
+SYMBOLS = 64
+FILES = 8
+CORES = (1, 2, 4, 8)
+KEYS = {"no key": "", f"{SYMBOLS} keys": "PARTITION BY symbol "}
+CLAUSE = """{keys}ORDER BY ts, symbol
+  MEASURES STRT.ts AS start_ts, LAST(DOWN.ts) AS bottom_ts, LAST(UP.ts) AS end_ts
+  PATTERN (STRT DOWN+ UP+)
+  DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"""
 
 
 def lines(options: Options) -> Iterator[str]:
-    """The table; how much faster slices are, each round against the same question in one task."""
+    """The table. Each round is scheduled on its own; what is shown is the median."""
     rows = int(ROWS * options.scale)
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "ticks")
-        with session() as spark:
-            ticks(spark, rows, 1).repartition(4).write.parquet(path)
-        one, two = (measured_on(cores, path, options.rounds) for cores in (1, 2))
+        ran = list(tasks_of(Path(folder), rows, options.rounds))
     cells = []
-    for name in one:
-        figures = [f"{times[name].median:.2f}" for times in (one, two)]
-        figures += [f"{two[name].processor:.2f}"]
-        whole = f"{name.partition(', ')[0]}, one task"
-        if name != whole:
-            figures += [f"{1 / two[name].ratio(two[whole]):.2f}", f"{AIM:.1f}"]
-        cells.append([name, *figures, *[""] * (5 - len(figures))])
-    head = ["1 core, s", "2 cores, s", "processor s", "times as fast", "aim"]
+    for name in KEYS:
+        rounds = [[one for one in ran if one.query == f"{name} {n}"] for n in range(options.rounds)]
+        paths = (
+            statistics.median(critical_path(each, cores) for each in rounds) for cores in CORES
+        )
+        cells.append([name, *(f"{seconds:.2f}" for seconds in paths)])
+    head = [f"{count} core{'s' * (count > 1)}, s" for count in CORES]
     yield from table([f"{rows:,} rows", *head], cells)
+
+
+def tasks_of(folder: Path, rows: int, rounds: int) -> Iterator[Task]:
+    """The tasks of each query and round, one after the other, divided as for eight cores."""
+    log = folder / "log"
+    log.mkdir()
+    settings = {
+        "spark_eventLog_enabled": "true",
+        "spark_eventLog_compress": "false",
+        "spark_eventLog_dir": log.as_uri(),
+        "spark_default_parallelism": str(max(CORES)),
+        "spark_sql_files_minPartitionNum": str(FILES),
+    }
+    with session(1, **settings) as spark:
+        path = str(folder / "ticks")
+        ticks(spark, rows, SYMBOLS).repartition(FILES).write.parquet(path)
+        frame = spark.read.parquet(path)
+        for number in range(-1, rounds):  # the first one warms up
+            for name, keys in KEYS.items():
+                clause = CLAUSE.format(keys=keys)
+                spark.sparkContext.setJobDescription(f"{name} {number}")
+                run(lambda clause=clause: matchrec.match_recognize(frame, clause))
+    yield from tasks(log)

@@ -80,7 +80,6 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "args": ("None", "list", "list of 3", "dict"),
     "frames": LITERALS,
     "max_steps": ("None", "3"),
-    "slices": ("3",),
     "analyze": ("True",),
     "timeouts": ("True",),
     "counters": ("None",),

@@ -110,10 +110,8 @@ def test_what_only_spark_sorts(rows: DataFrame, what: str) -> None:
     assert "sort" in refused.value.hint
 
 
-def test_slices_and_pandas_are_sparks(rows: DataFrame) -> None:
+def test_pandas_is_sparks(rows: DataFrame) -> None:
     clause = ORDERS["doubles"] + CHANGES
-    with pytest.raises(MatchRecognizeError, match="slices"):
-        matchrec.match_recognize(rows, clause, sort="worker", slices=2)
     with pytest.raises(MatchRecognizeError, match="pandas"):
         matchrec.match_recognize(rows, clause, sort="worker", transport="pandas")
 

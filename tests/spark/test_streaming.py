@@ -326,7 +326,6 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
         (lambda df: clause(df, NOT_THEN), "as in NEXT"),
         (lambda df: matchrec.sql(df.sparkSession, FRAMES, df=df), "write FROM t MATCH_RECOGNIZE"),
         (lambda df: clause(df, "ORDER BY ts MEASURES stddev(x) AS n PATTERN (A)"), "GROUP BY"),
-        (lambda df: clause(df, "ORDER BY ts MEASURES 1 AS n PATTERN (A)", slices=2), "slices out"),
         (lambda df: clause(df, f"{SKIPS} DEFINE B AS x > 1"), "write ALL MATCHES"),
         (
             lambda df: clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(x)"),

@@ -95,10 +95,6 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
         while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
             search.grow(status)
             status = search.advance(output)
-        if partitions.lenient and status in CONDITION_FAILURES:
-            next_row = progress[layout.FAILED_START] + 1
-            progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = next_row
-            status = layout.OUTPUT_FULL
         raise_failure(status, progress, search.tables, task, search.python)
         if progress[layout.MATCHES]:
             yield search.matches(output)

@@ -218,8 +218,7 @@ MEMO_WINDOW = 17  # the end of the window for which failures are remembered
 EDGE = 18  # no search may look at the last partition's rows from here on
 STEP_COUNT = 19  # how often conditions on the run were evaluated in the partition
 STEP_LIMIT = 20  # and how often at most
-FAILED_START = 21  # the starting row of the run whose condition failed
-PROGRESS_SIZE = 22
+PROGRESS_SIZE = 21
 
 # Columns of `runs`, in preferment order. A run whose condition failed waits for what is preferred
 # to it: its state is minus a status, its node a choice, its start the row.

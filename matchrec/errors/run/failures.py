@@ -103,17 +103,6 @@ def too_many_steps(limit: str, place: Place) -> MatchRecognizeRunError:
     ).at(place)
 
 
-def unknown_start(_: str, place: Place) -> MatchRecognizeRunError:
-    """Slices: what is searched from depends on rows that the slice has not."""
-    return MatchRecognizeRunError(
-        "a slice of a partition cannot know which of its rows begin a match: that depends on the "
-        "matches before, as far back as the slice has rows",
-        notes=(str(place),),
-        hint="run the query without slices, or write AFTER MATCH SKIP TO NEXT ROW if matches may "
-        "overlap",
-    ).at(place)
-
-
 def sum_too_large(type_name: str, place: Place) -> MatchRecognizeRunError:
     """A sum in MEASURES left the type that Spark gives it."""
     wider = "DECIMAL(38, 0) or DOUBLE" if type_name == "BIGINT" else "DOUBLE"

@@ -11,7 +11,7 @@ LONGEST_VALUE = 200
 @dataclass(frozen=True, slots=True)
 class Place:
     """A row. keys: of its partition, by their SQL text. row_number: in its partition, from 1; None
-    where a slice of it is all that is known.
+    where that is not known.
 
     relevant_only: irrelevant rows are not counted.
     """

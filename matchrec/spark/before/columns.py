@@ -13,18 +13,15 @@ rows are partitioned crosses once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matchrec.conditions.row_column import Neighbours, RowColumn
-from matchrec.conditions.within import window_columns
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text.template import Template, View, template
+from matchrec.plan.text.template import Template, template
 from matchrec.spark import wire
 from matchrec.spark.before.bits import bit_columns, may_be_matched
 from matchrec.spark.before.names import Names
-from matchrec.spark.before.slices import Cutting, Slicing, tie_breakers
 from matchrec.spark.relation import Relation
 from matchrec.spark.wire import SelectItem, select_list
 
@@ -37,33 +34,16 @@ FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
 
 
 @dataclass(frozen=True)
-class Windowed:
-    """Rows, and the window that sorts them. source: their query. window: as SQL.
-
-    marks: columns of theirs that cross beside columns and bits. own: names that only the query
-    after the window needs.
-    """
-
-    relation: Relation
-    source: Template
-    window: str
-    marks: tuple[str, ...] = ()
-    own: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Preparation:
     """Computes columns and bits for one plan over one relation.
 
-    keys: SQL over one row that must hold of it; each decides on whole partitions. slicing: how
-    partitions are cut into slices, if they are. reason: why it is Spark that sorts, if that is
-    known.
+    keys: SQL over one row that must hold of it; each decides on whole partitions. reason: why it is
+    Spark that sorts, if that is known.
     """
 
     relation: Relation
     plan: MatchPlan
     keys: tuple[str, ...] = ()
-    slicing: Slicing | None = None
     reason: str = ""
 
     def dataframe(self, columns: tuple[RowColumn, ...], drafted: Draft) -> DataFrame:
@@ -71,18 +51,16 @@ class Preparation:
 
         What stays behind is as the draft says: irrelevant rows before the sort; rows that no match
         contains, by their neighbours, after the sort, and then a last column __n has each row's
-        number in its partition. Where partitions are cut into slices, each slice is a partition,
-        and a last column __borrowed, before __n, is 0 on its own rows.
+        number in its partition.
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
         names = self.names(columns, drafted)
-        windowed = self.windowed(names, drafted)
         conditions = map(names.over_window, drafted.row_conditions)
         items = names.crossing(columns) + bit_columns(FIRST_ROW, conditions)
-        items += [SelectItem(mark, mark) for mark in windowed.marks]
+        numbered = self.number_rows(names, drafted)
         if not drafted.neighbours:
-            return windowed.relation.over(number_rows(windowed, names), map(str, items))
-        return may_match_items(windowed, names, items, drafted.neighbours)
+            return self.relation.over(numbered, map(str, items))
+        return self.may_match_items(names, numbered, items, drafted.neighbours)
 
     def shuffled(self, columns: tuple[RowColumn, ...], drafted: Draft) -> tuple[Template, Template]:
         """The query of all rows, and that of what is shuffled of them."""
@@ -101,19 +79,6 @@ class Preparation:
         tests = [test.text for test in drafted.relevant]
         return Names.of(columns, drafted.row_conditions, (*keys, *self.keys, *tests))
 
-    def windowed(self, names: Names, drafted: Draft) -> Windowed:
-        """The rows and their window, of whole partitions or of slices."""
-        source = self.source(names, drafted)
-        if self.slicing is None:
-            return Windowed(self.relation, source, self.window(names))
-        rows = self.relation.over(source, ["*"])
-        relation = self.relation.having(
-            match_slices=self.cutting(rows, names, self.slicing).slices()
-        )
-        source = template("SELECT * FROM ", View("match_slices"))
-        window = self.window_of_slices(names, rows)
-        return Windowed(relation, source, window, (wire.BORROWED,), (wire.SLICE,))
-
     def source(self, names: Names, drafted: Draft) -> Template:
         """The query of what Spark computes over one row, without rows that stay behind."""
         query = self.relation.query(map(str, names.rows()))
@@ -127,20 +92,6 @@ class Preparation:
             tests.append(f"({' OR '.join(names.inner[one.text] for one in drafted.relevant)})")
         return f"WHERE {' AND '.join(tests)}" if tests else ""
 
-    def cutting(self, rows: DataFrame, names: Names, slicing: Slicing) -> Cutting:
-        """The cutting of the rows of `source` into slices."""
-        first = self.plan.order_by[0]
-        window = window_columns(self.plan) if slicing.overlap.after is None else ()
-        return Cutting(
-            self.relation.runner,
-            rows,
-            tuple(self.key_names(names)),
-            names.inner[first.expression.text],
-            first,
-            names.inner[window[1].text] if window else None,
-            slicing,
-        )
-
     def key_names(self, names: Names) -> list[str]:
         """The columns by which rows are partitioned."""
         return [names.inner[part.text] for part in self.plan.keys]
@@ -150,54 +101,43 @@ class Preparation:
         return [names.inner[item.expression.text] for item in self.plan.order_by]
 
     def window(self, names: Names) -> str:
-        """The window that puts equal keys together and sorts them."""
-        return window_over(self.key_names(names), self.sort_items(names))
-
-    def window_of_slices(self, names: Names, rows: DataFrame) -> str:
-        """The window of slices of partitions; in it no two of the rows that differ are equal."""
-        keys = self.key_names(names)
-        ties = tie_breakers(rows, {*keys, *self.order_names(names)})
-        return window_over([wire.SLICE, *keys], [*self.sort_items(names), *ties])
-
-    def sort_items(self, names: Names) -> list[str]:
-        """The ORDER BY."""
+        """The window that puts equal keys together and sorts them, as SQL."""
         items = zip(self.order_names(names), self.plan.order_by, strict=True)
-        return [f"{name} {item.direction}" for name, item in items]
+        order = ", ".join(f"{name} {item.direction}" for name, item in items)
+        keys = ", ".join(self.key_names(names))
+        return f"{f'PARTITION BY {keys} ' * bool(keys)}ORDER BY {order or '1'}"
 
+    def number_rows(self, names: Names, drafted: Draft) -> Template:
+        """Query the sorted rows with their numbers and the values that they read on other rows."""
+        window = self.window(names)
+        number = SelectItem(f"row_number() OVER ({window})", wire.ROW_NUMBER)
+        items = select_list([number, *names.other_rows(window)])
+        return template(f"SELECT *, {items} FROM (", self.source(names, drafted), ")")
 
-def window_over(keys: Sequence[str], order: Sequence[str]) -> str:
-    """A window as SQL."""
-    partition = f"PARTITION BY {', '.join(keys)} " if keys else ""
-    return f"{partition}ORDER BY {', '.join(order) or '1'}"
-
-
-def number_rows(windowed: Windowed, names: Names) -> Template:
-    """Query the sorted rows with their numbers and the values that they read on other rows."""
-    number = SelectItem(f"row_number() OVER ({windowed.window})", wire.ROW_NUMBER)
-    items = select_list([number, *names.other_rows(windowed.window)])
-    return template(f"SELECT *, {items} FROM (", windowed.source, ")")
-
-
-def may_match_items(
-    windowed: Windowed, names: Names, items: list[SelectItem], neighbours: tuple[Neighbours, ...]
-) -> DataFrame:
-    """Query the items, and __n, of rows that may match by their own and their neighbours' bits."""
-    crossing = {item.name for item in items}
-    kept = (wire.ROW_NUMBER, *names.inner.values(), *windowed.own)
-    stays = [SelectItem(name, name) for name in kept if name not in crossing]
-    window, bits = f"OVER ({windowed.window})", wire.FIRST_BITS
-    before = SelectItem(f"lag({bits}, 1, 0) {window}", wire.BITS_BEFORE)
-    after = SelectItem(f"lead({bits}, 1, 0) {window}", wire.BITS_AFTER)
-    inner = select_list([*items, *stays])
-    query = template(
-        f"SELECT *, {before}, {after} FROM (SELECT ",
-        windowed.relation.runner.written(inner),
-        " FROM (",
-        number_rows(windowed, names),
-        "))",
-    )
-    sent = [*(item.name for item in items), wire.ROW_NUMBER]
-    return windowed.relation.over(query, sent, may_be_matched(neighbours), inner)
+    def may_match_items(
+        self,
+        names: Names,
+        numbered: Template,
+        items: list[SelectItem],
+        neighbours: tuple[Neighbours, ...],
+    ) -> DataFrame:
+        """The items, and __n, of rows that may match by their own and their neighbours' bits."""
+        crossing = {item.name for item in items}
+        kept = (wire.ROW_NUMBER, *names.inner.values())
+        stays = [SelectItem(name, name) for name in kept if name not in crossing]
+        window, bits = f"OVER ({self.window(names)})", wire.FIRST_BITS
+        before = SelectItem(f"lag({bits}, 1, 0) {window}", wire.BITS_BEFORE)
+        after = SelectItem(f"lead({bits}, 1, 0) {window}", wire.BITS_AFTER)
+        inner = select_list([*items, *stays])
+        query = template(
+            f"SELECT *, {before}, {after} FROM (SELECT ",
+            self.relation.runner.written(inner),
+            " FROM (",
+            numbered,
+            "))",
+        )
+        sent = [*(item.name for item in items), wire.ROW_NUMBER]
+        return self.relation.over(query, sent, may_be_matched(neighbours), inner)
 
 
 def with_keys_once(frame: DataFrame, once: tuple[int, ...]) -> DataFrame:

@@ -117,12 +117,6 @@ def check_options(options: Options) -> None:
             "events are sorted as the watermark lets them go",
             "leave sort out",
         )
-    if options.slices > 1:
-        raise cannot_stream(
-            f"slices={options.slices}",
-            "slices are cut where all rows are there",
-            "leave slices out",
-        )
 
 
 def scope_of(plan: MatchPlan) -> Scope:

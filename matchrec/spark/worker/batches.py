@@ -89,7 +89,7 @@ class Waiting:
     """Rows that wait to be searched.
 
     border: where the last partition starts. enough: rows of it that are worth a call. start,
-    number, steps, known, passed: of the first partition, see `Frontier` and `Piece`. covered: of
+    number, steps, passed: of the first partition, see `Frontier` and `Piece`. covered: of
     its rows that an earlier piece has had.
     """
 
@@ -102,7 +102,6 @@ class Waiting:
     start: int = 0
     number: int = 0
     steps: int = 0
-    known: bool = False
     passed: int = 0
     covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
@@ -125,7 +124,6 @@ class Waiting:
         piece = self.piece(taken, None)
         self.batches, self.rows, self.border = left, self.rows - rows, 0
         self.start = self.number = self.steps = self.passed = 0
-        self.known = False
         self.covered = np.zeros(0, np.bool_)
         self.enough = 2 * self.rows_a_call
         return piece
@@ -145,7 +143,7 @@ class Waiting:
         starts = np.append(starts, table.num_rows).astype(np.int64)
         if self.keys:
             table = with_keys(table, starts, self.keys)
-        frontier = Frontier(self.start, self.number, edge, self.steps, self.known)
+        frontier = Frontier(self.start, self.number, edge, self.steps)
         return Piece(table, starts, frontier, self.passed, covered, fresh)
 
     def go_on(self, piece: Piece, lookaround: Lookaround) -> None:
@@ -157,7 +155,6 @@ class Waiting:
         self.rows -= gone
         self.start = piece.frontier.start - gone
         self.number, self.steps = piece.frontier.number, piece.frontier.steps
-        self.known = piece.frontier.known
         self.passed += gone
         self.covered = piece.covered[gone:].copy()
         self.enough = self.rows + max(self.rows, self.rows_a_call)

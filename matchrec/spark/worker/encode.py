@@ -19,7 +19,6 @@ from matchrec.engine.partitions import (
     Partitions,
     WordArray,
 )
-from matchrec.engine.slices.starting_rows import Slices
 from matchrec.spark import wire
 from matchrec.spark.before.bits import BITS_A_COLUMN
 from matchrec.spark.worker.arrays import (
@@ -57,15 +56,6 @@ def partitions_of(
         floats_valid=stacked([validity(one) for one in floats], rows, np.bool_),
         ranked=values,
     )
-
-
-def slices_of(table: pa.Table, partitions: Partitions) -> Slices:
-    """Partitions with what says of their rows that they are borrowed."""
-    first = partitions.starts[:-1]
-    passed = np.zeros(len(first), np.int64)
-    if wire.ROW_NUMBER in table.column_names:
-        passed = as_integers(column(table, wire.ROW_NUMBER))[first] - 1
-    return Slices(partitions, as_integers(column(table, wire.BORROWED)), passed)
 
 
 def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:

@@ -18,7 +18,6 @@ from matchrec.errors.run.failures import (
     stage_is_first,
     stage_missed,
     too_many_steps,
-    unknown_start,
     window_wraps,
 )
 from matchrec.errors.run.place import Place
@@ -35,7 +34,6 @@ WORDING = {
     FailureKind.WINDOW_WRAPS: window_wraps,
     FailureKind.DIVISION_BY_ZERO: division_by_zero,
     FailureKind.TOO_MANY_STEPS: too_many_steps,
-    FailureKind.UNKNOWN_START: unknown_start,
 }
 OF_FUNCTIONS = {
     FailureKind.FUNCTION_FAILED: function_failed,
@@ -57,7 +55,7 @@ def place_of(executable: Executable, row: int, piece: Piece, partitions: Partiti
         for name, column in executable.crossing.keys
     }
     number: int | None
-    if executable.sliced is not None or piece.passed is None:
+    if piece.passed is None:
         number = None
     elif executable.neighbours:
         number = piece.table.column(wire.ROW_NUMBER)[row].as_py()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 import pyarrow as pa
@@ -13,7 +13,6 @@ from matchrec.compile.executable import Executable
 from matchrec.engine.matches import Matches, RunFailure, no_matches
 from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import Partitions
-from matchrec.engine.slices.starting_rows import SliceSearch, find_starting_rows
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.chains import ChainReader
@@ -29,8 +28,8 @@ from matchrec.spark.sorting.sort import sorted_batches
 from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.worker.contiguous_runs import ContiguousRuns, find_contiguous_runs
-from matchrec.spark.worker.count import ENCODING, GATHERING, MATCHING, WAITING, Tally
-from matchrec.spark.worker.encode import partitions_of, slices_of
+from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
+from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.failures import place_of, run_error
 from matchrec.spark.worker.gather import Gatherer, chained
 from matchrec.spark.worker.windows import check_window
@@ -87,8 +86,6 @@ class Worker:
             with self.measure_time(ENCODING):
                 bits = len(executable.conditions)
                 partitions = satisfy_nearby(partitions, executable.nearby, bits)
-            if executable.sliced is not None:
-                partitions = self.restrict_to_slices(executable.sliced, partitions, piece)
             found = self.find_matches(partitions, piece)
             for matches in runs.number_matches(found, frontier) if runs else found:
                 if with_unmatched:
@@ -103,15 +100,6 @@ class Worker:
             raise run_error(failure, place) from failure
         if with_unmatched:
             yield from self.unmatched_rows(piece, partitions, first)
-
-    def restrict_to_slices(
-        self, search: SliceSearch, partitions: Partitions, piece: Piece
-    ) -> Partitions:
-        """Let matches begin only on the own rows of slices."""
-        with self.measure_time(MATCHING):
-            slices = slices_of(piece.table, partitions)
-            rows = find_starting_rows(self.executable.task, search, slices)
-        return replace(partitions, searched=rows)
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Find the matches of a piece; they come in chunks."""

@@ -107,12 +107,6 @@ def test_questions_about_events(files: Path) -> None:
     assert "--engine is not for" in refused("coverage", "s.sql", *STOCKS, "--engine", "auto")
 
 
-def test_explain_says_how_partitions_are_cut(embedded: Path) -> None:
-    query = STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO NEXT ROW PATTERN").replace("+", "{2}")
-    result = invoke("explain", "-", *STOCKS, "--slices", "4", given=query)
-    assert "at most 4 of each partition" in result.stdout
-
-
 def test_a_picture_of_each_clause(embedded: Path) -> None:
     both = f"{STREAKS.rstrip().rstrip(';')} UNION ALL {STREAKS}"
     assert invoke("explain", "-", *STOCKS, "--svg", "nfa.svg", given=both).exit_code == 0

@@ -9,7 +9,6 @@ from unittest import mock
 import pytest
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.overlap import find_slice_overlap
 from matchrec.compile.path import draft, link
 from matchrec.conditions.types import BIGINT
 from matchrec.engine import compiled
@@ -52,8 +51,7 @@ def test_the_pattern_is_compiled_and_folded_once(plan: MatchPlan) -> None:
         ) as compiling,
         mock.patch.object(compiled_pattern, "fold", wraps=compiled_pattern.fold) as folding,
     ):
-        executable = linked(plan)
-        find_slice_overlap(plan, executable)
+        linked(plan)
     assert (compiling.call_count, folding.call_count) == (1, 1)
 
 

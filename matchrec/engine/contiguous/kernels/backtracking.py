@@ -91,7 +91,6 @@ def find_match(
                         if answer != HOLDS_NOT:
                             progress[layout.ROW] = row
                             progress[layout.CHOICE] = choice
-                            progress[layout.FAILED_START] = start
                             return NO_MATCH - (layout.CONDITION_FAILED + answer)
             choice += 1
         if choice < last:

@@ -99,7 +99,6 @@ def find_match(
                 break
             answer = expand(run, 1 - bank, row, partition, rules, rows, work, registers)
             if answer != GOES_ON:
-                progress[layout.FAILED_START] = run.start
                 break
         if answer > GOES_ON:
             return forget(bank, count, row, answer, work)

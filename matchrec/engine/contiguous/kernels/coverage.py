@@ -115,7 +115,6 @@ def find_match(
                         if answer != HOLDS and answer != HOLDS_NOT and not known:
                             progress[layout.ROW] = row
                             progress[layout.CHOICE] = choice
-                            progress[layout.FAILED_START] = start
                             return NO_MATCH - (layout.CONDITION_FAILED + answer)
                         if answer == HOLDS and bit < 0 and rules.merge_runs:
                             if 2 * progress[layout.RUNS] >= work.seen.shape[0]:
