@@ -117,8 +117,10 @@ def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
 def step_columns(step: Step) -> Iterator[RowColumn]:
     """The columns that a step reads."""
     match step:
-        case Value(column=column, missing=None):
+        case Value(column=column, missing=None, formula=formula):
             yield column
+            if formula is not None:
+                yield from step_columns(formula)
         case Value(column=column, missing=RowColumn() as missing):
             yield from (column, missing, TRUE_COLUMN)
         case RunningAggregate(column=RowColumn() as column, listed=listed):

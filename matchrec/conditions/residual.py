@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.conditions.row_column import RowColumn
@@ -14,12 +15,14 @@ class Value:
     """A column read on the row that `navigation` finds; None is the current row.
 
     missing: what takes its place, on the current row, where there is no such row; None is NULL.
+    formula: the same as arithmetic of columns and constants, if it is that.
     """
 
     column: RowColumn
     navigation: Navigation | None
     missing: RowColumn | None
     span: Span
+    formula: Combined | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,15 @@ class Combined:
 
 
 Step = Value | RunningAggregate | ListAggregate | VariableAt | NumberOfMatch | Combined
+
+
+def values_in(step: Step) -> Iterator[Value]:
+    """The values that an operation combines."""
+    if isinstance(step, Value):
+        yield step
+    elif isinstance(step, Combined):
+        for operand in step.operands:
+            yield from values_in(operand)
 
 
 @dataclass(frozen=True, slots=True)

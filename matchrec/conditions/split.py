@@ -60,15 +60,18 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
+    argument_of,
     references,
     render,
     row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
+from matchrec.plan.text.amounts import amount
 from matchrec.plan.text.sql_text import string_literal
 
 OF_ALL_ROWS = BASIC | REWRITINGS.keys()
+FORMULAS = frozenset({"+", "-", "*"})
 KNOWN = OF_ALL_ROWS | NAMES | FUNCTIONS.keys()
 
 
@@ -171,10 +174,12 @@ class ConditionSplitter:
         """What the worker computes for `scalar`; what only Spark knows is a column of its own."""
         distances = self.distances(scalar)
         if self.is_fixed(scalar):
-            return Value(self.fixed_column(scalar), None, None, scalar.span)
+            here = self.fixed_column(scalar)
+            return Value(here, None, None, scalar.span, formula(scalar, None))
         is_known = isinstance(scalar, Operation) and scalar.operator in OF_ALL_ROWS
         if len(distances) == 1 and (is_null_on_null(scalar) or not is_known):
-            return self.move_inside(scalar, Navigation(physical_offset=distances.pop() or 0))
+            position = Navigation(physical_offset=distances.pop() or 0)
+            return replace(self.move_inside(scalar, position), formula=formula(scalar, position))
         if isinstance(scalar, Operation) and is_known:
             operands = tuple(map(self.nearby_step, scalar.operands))
             return Combined(scalar.operator, operands, scalar.span, scalar.words)
@@ -242,6 +247,25 @@ class ConditionSplitter:
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
         return replace(self, variable=variable).step(term)
+
+
+def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
+    """Arithmetic of columns, all read at one position, and of constants; None of anything else."""
+    found = part_of_formula(scalar, position)
+    return found if isinstance(found, Combined) else None
+
+
+def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
+    """The same of a part of it."""
+    if is_bare(scalar) and isinstance(references(scalar)[0], ColumnReference):
+        return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
+    if not references(scalar) and amount(render(scalar, str)) is not None:
+        return Value(row_column(render(scalar, str)), None, None, scalar.span)
+    if not isinstance(scalar, Operation) or scalar.operator not in FORMULAS:
+        return None
+    parts = [part_of_formula(part, position) for part in scalar.operands]
+    known = tuple(part for part in parts if part is not None)
+    return Combined(scalar.operator, known, scalar.span) if len(known) == len(parts) else None
 
 
 def framed(aggregate: Aggregate) -> Framed:

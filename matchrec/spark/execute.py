@@ -42,7 +42,6 @@ from matchrec.spark.prepare import (
 )
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis, settings_of
-from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.streaming.execute import (
     check_executable,
     check_options,
@@ -176,13 +175,11 @@ def executed(preparation: Preparation, drafted: Draft, options: Options) -> Exec
         drafted = replace(drafted, relevant=(), neighbours=())  # any row moves the watermark
     prepared = preparation.dataframe(columns, drafted)
     executable = link_prepared(prepared, relation.runner, drafted, options)
-    sorting = None
     if isinstance(preparation, Unsorted):
         executable = executable.with_keys_in_all_rows()
-        sorting = preparation.sorted_by(executable.crossing.columns, drafted)
     if executable.crossing.columns != columns:
         prepared = preparation.dataframe(executable.crossing.columns, drafted)
-    matched = match_rows(preparation, prepared, executable, options, sorting)
+    matched = match_rows(preparation, drafted, prepared, executable, options)
     result = relation.runner.analyse(projected(relation, executable, matched))
     return Executed(result, executable, drafted, preparation)
 
@@ -208,15 +205,12 @@ def link_prepared(
 
 def match_rows(
     preparation: Preparation,
+    drafted: Draft,
     prepared: DataFrame,
     executable: Executable,
     options: Options,
-    sorting: Sorting | None,
 ) -> DataFrame:
-    """The reads of all output rows; counters see what the workers count.
-
-    sorting: how the workers sort, if they do.
-    """
+    """The reads of all output rows; counters see what the workers count."""
     columns = executable.crossing.columns
     schema = schema_of_reads(executable, prepared.schema.fields[: len(columns)])
     sends = crossing_schema(schema)
@@ -224,8 +218,14 @@ def match_rows(
         check_executable(executable, preparation.plan)
         events = send_events(prepared, columns, preparation.plan)
         return decode_columns(matched_events(events, executable, sends), schema)
+    worker = Worker(executable)
+    if isinstance(preparation, Unsorted):
+        structs = preparation.structs(prepared.schema, columns, drafted)
+        worker = Worker(
+            executable, sorting=preparation.sorted_by(columns, drafted), structs=structs
+        )
+        prepared = preparation.in_parts(columns, drafted) if structs else prepared
     crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)
-    worker = Worker(executable, sorting=sorting)
     if options.counters is None:
         matched = map_partitions(crossing, worker, sends, options.transport)
     else:

@@ -55,6 +55,15 @@ def test_both_sort_alike(rows: DataFrame, order: str) -> None:
     assert by_workers == found(rows, clause, "spark")
 
 
+def test_arithmetic_with_constants_is_sparks(rows: DataFrame) -> None:
+    clause = """PARTITION BY k ORDER BY id MEASURES CLASSIFIER() AS c
+        ALL ROWS PER MATCH PATTERN ((A | B | C | D)+)
+        DEFINE A AS d > 0.1 * PREV(d) + 0.3, B AS i - PREV(i) <= 1 AND i * 3 - 7 < NEXT(i) + 2,
+            C AS d - 0.1 < NEXT(d) - 1.7 OR NEXT(i) - 1.5 > i, D AS PREV(d) - 0.5 IS NULL"""
+    by_workers = found(rows, clause, "worker")
+    assert by_workers == found(rows, clause, "spark") != []
+
+
 def test_no_rows(rows: DataFrame) -> None:
     assert found(rows.where("FALSE"), ORDERS["doubles"] + CHANGES, "worker") == []
 
@@ -133,6 +142,29 @@ def test_patterns_and_sase(rows: DataFrame) -> None:
     )
     assert detected == selected
     assert all(detected)
+
+
+def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
+    """Each column of an event crosses by itself, though the time and the key cross as well."""
+    events = spark.sql(
+        """SELECT k AS `k``ey`, id, k, timestamp_seconds(id) AS at, CAST(d AS DECIMAL(30, 2)) AS m,
+            CASE WHEN id <> 2 THEN make_interval(0, 1, 0, id) END AS calendar, array(s) AS list,
+            make_dt_interval(id) AS days, make_ym_interval(id) AS months, struct(s, NULL AS n) AS st
+        FROM VALUES ('a', 1, 1.5, 'x'), ('a', 2, NULL, 'y'), ('b', 3, 2.5, NULL), ('b', 4, 3, 'z')
+            AS t(k, id, d, s)"""
+    )
+    pattern = matchrec.Pattern.begin("a").next("b").where("days > last(a.days)")
+    by_workers, by_spark = (
+        matchrec.detect(events, pattern, order_by="at", partition_by="`k``ey`", sort=sort)
+        for sort in ("worker", "spark")
+    )
+    assert by_workers.schema == by_spark.schema
+    found, same = (
+        sorted(one.selectExpr("CAST(struct(*) AS STRING)").collect())
+        for one in (by_workers, by_spark)
+    )
+    assert found == same
+    assert len(found) == 2
 
 
 def test_buckets_are_sparks(spark: SparkSession) -> None:

@@ -63,6 +63,7 @@ from matchrec.conditions.typing.arithmetic import (
 )
 from matchrec.conditions.typing.calls import is_pythons, type_call, type_list
 from matchrec.conditions.typing.effort import Effort
+from matchrec.conditions.typing.formulas import constant_of, type_formula
 from matchrec.conditions.typing.mathematics import is_mathematics, type_mathematics
 from matchrec.conditions.typing.numbers import Typed, common_type, widen
 from matchrec.conditions.typing.run_columns import RunColumns
@@ -137,7 +138,9 @@ class Typer:
         literal = step.column.text.strip("() ") if step.column.looks_at_one_row else ""
         if step.navigation is None and re.fullmatch(r"[0-9]{1,9}", literal):
             return Typed(Constant(int(literal), Kind.INTEGER), INT)
-        return Typed(self.read_value(step, self.types[step.column]), self.types[step.column])
+        type_ = self.types[step.column]
+        found = constant_of(step, type_) or type_formula(self, step)
+        return found or Typed(self.read_value(step, type_), type_)
 
     def read_value(self, step: Value, type_: ValueType) -> RunExpression:
         """The column at its row, or what takes its place where there is no such row."""
@@ -245,6 +248,9 @@ class Typer:
         assert isinstance(step, Value), step
         if self.type_of(step) == type_:
             return self.type_step(step)
+        constant = constant_of(step, type_) if type_.family in NUMBERS else None
+        if constant is not None:
+            return constant
         missing = step.missing and cast(step.missing, type_.name)
         recast = Value(cast(step.column, type_.name), step.navigation, missing, step.span)
         return Typed(self.read_value(recast, type_), type_)

@@ -12,7 +12,9 @@ from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.selection import backtracking, breadth_first
 from matchrec.engine.selection.ordering import number_chunks, sort_matches
 from matchrec.engine.selection.records import SearchInput, prepare_input
-from matchrec.engine.selection.skip import keep_by_partition
+from matchrec.engine.selection.skip import concatenate, keep_by_partition
+
+LARGE_CHUNK = 1 << 16  # mapped rows
 
 Begin = Callable[[Task, SearchInput, Room, IntArray | None], Iterator[Matches]]
 
@@ -86,7 +88,20 @@ def skip_runs(
     rows, matches = min(room.rows, most.rows), min(room.matches, most.matches)
     room = replace(room, rows=rows, matches=matches)
     search = breadth_first.Search(task, arrays, room, counters)
-    return number_chunks(breadth_first.ReleasingSearch(search).find_matches())
+    released = breadth_first.ReleasingSearch(search).find_matches()
+    return number_chunks(in_large_chunks(released))
+
+
+def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:
+    """The same matches in fewer chunks: to make output rows of a chunk takes time by itself."""
+    held: list[Matches] = []
+    for matches in found:
+        held.append(matches)
+        if sum(int(one.offsets[-1]) for one in held) >= LARGE_CHUNK:
+            yield concatenate(held)
+            held = []
+    if held:
+        yield concatenate(held)
 
 
 def build_graph(

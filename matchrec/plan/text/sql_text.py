@@ -6,6 +6,8 @@ import re
 
 _PART = r"(?:\w+|`(?:[^`]|``)*`)"
 _OPERAND = re.compile(rf"{_PART}(?:\.{_PART})*|\{{\w+\}}")  # a name, or a hole
+_COLUMN = r"`(?:[^`]|``)+`"
+_STRUCT = re.compile(rf"struct\({_COLUMN}(?:, {_COLUMN})*\)")
 _LITERAL = re.compile(
     r"""(?P<raw>[rR])?(?P<quote>['"])(?P<text>(?:(?!(?P=quote))[^\\]|\\.)*)(?P=quote)""", re.DOTALL
 )
@@ -19,6 +21,15 @@ _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 def quoted(name: str) -> str:
     """A column name as an identifier that Spark reads literally."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def struct_fields(text: str) -> tuple[str, ...]:
+    """The columns of a struct of columns in backticks; none of anything else.
+
+    >>> struct_fields("struct(`a`, `b``c`)"), struct_fields("struct(a + 1)")
+    (('`a`', '`b``c`'), ())
+    """
+    return tuple(re.findall(_COLUMN, text)) if _STRUCT.fullmatch(text) else ()
 
 
 def unquoted(name: str) -> str:

@@ -39,6 +39,13 @@ class Names:
         names = {one: wire.other_row(index) for index, one in enumerate(moved)}
         return cls(inner or {"1": wire.stays(0)}, names)
 
+    def having(self, texts: Iterable[str]) -> Names:
+        """The same with names of more texts over one row."""
+        inner = dict(self.inner)
+        for text in texts:
+            inner.setdefault(text, wire.stays(len(inner)))
+        return Names(inner, self.others)
+
     def rows(self) -> list[SelectItem]:
         """What is computed over one row."""
         return [SelectItem(text, name) for text, name in self.inner.items()]

@@ -29,7 +29,8 @@ def sorted_batches(
     budget: int = BYTES_IN_MEMORY,
     rows_a_batch: int = ROWS_A_BATCH,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows in order, at most so many at a time; bit 0 of the first bits marks partitions.
+    """The rows in order, at most so many at a time; bit 0 of the first bits marks partitions, which
+    are added where no row has any.
 
     Rows that are equal in all columns of `sorting` stay in the order in which they have come.
     budget: bytes of rows that are held before they are spilled, less than 2 GiB.

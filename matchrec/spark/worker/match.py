@@ -32,6 +32,7 @@ from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.failures import place_of, run_error
 from matchrec.spark.worker.gather import Gatherer, chained
+from matchrec.spark.worker.structs import Struct, with_structs
 from matchrec.spark.worker.windows import check_window
 
 T = TypeVar("T")
@@ -42,13 +43,14 @@ class Worker:
     """Runs an executable over one task's stream of batches.
 
     tally: counts, if anyone asks. rows_a_call: see `spark.worker.batches`. sorting: how the rows
-    are to be sorted; None of rows that Spark has sorted.
+    are to be sorted; None of rows that Spark has sorted. structs: columns that cross in parts.
     """
 
     executable: Executable
     tally: Tally | None = None
     rows_a_call: int = ROWS_A_CALL
     sorting: Sorting | None = None
+    structs: tuple[Struct, ...] = ()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
@@ -57,6 +59,7 @@ class Worker:
             batches = sorted_batches(batches, self.sorting)
         found = pieces(batches, self.executable.lookaround, keys, self.rows_a_call)
         for piece in self.time_items(WAITING, found):
+            piece.table = with_structs(piece.table, self.structs)
             for batch in self.match_piece(piece):
                 yield batch if self.tally is None else self.tally.with_counters(batch)
             del piece  # a table less in memory while the next one grows

@@ -3,6 +3,7 @@
 import pytest
 
 from matchrec.conditions.functions.function import Settings
+from matchrec.conditions.residual import Value
 from matchrec.conditions.row_column import row_column
 from matchrec.conditions.run_condition import (
     And,
@@ -18,10 +19,12 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.split import split
 from matchrec.conditions.types import FLOAT, Family, Kind, ValueType
+from matchrec.conditions.typing.formulas import constant_of
 from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
+from matchrec.source import Span
 
 TYPES = {
     "i": ValueType(Family.INTEGER, "int", 32),
@@ -113,7 +116,7 @@ def test_division_is_floating() -> None:
 def test_timestamps_subtract_to_intervals() -> None:
     expression = compared("ts - FIRST(A.ts) < INTERVAL 1 HOUR")
     assert isinstance(expression.left, Arithmetic)
-    assert isinstance(expression.right, Read)
+    assert expression.right == Constant(3_600_000_000, Kind.INTEGER)
 
 
 def test_dates_subtract_to_days_or_intervals() -> None:
@@ -155,8 +158,34 @@ def test_functions_of_several_rows_are_written_with_basic_ones() -> None:
 
 
 def test_a_decimal_literal_beside_a_float_is_a_float() -> None:
-    _, typer = typed("d - FIRST(A.d) > 1.5")
-    assert [column.text for column in typer.columns.floats] == ["d", "CAST(1.5 AS double)"]
+    expression, typer = typed("d - FIRST(A.d) > 1.5")
+    assert isinstance(expression, Compare)
+    assert expression.right == Constant(1.5, Kind.FLOATING)
+    assert [column.text for column in typer.columns.floats] == ["d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "held"),
+    [
+        ("(7)", TYPES["b"], 7),
+        ("300", ValueType(Family.INTEGER, "tinyint", 8), None),
+        ("0.25", TYPES["m"], 25),
+        ("0.125", TYPES["m"], None),
+        ("123456789", TYPES["m"], None),
+        ("1.5", TYPES["w"], None),
+        ("0.1", TYPES["d"], 0.1),
+        ("0.1", TYPES["f"], None),
+        ("90", TYPES["INTERVAL 1 HOUR"], None),
+        ("INTERVAL '1.5' SECOND", TYPES["INTERVAL 1 HOUR"], 1_500_000),
+        ("INTERVAL '1' HOUR", TYPES["b"], None),
+        ("rand()", TYPES["d"], None),
+    ],
+)
+def test_what_is_written_is_a_constant_where_a_type_holds_it(
+    text: str, type_: ValueType, held: int | float | None
+) -> None:
+    found = constant_of(Value(row_column(text), None, None, Span(0, 0)), type_)
+    assert (found and found.expression) == (held and Constant(held, type_.kind))
 
 
 def test_aggregates_have_sparks_types() -> None:

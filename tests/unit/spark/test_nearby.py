@@ -16,7 +16,7 @@ from matchrec.compile.lookaround import Lookaround
 from matchrec.compile.path import draft, link
 from matchrec.conditions.row_column import row_column, show_column
 from matchrec.conditions.split import Scope
-from matchrec.conditions.types import BIGINT, STRING, ValueType, decimal
+from matchrec.conditions.types import BIGINT, DOUBLE, FLOAT, INT, STRING, ValueType, decimal
 from matchrec.errors import MatchRecognizeRunError, MatchRecognizeUnsupportedError
 from matchrec.explanation.clause import ExplainedClause
 from matchrec.frontends.sql import parse_clause
@@ -48,9 +48,14 @@ def linked(
     columns = InputColumns(("k", "t", "x", "y", "name"))
     drafted = draft(planned(text), columns, str, scope=Scope.SORTED)
     assert drafted.needs_spark is None
-    known = {row_column(f"`{name}`"): one for name, one in (types or {}).items()}
+    known = {row_column(written(name)): one for name, one in (types or {}).items()}
     found = {column: known.get(column, BIGINT) for column in drafted.columns()}
     return link(drafted, found, engine, ansi=ansi)
+
+
+def written(name: str) -> str:
+    """A column's name as it is written; any other text is itself."""
+    return f"`{name}`" if name.isidentifier() else name
 
 
 def batches(
@@ -154,6 +159,29 @@ def test_to_an_engine_they_look_only_at_the_data() -> None:
         "  U: bit 1\n"
         "  they look only at the data\n"
     ) in explained
+
+
+@pytest.mark.parametrize(
+    ("condition", "type_", "crossing"),
+    [
+        ("x > PREV(x) + 0.5", DOUBLE, {"`x`"}),
+        ("x - 0.5 > 2 * PREV(x) + 0.5", DOUBLE, {"`x`"}),
+        ("x > PREV(x) + 1 OR y = PREV(x) * 2 - 1", BIGINT, {"`x`", "`y`"}),
+        ("x > PREV(x) / 2", DOUBLE, {"`x`", "`x` / 2"}),
+        ("x > PREV(x) + exp(0)", DOUBLE, {"`x`", "`x` + exp(0)"}),
+        ("x > PREV(x) + 0.5", decimal(9, 2), {"`x`", "`x` + 0.5"}),
+        ("x > PREV(x) + 0.5", FLOAT, {"`x`", "`x` + 0.5"}),
+    ],
+)
+def test_arithmetic_with_constants_is_computed_where_the_column_is(
+    condition: str, type_: ValueType, crossing: set[str]
+) -> None:
+    """A quotient stays Spark's, and what decimals and floats are rounded to."""
+    types = {"x": type_, "y": type_, "0.5": decimal(1, 1), "1": INT, "2": INT}
+    own = ("`x` + 0.5", "`x` - 0.5", "2 * `x` + 0.5", "`x` + 1", "`x` * 2 - 1", "`x` / 2")
+    types |= dict.fromkeys((*own, "`x` + exp(0)"), type_)
+    executable = linked(f"PATTERN (A B) DEFINE B AS {condition}", types=types)
+    assert {show_column(one) for one in executable.crossing.columns} == crossing | {"`k`", "`t`"}
 
 
 def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:

@@ -1,0 +1,22 @@
+"""Structs are put together from columns that have crossed."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from matchrec.conditions.row_column import row_column
+from matchrec.spark.before.unsorted import fields_by_name
+from matchrec.spark.worker.structs import Struct, with_structs
+
+
+def test_columns_of_a_table_become_a_struct() -> None:
+    table = pa.table({"__c0": [1, None], "__x1": ["a", "b"]})
+    found = with_structs(table, (Struct("__c2", ("n", "s"), ("__c0", "__x1")),))
+    assert found.column_names == ["__c0", "__x1", "__c2"]
+    assert found.column("__c2").to_pylist() == [{"n": 1, "s": "a"}, {"n": None, "s": "b"}]
+
+
+def test_only_structs_of_columns_are_taken_apart() -> None:
+    texts = ("`a`", "struct(`a`, `b``c`)", "struct(`a` + 1)", "struct(*)", "struct(`a`, b)")
+    columns = tuple(row_column(text) for text in texts)
+    assert fields_by_name(columns) == {"__c1": ("`a`", "`b``c`")}
