@@ -17,6 +17,7 @@
     matchrec.why_clause(df, clause), why_sase(df, text, ...), why_pattern(df, pattern, ...)
     matchrec.convert(text, read=..., write=...) a query of Snowflake, Oracle, ..., SASE+ in another
     matchrec.coverage(spark, query)            how far starting rows come, and what ends them
+    matchrec.coverage_sase(df, text, ...), coverage_pattern(df, pattern, ...)
     matchrec.Counters()                        what a query's matching costs, once it has run
     matchrec.progress(spark, counters)         how far it is, while it runs
     matchrec.plot(matches, data, x=..., y=...) matches drawn over the rows they were found in
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from matchrec.api.convert import Conversion, convert
     from matchrec.api.install import install, uninstall
     from matchrec.api.patterns import detect, explain_pattern
-    from matchrec.api.questions.coverage import coverage
+    from matchrec.api.questions.coverage import coverage, coverage_pattern, coverage_sase
     from matchrec.api.questions.why import why, why_clause, why_pattern, why_sase
     from matchrec.api.rule_sets.match_all import match_all
     from matchrec.api.rule_sets.result import RuleMatches
@@ -96,6 +97,8 @@ __all__ = [
     "Why",
     "convert",
     "coverage",
+    "coverage_pattern",
+    "coverage_sase",
     "detect",
     "explain",
     "explain_pattern",
@@ -119,7 +122,7 @@ __all__ = [
 
 _HOMES = {
     "matchrec.api.convert": ("Conversion", "convert"),
-    "matchrec.api.questions.coverage": ("coverage",),
+    "matchrec.api.questions.coverage": ("coverage", "coverage_pattern", "coverage_sase"),
     "matchrec.api.install": ("install", "uninstall"),
     "matchrec.api.patterns": ("detect", "explain_pattern"),
     "matchrec.charts.over_series": ("plot",),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from matchrec.api.binding import run_around
 from matchrec.api.remarks import Remarks, remarks_on, warn
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.streaming import another_clause_over_a_stream
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.query.nodes import Query, Site
 from matchrec.frontends.sql.query.rows_alone import rows_alone
@@ -24,7 +25,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.parameters import parameter_name
 from matchrec.plan.text.template import Template
 from matchrec.source import Span
-from matchrec.spark.execute import Executed, execute
+from matchrec.spark.execute import Executed, execute, is_streaming
 from matchrec.spark.options import Options
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import Runner
@@ -40,6 +41,7 @@ class Evaluation:
         self.query = query
         self.runner = runner
         self.options = options
+        self.has_stream = False
 
     def dataframe(self) -> DataFrame:
         """The result of the whole query. Warns of what is nearly never meant, before it can run."""
@@ -87,8 +89,11 @@ class Evaluation:
 
     def site(self, site: Site) -> Executed:
         """The result of a clause, from now on a view for others."""
-        plan = self.plan(site)
-        executed = execute(plan, self.relation(site), site.relation_alias, self.options, site.use)
+        plan, relation = self.plan(site), self.relation(site)
+        if self.has_stream and is_streaming(relation.rows):
+            raise another_clause_over_a_stream(plan.pattern.span)
+        executed = execute(plan, relation, site.relation_alias, self.options, site.use)
+        self.has_stream |= executed.is_stream
         self.runner = self.runner.having(**{site.view.name: executed.dataframe})
         if site.window is not None:
             self.name_columns(site, executed.dataframe.columns)

@@ -85,7 +85,7 @@ QUERY = Kind(
 COVERED = Kind(
     "a text with a MATCH_RECOGNIZE clause",
     instance_of(str),
-    'write "SELECT ..."; the runs of a Pattern are counted by counters=matchrec.Counters()',
+    'write "SELECT ...", or call coverage_pattern',
 )
 MAX_STEPS = Kind(
     "a whole number of 1 or more, how often a condition on the run may be asked, or None",

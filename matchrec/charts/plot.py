@@ -49,7 +49,8 @@ class Plot:
     @property
     def summary(self) -> str:
         """What is drawn, in one line."""
-        counts = f"{len(self.page.spans)} matches in {len(self.page.series)} series"
+        matches = len(self.page.spans)
+        counts = f"{matches} match{'' if matches == 1 else 'es'} in {len(self.page.series)} series"
         return f"{counts}, page {self.page.number} of {self.page.pages}"
 
 

@@ -52,8 +52,8 @@ class Query:
     events: str
     options: dict[str, Any]
 
-    def dataframe(self, spark: SparkSession, counters: matchrec.Counters) -> DataFrame:
-        """The result."""
+    def dataframe(self, spark: SparkSession, counters: matchrec.Counters | None) -> DataFrame:
+        """The result. counters: None where nobody looks at them, as they take time."""
         return self._call((matchrec.sql, matchrec.sase, matchrec.detect), spark, counters=counters)
 
     def explanation(self, spark: SparkSession) -> matchrec.Explanation:
@@ -67,9 +67,9 @@ class Query:
         return self._call(functions, spark, **about)
 
     def coverage(self, spark: SparkSession, **about: object) -> matchrec.Coverage:
-        """How far starting rows come, in SQL."""
-        assert self.language == "sql"
-        return self._call((matchrec.coverage,) * 3, spark, **about)
+        """How far starting rows come."""
+        functions = matchrec.coverage, matchrec.coverage_sase, matchrec.coverage_pattern
+        return self._call(functions, spark, **about)
 
     def _call(
         self, functions: tuple[Callable[..., T], ...], spark: SparkSession, **more: object

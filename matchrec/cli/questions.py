@@ -11,7 +11,7 @@ import matchrec
 from matchrec.cli.arguments import ABOUT, ASKED, CLAUSE, FILE, SETTING, STREAM, tells_failures
 from matchrec.cli.commands import session_over
 from matchrec.cli.files import Table
-from matchrec.cli.queries import NAMES, Query, language_of, plain_value_of, query_of
+from matchrec.cli.queries import Query, plain_value_of, query_of
 from matchrec.cli.session import Settings
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ def why(  # noqa: PLR0913 -- one for each option
 
 @click.command()
 @ABOUT
+@STREAM
 @click.option("--max-steps", type=click.IntRange(1), help="End a search that takes more steps.")
 @CLAUSE
 @click.option("--svg", type=FILE, help="Draw it.")
@@ -126,10 +127,10 @@ def coverage(
 ) -> None:
     """Count how far starting rows come, and what ends them.
 
-    QUERY is SQL, as that of `matchrec run`.
+    QUERY is as that of `matchrec run`.
     """
-    if (language := options["language"] or language_of(query)) != "sql":
-        raise click.UsageError(f"coverage is for SQL only, and this is {NAMES[language]}")
+    if options.pop("engine"):
+        raise click.UsageError("--engine is not for coverage, which has a search of its own")
     asked = query_of(query, tables, options)
     with session_over(tables, conf) as spark:
         told = asked.coverage(spark, **chosen(clause, asked))

@@ -75,6 +75,7 @@ def ask(spark: SparkSession) -> None:
     matchrec.why(spark, on_run, partition={"k": "0"}, limit=1)
     for query in (on_data, on_run):
         matchrec.coverage(spark, query)
+    matchrec.coverage(spark, CLAUSE.format(**PARTS | {"selected": "SKIP TILL NEXT MATCH"}))
 
 
 def queries(spark: SparkSession) -> Iterator[DataFrame]:

@@ -6,16 +6,21 @@ and whose row conditions are bits of the set. A row stays behind only where no r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from matchrec.compile.columns import find_columns_sent_once, key_columns
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.types import ValueType
+from matchrec.engine.interface import Condition
+from matchrec.engine.nearby import NearbyCondition
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import quoted
+
+C = TypeVar("C", Condition, NearbyCondition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,8 @@ class RuleSet:
     columns: those that cross, for all rules together. keys, order, events: the places among them of
     what is asked of every match; events by the names of the input's columns. once: the places of
     those that only the first row of a partition brings. conditions: on one row, then on several, as
-    Spark computes them before the sort and after it. relevant: see `Executable`.
+    Spark computes them before the sort and after it. nearby: the first bit of those that a worker
+    computes for one rule, where it sorts the rows. relevant: see `Executable`.
     """
 
     rules: tuple[LinkedRule, ...]
@@ -49,7 +55,12 @@ class RuleSet:
     events: Mapping[str, int]
     once: tuple[int, ...]
     conditions: tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]
+    nearby: int
     relevant: tuple[RowColumn, ...]
+
+    def with_keys_in_all_rows(self) -> RuleSet:
+        """The same, for rows that are not in order yet: see `Executable`."""
+        return replace(self, once=())
 
     def users(self, column: RowColumn) -> tuple[str, ...]:
         """The names of the rules that need a column or a condition."""
@@ -58,6 +69,14 @@ class RuleSet:
             for rule in self.rules
             if column in rule.executable.crossing.columns or column in rule.executable.conditions
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """Where the bit of each condition is, of one row, then of several; where there is none yet."""
+
+    places: tuple[int, ...]
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +117,11 @@ class SharedDrafts:
         return early, tuple(one for one in found if not one.looks_at_one_row)
 
     @property
+    def needs_spark(self) -> str | None:
+        """Why Spark must sort the rows: what it computes for some rule; None if nothing."""
+        return next(filter(None, (one.needs_spark for one in self.drafts.values())), None)
+
+    @property
     def relevant(self) -> tuple[RowColumn, ...]:
         """The tests of which a row must satisfy one to be sent at all; none if a rule has none."""
         tests = [drafted.relevant for drafted in self.drafts.values()]
@@ -128,24 +152,23 @@ def join_rules(
     shared: SharedDrafts,
     executables: Mapping[str, Executable],
     types: Mapping[RowColumn, ValueType],
-    bits: Sequence[int],
+    bits: Bits,
 ) -> RuleSet:
     """The set of rules that are linked each by itself.
 
-    types: of `shared.columns`. bits: where the bit of each condition is, of one row, then of
-    several, in the order of `shared.conditions`.
+    types: of `shared.columns`. bits: those of `shared.conditions`.
     """
     crossing = (c for one in executables.values() for c in one.crossing.columns)
     columns = tuple(dict.fromkeys((*shared.of_matches, *crossing)))
     place = {column: number for number, column in enumerate(columns)}
     early, late = shared.conditions
-    bit = dict(zip((*early, *late), bits, strict=True))
+    bit = dict(zip((*early, *late), bits.places, strict=True))
 
     def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
         return tuple(place[column] for column in those)
 
     def linked(name: str, executable: Executable) -> LinkedRule:
-        own = replace(with_bits(executable, bit), relevant=shared.relevant)
+        own = replace(with_bits(executable, bit, bits.end), relevant=shared.relevant)
         equal = further_keys(shared.drafts[name].plan)
         return LinkedRule(name, own, places(own.crossing.columns), places(equal))
 
@@ -157,17 +180,20 @@ def join_rules(
         {name: place[row_column(quoted(name))] for name in shared.events},
         places(find_columns_sent_once(shared.plan, types)),
         shared.conditions,
+        bits.end,
         shared.relevant,
     )
 
 
-def with_bits(executable: Executable, bit: Mapping[RowColumn, int]) -> Executable:
-    """The executable whose task reads its row conditions at these bits."""
+def with_bits(executable: Executable, bit: Mapping[RowColumn, int], nearby: int) -> Executable:
+    """The executable whose row conditions are at these bits, those of the worker from one on."""
     task, own = executable.task, executable.conditions
-    conditions = tuple(
-        one
-        if one.row_condition is None
-        else replace(one, row_condition=bit[own[one.row_condition]])
-        for one in task.conditions
-    )
-    return replace(executable, task=replace(task, conditions=conditions))
+    places = [*(bit[one] for one in own), *range(nearby, nearby + len(executable.nearby))]
+
+    def moved(one: C) -> C:
+        number = one.row_condition
+        return one if number is None else replace(one, row_condition=places[number])
+
+    conditions = tuple(map(moved, task.conditions))
+    computed = tuple(map(moved, executable.nearby))
+    return replace(executable, task=replace(task, conditions=conditions), nearby=computed)

@@ -54,6 +54,13 @@ def no_page(given: int, pages: int) -> MatchRecognizePlanError:
     )
 
 
+def wrong_arguments(sentence: str) -> MatchRecognizePlanError:
+    """The first line of a cell is not understood. sentence: why not, in the words of argparse."""
+    return MatchRecognizePlanError(
+        f"{sentence} of %%matchrec", hint="%%matchrec? lists the arguments and what they take"
+    )
+
+
 def wrong_limit(given: int) -> MatchRecognizePlanError:
     """The table of a cell has at least one row."""
     return MatchRecognizePlanError(

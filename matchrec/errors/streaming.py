@@ -50,6 +50,16 @@ def cannot_stream(
     )
 
 
+def another_clause_over_a_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
+    """A second clause in a streaming query; span: of its row pattern."""
+    return cannot_stream(
+        "a second MATCH_RECOGNIZE",
+        "Spark takes one such operator in a streaming query",
+        "start a streaming query for each clause; the second may read what the first writes",
+        span,
+    )
+
+
 def altered_in_stream(column: str, type_name: str) -> MatchRecognizeUnsupportedError:
     """A column whose values would not survive the way to Spark's stateful operator."""
     return MatchRecognizeUnsupportedError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from textwrap import indent
 
 from matchrec.compile.draft import Draft
@@ -16,11 +17,12 @@ from matchrec.plan.match_plan import MatchPlan
 
 @dataclass(frozen=True)
 class ExplainedRules:
-    """A rule set. drafts, executables: of each rule by itself, by name."""
+    """A rule set. drafts, executables: of each rule by itself, by name. sorts: who sorts rows."""
 
     rule_set: RuleSet
     drafts: Mapping[str, Draft]
     executables: Mapping[str, Executable]
+    sorts: str
 
     def __str__(self) -> str:
         written = ((title, "\n".join(lines)) for title, lines in self._shared())
@@ -30,7 +32,8 @@ class ExplainedRules:
     def _shared(self) -> Iterator[tuple[str, Iterator[str]]]:
         first = next(iter(self.drafts.values())).plan
         plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
-        yield "partitions and order of all rules", partition_lines(plan, ())
+        sorts = f"sorted by {self.sorts}"
+        yield "partitions and order of all rules", chain(partition_lines(plan, ()), (sorts,))
         yield "computed by Spark before the match, once for all rules", self._columns()
 
     def _columns(self) -> Iterator[str]:

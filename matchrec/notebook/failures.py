@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -34,6 +36,18 @@ def coloured(message: str) -> Iterator[str]:
     yield f"{BOLD_RED}{first}{PLAIN}"
     for line in others:
         yield f"{GREEN}{line}{PLAIN}" if set(line.strip()) == {"^"} else line
+
+
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Warnings inside are sentences, without the line of IPython that they are given at."""
+
+    def told(message: Warning | str, *_: object, **__: object) -> None:
+        sys.stderr.write(f"matchrec: {message}\n")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = told
+        yield
 
 
 def show_failures(shell: InteractiveShell) -> None:

@@ -22,6 +22,7 @@ from matchrec.cli.queries import plain_value_of
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors import pictures as errors
 from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.notebook.failures import warnings_told
 from matchrec.notebook.session import frames_in, session_of, values_in
 from matchrec.notebook.table import first_rows
 from matchrec.spark.session import quiet_analysis
@@ -58,11 +59,14 @@ class MatchrecMagics(Magics):
 
         `:name` is the value of the Python variable of that name, `{name}` its DataFrame.
         """
-        asked = parse_argstring(self.matchrec, line)
+        try:
+            asked = parse_argstring(self.matchrec, line)
+        except UsageError as error:
+            raise errors.wrong_arguments(str(error)) from None
         if asked.limit < 1:
             raise errors.wrong_limit(asked.limit)
         try:
-            with quiet_analysis():
+            with quiet_analysis(), warnings_told():
                 return self.answer(asked, cell)
         except PySparkException as error:
             carries = MatchRecognizeRunError.from_exception(error) is not None

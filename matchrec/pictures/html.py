@@ -39,8 +39,8 @@ def folded(title: str, inner: str) -> str:
 
 
 def preformatted(text: str) -> str:
-    """Text as a terminal shows it."""
-    return f'<pre style="line-height:1.3">{escape(text)}</pre>'
+    """Text as a terminal shows it, also on pages whose own style gives `pre` another font."""
+    return f'<pre style="font-family:monospace;line-height:1.3">{escape(text)}</pre>'
 
 
 def paragraph(text: str) -> str:

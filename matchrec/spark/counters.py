@@ -157,7 +157,9 @@ class Counters:
             values = self.values(SECONDS_OF_REPR)
         except MatchRecognizeError:
             return "<Counters: no action has finished>"
-        return f"<Counters: {values['events']:,} events, {values['matches']:,} matches>"
+        events, matches = values["events"], values["matches"]
+        found = f"{matches:,} match{'' if matches == 1 else 'es'}"
+        return f"<Counters: {events:,} event{'' if events == 1 else 's'}, {found}>"
 
     def _repr_html_(self) -> str:
         try:

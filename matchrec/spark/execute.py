@@ -33,7 +33,13 @@ from matchrec.spark.counters import with_counters
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within
 from matchrec.spark.options import Options
-from matchrec.spark.prepare import Execution, prepare_sorted, prepare_stream, prepare_unsorted
+from matchrec.spark.prepare import (
+    Execution,
+    prepare_sorted,
+    prepare_stream,
+    prepare_unsorted,
+    reason_of,
+)
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis, settings_of
 from matchrec.spark.streaming.execute import (
@@ -125,9 +131,7 @@ def execute(
         except (MatchRecognizeError, *REFUSALS) as error:
             if options.sort == "worker":
                 raise
-            reason = "it does not take them unsorted"
-            if isinstance(error, MatchRecognizeError):
-                reason = error.message
+            reason = reason_of(error)
         return run(execution, *prepare_sorted(execution, reason))
 
 

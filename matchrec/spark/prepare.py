@@ -18,6 +18,7 @@ from matchrec.compile.path import draft
 from matchrec.conditions.functions.times.zones import has_one_offset
 from matchrec.conditions.split import Scope
 from matchrec.conditions.within import OrderType
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import worker_cannot_sort
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
@@ -33,6 +34,7 @@ from matchrec.spark.streaming.prepare import Events
 from matchrec.spark.types import value_type
 
 SORTS = ("auto", "spark", "worker")
+REFUSED = "it does not take them unsorted"
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,9 @@ def prepare_unsorted(execution: Execution) -> tuple[Preparation, Draft]:
     Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort, and for what it
     does without a shuffle, where nobody has asked for the workers.
     """
-    reason = why_spark_sorts(execution)
-    if reason is not None:
-        raise worker_cannot_sort(reason)
+    check_workers_may_sort(execution)
     drafted = execution.draft(Scope.SORTED)
-    reason = drafted.needs_spark or next(unsortable(drafted.plan, execution.relation.type_of), None)
-    if reason is not None:
-        raise worker_cannot_sort(reason)
+    check_workers_can_sort(execution, drafted.plan, drafted.needs_spark)
     return Unsorted(execution.relation, drafted.plan, execution.key_tests(drafted)), drafted
 
 
@@ -82,6 +80,28 @@ def prepare_sorted(execution: Execution, reason: str) -> tuple[Preparation, Draf
     drafted = execution.draft(Scope.NEIGHBOURS)
     tests = execution.key_tests(drafted)
     return Preparation(execution.relation, drafted.plan, tests, reason=reason), drafted
+
+
+def check_workers_may_sort(execution: Execution) -> None:
+    """Raises MatchRecognizeUnsupportedError where they are not to, whatever the conditions are."""
+    reason = why_spark_sorts(execution)
+    if reason is not None:
+        raise worker_cannot_sort(reason)
+
+
+def check_workers_can_sort(execution: Execution, plan: MatchPlan, needs_spark: str | None) -> None:
+    """Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort.
+
+    plan: resolved. needs_spark: what only Spark computes, if anything.
+    """
+    reason = needs_spark or next(unsortable(plan, execution.relation.type_of), None)
+    if reason is not None:
+        raise worker_cannot_sort(reason)
+
+
+def reason_of(error: Exception) -> str:
+    """Why Spark sorts, where what was made for the workers has failed."""
+    return error.message if isinstance(error, MatchRecognizeError) else REFUSED
 
 
 def why_spark_sorts(execution: Execution) -> str | None:

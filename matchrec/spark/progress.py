@@ -66,12 +66,17 @@ def progress(spark: SparkSession, counters: Counters | None = None) -> Iterator[
     >>> len(rows)
     1
     """
+    console = watched_console()
+    with drawn(spark, counters, console) if console else nullcontext():
+        yield
+
+
+def watched_console() -> Console | None:
+    """The terminal or notebook at which somebody looks; None where progress shows nothing."""
     from rich.console import Console
 
     console = Console(stderr=True)
-    shown = console.is_terminal or console.is_jupyter
-    with drawn(spark, counters, console) if shown else nullcontext():
-        yield
+    return console if console.is_terminal or console.is_jupyter else None
 
 
 @contextmanager

@@ -29,10 +29,11 @@ def svg(story: Story) -> str:
     parts, top = [], 0
     for one in drawings:
         parts.append(f'<g transform="translate(0,{top})">{"".join(one.elements())}</g>')
-        top += one.height + LINE
+        top += one.height
     width = max((one.width for one in drawings), default=0)
     size = f'width="{width:.0f}" height="{top}" viewBox="0 0 {width:.0f} {top}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {TOP}>{"".join(parts)}</svg>'
+    ground = f'<rect width="{width:.0f}" height="{top}" fill="white"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {TOP}>{ground}{"".join(parts)}</svg>'
 
 
 class Drawing:
@@ -55,7 +56,7 @@ class Drawing:
         below = (LEFT + CHARACTER * len(one) for one in (attempt.title, *attempt.ends))
         self.width = max((*beside, *below)) + LEFT
         count = sum(max(1, len(own)) for own in self.words)
-        self.height = LINE * (count + len(attempt.ends) + 3)
+        self.height = LINE * (count + len(attempt.ends) + 2) + LEFT
 
     def elements(self) -> Iterator[str]:
         """The title, the names of variables, marks for each row, the last words."""
@@ -91,11 +92,14 @@ class Drawing:
 
 
 def failing(lines: list[Line]) -> list[str]:
-    """What stands beside a row: why it could not be mapped, variable by variable."""
+    """What stands beside a row: why it could not be mapped, variable by variable.
+
+    That it was skipped, the dashes say.
+    """
     found = (
         f"{line.variable}: {one}" if line.variable else one
         for line in lines
-        if line.outcome not in TAKEN
+        if line.outcome not in (*TAKEN, Outcome.SKIPPED.value)
         for one in (line.conditions or (line.outcome,))
         if not (one.endswith(": true") or " is true" in one)
     )

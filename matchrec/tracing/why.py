@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 COLUMNS = ("start", "row", "place", "rows_before", "variable", "outcome", "condition")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Why:
     """How the search of one partition went; prints as text, shows as a picture in a notebook.
 
@@ -38,6 +38,12 @@ class Why:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        """What was found; without a match, how far the first attempt came."""
+        attempts = self.story.attempts[:1]
+        ends = [line for one in attempts for line in (one.title, *one.ends)]
+        return f"<Why: {'; '.join(one.strip() for one in (*self.story.found, *ends))}>"
 
     def frame(self) -> pd.DataFrame:
         """A pandas DataFrame with a row for each trial of each attempt, in the order of the search.

@@ -33,6 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning"
 EXAMPLES = examples(24)
 RULES = min(24, EXAMPLES)
 ENGINES = ("backtracking", "breadth_first")
+SORTS = ("auto", "spark")
 
 
 def ascending(batch: Batch) -> Batch:
@@ -73,13 +74,16 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
         f"rule {number}": pair for number, pair in enumerate(answers(batch).items())
     }
     rules = {name: clause(batch, query) for name, (query, _) in oracle.items()}
-    streams = {"order_by": [one.column for one in batch.order], "partition_by": batch.by}
+    streams: dict[str, Any] = {
+        "order_by": [one.column for one in batch.order],
+        "partition_by": batch.by,
+    }
     few = partial(RuleSetWorker, rows_a_call=(3, 1 << 17)[seed % 2])
     monkeypatch.setattr(build, "RuleSetWorker", few)
     with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
         events = spark.table("random_rules")
-        engine = ENGINES[seed % 2]
-        found = matchrec.match_all(events, rules, **streams, on_error="keep", engine=engine).cache()
+        options = {"engine": ENGINES[seed % 2], "sort": SORTS[(seed + seed // 2) % 2]}
+        found = matchrec.match_all(events, rules, **streams, on_error="keep", **options).cache()
         rows, errors = rows_by_rule(found), found.errors.collect()
         found.unpersist()
     for name, (query, expected) in oracle.items():

@@ -214,6 +214,25 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
         assert matchrec.match_recognize(rate, clause.format("UP{4}", "")).isStreaming
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM {0} AS one JOIN {0} AS two ON one.n = two.n",
+        "SELECT n FROM {0} UNION ALL SELECT n FROM {0}",
+        """SELECT * FROM (SELECT * FROM {0}) MATCH_RECOGNIZE (
+            ORDER BY n MEASURES A.n AS m PATTERN (A) DEFINE A AS n > 2)""",
+    ],
+)
+def test_a_second_clause_is_refused_by_name(spark: SparkSession, query: str) -> None:
+    rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    clause = """{rate} MATCH_RECOGNIZE (
+        ORDER BY timestamp MEASURES LAST(value) AS n PATTERN (A B) DEFINE B AS value > 1)"""
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="a second MATCH_RECOGNIZE"):
+        matchrec.sql(spark, query.format(clause), rate=rate)
+    table = spark.range(9).selectExpr("timestamp_seconds(id) AS timestamp", "id AS value")
+    assert matchrec.sql(spark, query.format(clause), rate=table).count()
+
+
 def test_an_installed_session_streams(spark: SparkSession) -> None:
     rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     rate.createOrReplaceTempView("rate_of_stream")

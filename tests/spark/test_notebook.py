@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from html import unescape
 
@@ -122,6 +123,25 @@ def test_other_errors_are_shown_as_before(
 ) -> None:
     assert "Traceback" in printed(shell, "spark.sql('SELECT nothing')", capsys)
     assert "Traceback" in printed(shell, "1 / 0", capsys)
+
+
+def test_a_wrong_argument_is_refused(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = printed(shell, "%%matchrec --limits 3\nSELECT 1", capsys)
+    assert "unrecognized arguments: --limits 3 of %%matchrec" in shown.splitlines()[0]
+    assert "%%matchrec? lists the arguments" in shown
+
+
+def test_a_warning_is_told_without_the_line_that_gave_it(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        shell.run_cell_magic("matchrec", "", RISES[: RISES.index("DEFINE")] + ")")
+    shown = capsys.readouterr().err
+    assert shown.startswith("matchrec: MATCH_RECOGNIZE without DEFINE\n  line 4, column 14\n")
+    assert "result = fn" not in shown
 
 
 def test_a_wrong_limit_is_refused(

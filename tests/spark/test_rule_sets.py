@@ -72,6 +72,11 @@ def plan_of(frame: DataFrame) -> str:
     return printed.getvalue()
 
 
+def operators_in(frame: DataFrame) -> list[str]:
+    """Those of a plan that move, sort or send rows, in alphabetical order."""
+    return sorted(re.findall(r"\b(Exchange|Sort|Window|MapInArrow) ", plan_of(frame)))
+
+
 @pytest.mark.larger
 def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> None:
     soon = Pattern.begin("a").where(sql.col("kind") == "a")
@@ -173,20 +178,47 @@ def test_conditions_on_the_order_are_a_window_of_their_rule(ticks: DataFrame) ->
     assert v == 2
 
 
-def test_spark_sorts_and_sends_the_rows_once(ticks: DataFrame) -> None:
+def test_rows_are_shuffled_and_sent_once_and_sorted_by_the_workers(ticks: DataFrame) -> None:
     clause = "PATTERN (A B) DEFINE A AS price > {0}, B AS price < PREV(price) AND day > {0}"
     rules: dict[str, Any] = {f"r{number}": clause.format(number % 7) for number in range(80)}
     rules["pairs"] = PAIRS
     found = matchrec.match_all(ticks, rules, **STREAMS, type_column="kind")
-    plan = plan_of(found.matches)
-    for operator in ("Exchange hash", "Window ", "MapInArrow "):
-        assert len(re.findall(rf"\b{operator}", plan)) == 1, operator
+    assert operators_in(found.matches) == ["Exchange", "MapInArrow"]
     explained = found.explain()
-    assert "  bit 6 = `price` > 6, before the sort, for r6, r13, r20" in explained
-    assert "`price` < PREV(`price`)) AND (`day` > 3), after it, for r3, r10" in explained
+    assert "  sorted by the workers: " in explained
+    assert "  bit 12 = `price` > 6, before the sort, for r6, r13, r20" in explained
+    assert "    bit 2 = bit 1 AND `price` < PREV(`price`)" in explained
     assert len(re.findall(r"^  bit \d+ =", explained, re.MULTILINE)) == 16
     matching = {f"r{number}" for number in range(80) if number % 7 < 5}
     assert {row.rule for row in found.matches.collect()} == {"pairs", *matching}
+
+
+JOINED = "MEASURES B.day AS d PATTERN (A B) DEFINE B AS concat_ws('', PREV(kind), kind) = 'ab'"
+
+
+def test_spark_sorts_once_where_a_rule_needs_it(ticks: DataFrame) -> None:
+    rules = {"v": V, "joined": JOINED, "cheap": "PATTERN (A) DEFINE A AS price < 9"}
+    found = matchrec.match_all(ticks, rules, **STREAMS)
+    assert operators_in(found.matches) == ["Exchange", "MapInArrow", "Sort", "Window"]
+    explained = found.explain()
+    assert "  sorted by Spark: only Spark computes concat_ws('', PREV(`kind`), `kind`)" in explained
+    assert "`price` < PREV(`price`), after it, for v" in explained
+    assert in_any_order(found.rule("joined")) == Counter(["Row(sym='X', d=2)", "Row(sym='Y', d=4)"])
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="only Spark computes"):
+        matchrec.match_all(ticks, rules, **STREAMS, sort="worker")
+
+
+def test_rules_find_the_same_whoever_sorts(ticks: DataFrame) -> None:
+    rules = {"v": V, "falls": FALLS, "same": SAME_USER}
+    found = [
+        matchrec.match_all(ticks, rules, **STREAMS, type_column="kind", sort=sort)
+        for sort in ("worker", "spark")
+    ]
+    assert "  sorted by Spark: it was asked to" in found[1].explain()
+    workers, sparks = (
+        [in_any_order(one.matches), in_any_order(one.rule("falls"))] for one in found
+    )
+    assert workers == sparks != [Counter(), Counter()]
 
 
 def test_rows_stay_behind_that_no_rule_needs(ticks: DataFrame) -> None:

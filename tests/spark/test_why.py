@@ -73,6 +73,21 @@ row 1 (day = 2024-01-01): no match
     assert "39 &gt; 40.7 is false" in answer._repr_html_()
 
 
+def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
+    """From day 6 to day 7 there is one day, and the window has less than one."""
+    query = V_SHAPE.replace("DEFINE", "WITHIN INTERVAL 1 DAY FROM DOWN TO UP DEFINE")
+    answer = matchrec.why(spark, query, partition={"ticker": "AAPL"}, row=date(2024, 1, 5))
+    up = next(one for one in answer.story.attempts[0].lines if one.variable == "UP")
+    assert up.conditions == (
+        "price > FIRST(price) * 1.1: 50 > 39.6 is true (FIRST(price) = 36 of row 5)",
+        "WITHIN INTERVAL 1 DAY: 2024-01-07 < 2024-01-07 is false (PREV(day) = 2024-01-06 of row 6)",
+    )
+    assert repr(answer) == (
+        "<Why: row 5 (day = 2024-01-05): no match; came as far as rows 5 to 6: STRT DOWN; "
+        "then it needed DOWN or UP on row 7 (day = 2024-01-07)>"
+    )
+
+
 def test_the_matches_and_what_came_furthest(spark: SparkSession) -> None:
     answer = matchrec.why(spark, V_SHAPE, partition={"TICKER": "AAPL"}, limit=2)
     assert answer.story.found == ("match 1: rows 4 to 7: STRT DOWN{2} UP",)

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import Arguments
 from matchrec.api.evaluation import Evaluation
+from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.patterns import PatternCall
 from matchrec.api.query_call import QueryCall
 from matchrec.api.questions.clauses import chosen_clause
+from matchrec.api.sase import SaseCall
 from matchrec.api.signatures import ARGUMENTS, CLAUSE, COVERED
 from matchrec.arguments import checked
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.errors.run.coverage import coverage_without_clause
 from matchrec.errors.sql.window import window_asked_about
 from matchrec.explanation.coverage import Coverage
 from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.summary import summarise
+from matchrec.frontends.arguments import keys, orders
+from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.frontends.sql.query.nodes import Query, Site
+from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.use import EVERYTHING
+from matchrec.source import Source
 from matchrec.spark.coverage import count_starting_rows
 from matchrec.spark.options import Options
 from matchrec.spark.sessions.environment import check_session
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+
+WHY_SASE = "matchrec.why_sase(df, text, ..."
+WHY_PATTERN = "matchrec.why_pattern(df, pattern, ..."
 
 
 @checked(query=COVERED, clause=CLAUSE, **ARGUMENTS)
@@ -43,7 +56,7 @@ def coverage(  # noqa: PLR0913 -- public signature
     of its result; None for all.
 
     Other arguments as of `sql`. Runs a job for each clause, over all of its rows. Raises
-    MatchRecognizeUnsupportedError for event selection, LONGEST MATCH and a stream.
+    MatchRecognizeUnsupportedError for LONGEST MATCH, NOT in PATTERN and a stream.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> print(matchrec.coverage(spark, '''
@@ -93,3 +106,73 @@ def cover(evaluation: Evaluation, site: Site) -> ClauseCoverage:
         evaluation.options.max_steps,
     )
     return summarise(counted)
+
+
+@checked(**ARGUMENTS)
+def coverage_sase(  # noqa: PLR0913 -- public signature
+    df: DataFrame,
+    text: str,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    type_column: str = "event_type",
+    max_steps: int | None = None,
+) -> Coverage:
+    """The same of a SASE+ query, as `sase` takes it: every event is a starting row.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error') AS e(at, event_type)")
+    >>> print(matchrec.coverage_sase(events, "PATTERN SEQ(Login a, Logout b)", order_by="at"))
+    row pattern
+      `a` `b`
+    ...
+      tried   2 ... 1 ended: a was not true
+      a       1 ... 1 ended: the partition ended before b
+      b       0
+      matches 0
+    ...
+    """
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    call = SaseCall(df, text, *streams, type_column, MatchOutput.ALL)
+    check_session(df.sparkSession)
+    with shown_in(Source(text), SASE):
+        return covered_alone(call.plan(), df, WHY_SASE, max_steps)
+
+
+@checked(**ARGUMENTS)
+def coverage_pattern(
+    df: DataFrame,
+    pattern: Pattern,
+    *,
+    order_by: str | Sequence[str],
+    partition_by: str | Sequence[str] = (),
+    max_steps: int | None = None,
+) -> Coverage:
+    """The same of a pattern, as `detect` takes it: every event is a starting row.
+
+    >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error') AS e(at, event_type)")
+    >>> pattern = (matchrec.Pattern.begin("login").where("event_type = 'Login'")
+    ...     .next("out").where("event_type = 'Logout'"))
+    >>> print(matchrec.coverage_pattern(events, pattern, order_by="at"))
+    row pattern
+      `login` `out`
+    ...
+      tried   2 ... 1 ended: login was not true
+      login   1 ... 1 ended: out was not true
+      out     0
+      matches 0
+    ...
+    """
+    check_session(df.sparkSession)
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    call = PatternCall(df, pattern, *streams, AfterMatch.NO_SKIP, "matches", timeouts=False)
+    lowered = call.lowered()
+    with shown_in(lowered.source, PATTERN_CALLS):
+        return covered_alone(lowered.plan, lowered.frame, WHY_PATTERN, max_steps)
+
+
+def covered_alone(plan: MatchPlan, df: DataFrame, question: str, steps: int | None) -> Coverage:
+    """The coverage of a plan over a DataFrame."""
+    counted = count_starting_rows(plan, relation_of(df), None, EVERYTHING, steps)
+    return Coverage({1: summarise(counted, question)}, df.sparkSession)

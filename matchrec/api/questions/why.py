@@ -27,8 +27,10 @@ from matchrec.errors.sql.window import window_asked_about
 from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.frontends.sql.lower import lower
+from matchrec.nfa.compiled_pattern import compile_pattern
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.pruning.gaps import gaps_as_conditions
 from matchrec.source import Source
 from matchrec.spark.options import Options
 from matchrec.spark.relation import Relation
@@ -204,6 +206,11 @@ def asked_of(partition: Partition, row: object) -> Asked:
     return Asked(partition, row if isinstance(row, tuple) else (row,))
 
 
+def with_gaps(plan: MatchPlan) -> MatchPlan:
+    """The plan whose conditions have the windows that rows alone do not tell, as they are asked."""
+    return gaps_as_conditions(plan, compile_pattern(plan).follow) if plan.gaps else plan
+
+
 @dataclass(frozen=True)
 class Request:
     """What `why` is asked of one clause. write: a condition as its author wrote it."""
@@ -216,10 +223,17 @@ class Request:
     alias: str | None = None
     write: Write | None = None
 
+    def write_condition(self) -> Write | None:
+        """A condition as its author wrote it; windows between rows are such, too."""
+        write, windows = self.write, {gap.interval.span for gap in self.plan.gaps}
+        if write is None or not windows:
+            return write
+        return lambda one: f"{'WITHIN ' if one.span in windows else ''}{write(one)}"
+
     def answer(self) -> Why:
         """The rows of the partition, their search, its values, words. Runs jobs."""
         tests = ((one.mapped, one.definition) for one in negation_tests(self.plan))
-        parts = parts_of(self.plan, self.write, tests)
+        parts = parts_of(with_gaps(self.plan), self.write_condition(), tests)
         plan = replace(
             self.plan,
             measures=parts.measures,

@@ -1,4 +1,4 @@
-"""`match_all`: many rules over one DataFrame, which is read, shuffled, sorted and sent once."""
+"""`match_all`: many rules over one DataFrame, which is read, shuffled, sent and sorted once."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def match_all(  # noqa: PLR0913 -- public signature
     event_columns: str | Sequence[str] | None = None,
     on_error: str = "raise",
     engine: str = "auto",
+    sort: str = "auto",
     max_steps: int | None = None,
 ) -> RuleMatches:
     """The matches of many rules over a DataFrame, found in one pass over its rows.
@@ -64,12 +65,11 @@ def match_all(  # noqa: PLR0913 -- public signature
     type_column: of SASE+ texts. dialect: of clauses. event_columns: which columns of the input the
     events of matches have, None for all; matches of many rows are cheaper with few of them.
 
-    on_error: what becomes of a rule that fails in a partition, such as by a number that is too
-    large: "raise" ends the query with an error that names the rule; "keep" goes on with all others,
-    and `errors` of the result says where it failed. max_steps: of each rule.
+    on_error: what becomes of a rule that fails in a partition, as by a sum that is too large:
+    "raise" ends the query and names the rule; "keep" goes on with all others, and `errors` of the
+    result says where it failed. max_steps: of each rule.
 
-    Otherwise as `sql`. Raises MatchRecognizeError, which names the rule, for what is wrong with
-    one; MatchRecognizeUnsupportedError over a stream.
+    Otherwise as `sql`. Raises MatchRecognizeError for what is wrong with a rule, and over a stream.
 
     >>> logins = spark.sql("VALUES (1, 'ok'), (2, 'bad'), (3, 'bad'), (4, 'ok') AS t(at, result)")
     >>> found = matchrec.match_all(logins, {
@@ -91,7 +91,7 @@ def match_all(  # noqa: PLR0913 -- public signature
     relation = relation_of(frame)
     columns = input_columns(relation.runner, df.columns, None)
     events = known_columns(df, event_columns)
-    options = RuleSetOptions(engine, max_steps, OnError(on_error))
+    options = RuleSetOptions(engine, max_steps, OnError(on_error), sort)
     built = build_rule_set(read, Input(relation, columns, events), options)
     found = RuleMatches(built)
     warn_of(built)

@@ -144,10 +144,11 @@ class RuleMatches:
         partitions and order of all rules
           all rows form one partition
           order by `id`
+          sorted by the workers: Spark only brings the rows of a partition together
         ...
         """
         built = self._built
-        return str(ExplainedRules(built.rule_set, built.drafts, built.executables))
+        return str(ExplainedRules(built.rule_set, built.drafts, built.executables, built.sorts))
 
     def __repr__(self) -> str:
         return f"<RuleMatches: {', '.join(self.rules)}>"

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matchrec.conditions.operations import ArithmeticOperator
+from matchrec.conditions.operations import ArithmeticOperator, Comparison
 from matchrec.conditions.residual import Combined, Step, Value
-from matchrec.conditions.run_condition import Constant
-from matchrec.conditions.types import DATE, DOUBLE, FLOAT, INT, NUMBERS, Family, is_wide_decimal
+from matchrec.conditions.run_condition import Choose, Compare, Constant
+from matchrec.conditions.types import (
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    NUMBERS,
+    Family,
+    Kind,
+    ValueType,
+    is_wide_decimal,
+)
 from matchrec.conditions.typing.calls import (
     is_along_calendar,
     type_along_calendar,
@@ -17,11 +27,13 @@ from matchrec.conditions.typing.calls import (
 from matchrec.conditions.typing.mathematics import type_quotient
 from matchrec.conditions.typing.numbers import (
     Typed,
+    bounded,
     common_type,
     compute,
     integer_arithmetic,
     negative,
     on_times,
+    widen,
 )
 from matchrec.errors.conditions import cannot_combine, not_a_number
 
@@ -73,6 +85,56 @@ def type_of_numbers(typer: Typer, step: Combined, left: Step, right: Step) -> Ty
     found = compute(operator, values[0], values[1], typer.ansi)
     if found is None:
         raise cannot_combine(step.operator, one.name, other.name, step.span)
+    return found
+
+
+def type_compared(typer: Typer, step: Combined) -> tuple[Typed, Typed]:
+    """The operands of a comparison as one type, an integer beside a decimal within an int64."""
+    left, right = step.operands
+    types = {id(part): typer.type_of(part) for part in (left, right)}
+    common = _wide_type(typer, *types.values()) if len(types) == 2 else None
+    if common is None or all(isinstance(part, Value) for part in (left, right)):
+        return typer.unify(step, left, right)
+
+    def typed(part: Step) -> Typed:
+        is_integer = types[id(part)].family is Family.INTEGER
+        found = typer.type_step(part)
+        return bounded(found, common) if is_integer else typer.as_number(step, part, common)
+
+    return typed(left), typed(right)
+
+
+def _wide_type(typer: Typer, one: ValueType, other: ValueType) -> ValueType | None:
+    """The decimal type of an integer and a decimal that an int64 may not hold."""
+    is_one_of_each = {one.family, other.family} == {Family.INTEGER, Family.DECIMAL}
+    if not is_one_of_each or is_wide_decimal(one) or is_wide_decimal(other):
+        return None
+    common = common_type(one, other, typer.ansi)
+    return common if common is not None and is_wide_decimal(common) else None
+
+
+def is_positive_remainder(typer: Typer, step: Combined) -> bool:
+    """Whether it is PMOD of two integers, which Spark adds as Java does."""
+    types = [typer.type_of(part) for part in step.operands] if step.operator == "PMOD" else []
+    return bool(types) and all(one.family is Family.INTEGER for one in types)
+
+
+def type_positive_remainder(typer: Typer, step: Combined) -> Typed:
+    """`r = a % n; r < 0 ? (r + n) % n : r`, whose sum has 32 bits or more and is no error."""
+    left, right = step.operands
+    type_ = common_type(typer.type_of(left), typer.type_of(right), typer.ansi) or INT
+    wide = common_type(type_, INT, typer.ansi) or INT
+    dividend, divisor = (widen(typer.type_step(part), wide) for part in (left, right))
+    remainder = _computed(ArithmeticOperator.REMAINDER, dividend, divisor, typer.ansi)
+    total = _computed(ArithmeticOperator.ADD, remainder, divisor, ansi=False)
+    again = _computed(ArithmeticOperator.REMAINDER, total, divisor, typer.ansi)
+    is_negative = Compare(Comparison.LESS, remainder.expression, Constant(0, Kind.INTEGER))
+    return Typed(Choose(is_negative, again.expression, remainder.expression), type_)
+
+
+def _computed(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool) -> Typed:
+    found = compute(operator, left, right, ansi)
+    assert found is not None, "integers"
     return found
 
 

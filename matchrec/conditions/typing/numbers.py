@@ -10,8 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from matchrec.conditions.operations import ArithmeticOperator
-from matchrec.conditions.run_condition import Arithmetic, Constant, Narrow, RunExpression, Widen
+from matchrec.conditions.operations import ArithmeticOperator, Comparison
+from matchrec.conditions.run_condition import (
+    Arithmetic,
+    Choose,
+    Compare,
+    Constant,
+    Narrow,
+    RunExpression,
+    Widen,
+)
 from matchrec.conditions.types import (
     DOUBLE,
     FLOAT,
@@ -25,6 +33,7 @@ from matchrec.conditions.types import (
 )
 
 MICROSECONDS_A_DAY = 86_400_000_000
+LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +84,22 @@ def widen(typed: Typed, type_: ValueType) -> Typed:
         return Typed(typed.expression, type_)
     power = Constant(10**shift, Kind.INTEGER)
     return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, typed.expression, power), type_)
+
+
+def bounded(typed: Typed, type_: ValueType) -> Typed:
+    """An integer as a decimal to compare with others; too large ones are the largest int64."""
+    limit = LARGEST // 10**type_.scale
+    exact = widen(typed, type_).expression
+    found = _unless(Comparison.LESS, typed, -limit, -LARGEST, exact)
+    return Typed(_unless(Comparison.GREATER, typed, limit, LARGEST, found), type_)
+
+
+def _unless(
+    comparison: Comparison, typed: Typed, limit: int, then: int, otherwise: RunExpression
+) -> RunExpression:
+    """Another value than a number beyond a limit."""
+    is_beyond = Compare(comparison, typed.expression, Constant(limit, Kind.INTEGER))
+    return Choose(is_beyond, Constant(then, Kind.INTEGER), otherwise)
 
 
 def integer_arithmetic(

@@ -54,7 +54,13 @@ from matchrec.conditions.types import (
     is_ranked,
     is_wide_decimal,
 )
-from matchrec.conditions.typing.arithmetic import check_common_type, type_arithmetic
+from matchrec.conditions.typing.arithmetic import (
+    check_common_type,
+    is_positive_remainder,
+    type_arithmetic,
+    type_compared,
+    type_positive_remainder,
+)
 from matchrec.conditions.typing.calls import is_pythons, type_call, type_list
 from matchrec.conditions.typing.effort import Effort
 from matchrec.conditions.typing.formulas import constant_of, type_formula
@@ -163,6 +169,8 @@ class Typer:
             return type_mathematics(self, step)
         if is_pythons(self, step):
             return type_call(self, step)
+        if is_positive_remainder(self, step):
+            return type_positive_remainder(self, step)
         basic = self.draft.basic(step)
         if basic is not step:
             return self.combine(basic)
@@ -174,7 +182,7 @@ class Typer:
         if operator == "IF":
             return self.choice(step)
         if operator in COMPARISONS:
-            left, right = self.unify(step, step.operands[0], step.operands[1])
+            left, right = type_compared(self, step)
             return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
         return type_arithmetic(self, step)
 
@@ -214,7 +222,7 @@ class Typer:
         """Two numbers as one type.
 
         Decimals too wide for an int64 are cast by Spark, and ranked, where both are columns; where
-        the engine computed one of them, it fits an int64.
+        the engine computed one of them, it fits an int64 or is an error.
         """
         one, other = self.type_of(left), self.type_of(right)
         common = common_type(one, other, self.ansi)

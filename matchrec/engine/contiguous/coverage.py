@@ -69,6 +69,14 @@ class Counts:
         )
 
 
+def parts_of(coverable: Coverable) -> tuple[IntArray, IntArray]:
+    """`parts_first` and `parts` of `CoverageWork`."""
+    parts = [part for parts in coverable.parts for part in parts]
+    rows = [(*word_and_mask(Condition(part)), NO_START) for part in parts]
+    first = np.cumsum([0, *map(len, coverable.parts)])
+    return first.astype(np.int64), np.array(rows, np.int64).reshape(-1, own.PART_SIZE)
+
+
 def find_matches(
     coverable: Coverable, counts: Counts, partitions: Partitions, room: Room | None = None
 ) -> Iterator[Matches]:
@@ -92,7 +100,6 @@ class CoverageSearch(PlainSearch):
     ) -> None:
         super().__init__(coverable.task, partitions)
         self.words = -(-max(1, coverable.occurrences) // WORD)
-        parts = [part for parts in coverable.parts for part in parts]
         self.work = CoverageWork(
             self.progress,
             np.empty(memory, np.int32),
@@ -106,10 +113,7 @@ class CoverageSearch(PlainSearch):
             np.array([choice for each in coverable.nearer for choice in each], np.int64),
             np.array(coverable.taken, np.int64),
             self.rules.program[:, layout.TARGET].copy(),
-            np.cumsum([0, *map(len, coverable.parts)]).astype(np.int64),
-            np.array(
-                [(*word_and_mask(Condition(part)), NO_START) for part in parts], np.int64
-            ).reshape(-1, own.PART_SIZE),
+            *parts_of(coverable),
             counts.came,
             counts.ended,
             counts.parts_false,

@@ -6,12 +6,12 @@ from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsuppo
 from matchrec.source import Span
 
 
-def coverage_of_event_selection() -> MatchRecognizeUnsupportedError:
-    """A query that may skip rows, or asks for all matches."""
+def coverage_of_match_number() -> MatchRecognizeUnsupportedError:
+    """MATCH_NUMBER() in a condition of a query that may skip rows, or asks for all matches."""
     return MatchRecognizeUnsupportedError(
-        "coverage of a query with event selection",
-        notes=("a run that may skip every row ends nowhere: nothing says how far it came",),
-        hint="count its runs instead: pass counters=matchrec.Counters()",
+        "coverage of a query with event selection and MATCH_NUMBER() in a condition",
+        notes=("every row is a starting row then, so matches have no numbers",),
+        hint="leave that condition out, or ask matchrec.why about a partition",
     )
 
 
@@ -19,8 +19,8 @@ def coverage_without_clause() -> MatchRecognizePlanError:
     """A text without a clause, such as one of SASE+."""
     return MatchRecognizePlanError(
         "the query has no MATCH_RECOGNIZE clause to cover",
-        notes=("a Pattern and SASE+ have none: a run that may skip every row ends nowhere",),
-        hint="pass the query that has it, or count the runs: counters=matchrec.Counters()",
+        hint="pass the query that has it; for SASE+ call coverage_sase, for a Pattern"
+        " coverage_pattern",
     )
 
 

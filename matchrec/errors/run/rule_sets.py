@@ -105,6 +105,7 @@ def rule_set_over_stream() -> MatchRecognizeUnsupportedError:
     return MatchRecognizeUnsupportedError(
         "match_all over a streaming DataFrame",
         notes=("a rule set keeps nothing from one micro-batch to the next",),
-        hint="use matchrec.match_recognize, matchrec.sase or matchrec.detect for each rule; "
+        hint="start a streaming query for each rule, of matchrec.match_recognize, matchrec.sase or "
+        "matchrec.detect; "
         "match_all in foreachBatch finds only matches whose rows are all in one micro-batch",
     )

@@ -31,6 +31,9 @@ class Names:
     example: str = "x"
 
 
+PRINTED_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
+
+
 def unknown_column(
     name: str, clause: str, known: Names, span: Span | None
 ) -> MatchRecognizePlanError:
@@ -164,5 +167,15 @@ def refused_by_spark(
     return MatchRecognizePlanError(
         f"Spark refuses an expression in {part(clause)}: {sentence}",
         span,
-        hint=cure_of_arguments(function),
+        hint=cure_of_quotes(sentence) or cure_of_arguments(function),
     )
+
+
+def cure_of_quotes(sentence: str) -> str | None:
+    """What to write where a word processor has put its own quotes, or None.
+
+    >>> cure_of_quotes("Syntax error at or near '‘'"), cure_of_quotes("Syntax error")
+    ("write ' for ‘", None)
+    """
+    found = next((one for one in PRINTED_QUOTES if one in sentence), None)
+    return None if found is None else f"write {PRINTED_QUOTES[found]} for {found}"

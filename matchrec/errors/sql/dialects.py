@@ -124,3 +124,12 @@ def divided_input(span: Span) -> MatchRecognizeUnsupportedError:
         span,
         hint="leave it out here, and write PARTITION BY in the clause",
     )
+
+
+def time_of_step(span: Span) -> MatchRecognizeUnsupportedError:
+    """TIMESTAMP BY in a query that no clause follows, of Azure Stream Analytics."""
+    return MatchRecognizeUnsupportedError(
+        "TIMESTAMP BY stands where no MATCH_RECOGNIZE follows",
+        span,
+        hint="write it right before MATCH_RECOGNIZE, as in FROM step TIMESTAMP BY time",
+    )

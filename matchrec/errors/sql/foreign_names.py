@@ -16,6 +16,7 @@ OF_THE_CLAUSE = {
     "MATCH_RECOGNIZE_PREV": "PREV(x)",
     "MATCH_ROWTIME": "LAST(t), with the column of ORDER BY",  # Flink
     "MATCH_SEQUENCE_NUMBER": "MATCH_ROW_NUMBER()",  # Snowflake
+    "PREVIOUS": "PREV(x)",
 }
 
 AGGREGATES = {

@@ -22,7 +22,7 @@ SCHEMA = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Coverage:
     """How far the starting rows of a query came; prints as text, shows as a picture in a notebook.
 
@@ -39,7 +39,7 @@ class Coverage:
     """
 
     clauses: dict[int, ClauseCoverage]
-    session: Any = field(repr=False, compare=False)
+    session: Any = field(compare=False)
 
     def __post_init__(self) -> None:
         CLAUSES.check("Coverage", "clauses", self.clauses)
@@ -52,6 +52,9 @@ class Coverage:
             f"clause {number}\n{indent(str(clause), '  ')}"
             for number, clause in self.clauses.items()
         )
+
+    def __repr__(self) -> str:
+        return f"<Coverage: {'; '.join(one.summary for one in self.clauses.values())}>"
 
     def frame(self) -> Any:
         """A DataFrame of Spark with a row for each occurrence of a variable in PATTERN.

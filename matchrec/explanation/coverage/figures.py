@@ -8,6 +8,8 @@ from enum import Enum
 from matchrec.compile.counted import Figures, NearestStart
 from matchrec.engine.contiguous.kernels import coverage_layout as layout
 
+QUERY = "matchrec.why(spark, query"
+
 
 class Reason(Enum):
     """Why a run came no nearer to a match: see `coverage_layout`."""
@@ -16,6 +18,7 @@ class Reason(Enum):
     NO_ROW = layout.NO_ROW
     OUT_OF_WINDOW = layout.OUT_OF_WINDOW
     ANCHORED = layout.ANCHORED
+    FORBIDDEN = layout.FORBIDDEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class Ending:
                 return f"the window ended before {names}"
             case Reason.ANCHORED:
                 return "^ or $ was not there"
+            case Reason.FORBIDDEN:
+                return f"what must not be there came before {names}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +85,17 @@ class ClauseCoverage:
     """How far the starting rows of one clause came.
 
     occurrences: in the order of PATTERN, after what comes before any row. nearest: the starting row
-    that came nearest to a match and began none, if one has got any row.
+    that came nearest to a match and began none, if one has got any row. question: the call of `why`
+    about one of its rows, without that. selects: whether rows may be skipped or all matches are
+    asked for; `figures.matches` are starting rows that begin one then.
     """
 
     pattern: str
     figures: Figures
     occurrences: tuple[OccurrenceCoverage, ...]
     nearest: NearestStart | None
+    question: str = QUERY
+    selects: bool = False
 
     @property
     def tried(self) -> int:
@@ -97,6 +106,12 @@ class ClauseCoverage:
     def without_match(self) -> int:
         """The starting rows of these that began no match."""
         return self.tried - self.figures.matches
+
+    @property
+    def summary(self) -> str:
+        """How many of the starting rows begin a match, in one line."""
+        begin = f"{self.figures.matches:,} of {self.tried:,} starting rows begin a match"
+        return f"{self.pattern}, {begin}"
 
     def __str__(self) -> str:
         from matchrec.explanation.coverage.text import show

@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from matchrec.compile.counted import Counted
 from matchrec.compile.coverage import parts_of
 from matchrec.explanation.coverage.figures import (
+    QUERY,
     ClauseCoverage,
     Ending,
     FalsePart,
     OccurrenceCoverage,
     Reason,
 )
+from matchrec.explanation.stage_conditions import show_test
 from matchrec.plan.pattern import show
+from matchrec.plan.show import show_scalar
+from matchrec.plan.stages import Single, Staging
+from matchrec.plan.stages import parts as stage_parts
 
 NO_ROW_YET = 0  # of counts by choice and by occurrence
 
 
-def summarise(counted: Counted) -> ClauseCoverage:
-    """The funnel of a clause."""
+def summarise(counted: Counted, question: str = QUERY) -> ClauseCoverage:
+    """The funnel of a clause. question: see `ClauseCoverage`."""
     endings = endings_by_occurrence(counted)
     names = counted.asked.drafted.plan.variables
     variables = [names[variable] for variable in counted.asked.occurrences.variables]
@@ -35,7 +41,8 @@ def summarise(counted: Counted) -> ClauseCoverage:
         for number, variable in enumerate([None, *variables])
     )
     pattern = show(counted.asked.drafted.plan.pattern)
-    return ClauseCoverage(pattern, counted.figures, occurrences, counted.nearest)
+    selects = counted.task.selects
+    return ClauseCoverage(pattern, counted.figures, occurrences, counted.nearest, question, selects)
 
 
 def endings_by_occurrence(counted: Counted) -> list[tuple[Ending, ...]]:
@@ -74,7 +81,21 @@ def parts(counted: Counted, number: int) -> tuple[FalsePart, ...]:
 
 def all_parts(counted: Counted) -> Iterator[tuple[str, str]]:
     """The parts of all conditions: the variable, and the part as it was written."""
+    plan = counted.asked.drafted.plan
     conditions = {one.variable: one for one in counted.asked.drafted.conditions}
-    for variable in counted.asked.drafted.plan.variables:
-        for text in parts_of(conditions.get(variable)):
-            yield variable, text
+    stages = {} if plan.staging is None else stages_by_test(plan.staging)
+    for variable in plan.variables:
+        show_part = partial(show_test, test=variable) if plan.staging else show_scalar
+        for text in parts_of(conditions.get(variable), show_part):
+            yield stages.get(variable, variable), text
+
+
+def stages_by_test(staging: Staging) -> dict[str, str]:
+    """The names of stages, by those of the tests that their rows satisfy."""
+    found = {}
+    for part in stage_parts(staging.steps):
+        if isinstance(part.content, Single):
+            found[part.content.test] = part.content.name
+            if part.until is not None and part.until.take is not None:
+                found[part.until.take] = part.content.name
+    return found

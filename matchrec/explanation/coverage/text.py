@@ -33,7 +33,10 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
         f"{found.rows:,} in {counted(found.partitions, 'partition')}, {alone:,} of them without a"
         f" match; the largest has {found.largest:,}"
     )
-    if found.matches:
+    if clause.selects:
+        begin = "row begins" if found.matches == 1 else "rows begin"
+        yield f"{found.matches:,} starting {begin} a match"
+    elif found.matches:
         yield (
             f"{counted(found.matches, 'match', 'matches')} over {counted(found.covered, 'row')};"
             f" the longest has {found.longest:,}"
@@ -99,7 +102,7 @@ def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
     yield f"{most}: {most.count:,}"
     yield from part_lines(decisive)
     if clause.nearest is not None:
-        yield from nearest_lines(clause.nearest)
+        yield from nearest_lines(clause.nearest, clause.question)
 
 
 def decisive_occurrence(clause: ClauseCoverage) -> OccurrenceCoverage:
@@ -116,21 +119,21 @@ def part_lines(one: OccurrenceCoverage) -> Iterator[str]:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
 
 
-def nearest_lines(nearest: NearestStart) -> Iterator[str]:
+def nearest_lines(nearest: NearestStart, asked: str) -> Iterator[str]:
     """The starting row at which to look."""
     if nearest.remaining >= UNREACHABLE:
         return
     yield f"nearest to a match: the starting row {named(nearest)}"
     yield f"  it needed {counted(nearest.remaining, 'more row')} at least"
-    yield f"  {question(nearest)} says why"
+    yield f"  {question(nearest, asked)} says why"
 
 
-def question(nearest: NearestStart) -> str:
-    """The call of `why` that tells of a starting row."""
+def question(nearest: NearestStart, asked: str) -> str:
+    """The call of `why` that tells of a starting row. asked: the call without the row."""
     partition = f", partition={nearest.partition}" if nearest.partition else ""
     values = tuple(nearest.order.values())
     row = f", row={(values[0] if len(values) == 1 else values)!r}" if values else ""
-    return f"matchrec.why(spark, query{partition}{row})"
+    return f"{asked}{partition}{row})"
 
 
 def named(nearest: NearestStart) -> str:

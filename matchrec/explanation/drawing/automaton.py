@@ -22,7 +22,7 @@ from matchrec.explanation.drawing.repeats import Repeat, find_repeats
 from matchrec.nfa.program import Action, Formulas, Program, StateId
 
 MOST_STATES = 80  # in a picture
-LANE, MARGIN = 62, 46
+LANE, MARGIN, TEXT_LINE, CHARACTER = 62, 46, 12, 7.2
 LINES = {
     Action.BEGIN: 'stroke-width="1.5"',
     Action.TAKE: 'stroke-width="2.5"',
@@ -87,10 +87,22 @@ class _Picture:
     def layout(self) -> Layout:
         return lay_out(list(self.nodes), list(self.ways))
 
+    @cached_property
+    def column(self) -> int:
+        """How far columns are apart: room for the longest label between two states."""
+        longest = max((len(label) for edges in self.ways.values() for label in edges), default=0)
+        return max(COLUMN, round(longest * CHARACTER) + 2 * RADIUS)
+
+    @cached_property
+    def top(self) -> int:
+        """Where the top line is: below all that is said of a loop."""
+        loops = (len(edges) for (source, target), edges in self.ways.items() if source == target)
+        return MARGIN + TEXT_LINE * max(0, max(loops, default=0) - 1)
+
     def svg(self) -> str:
         columns = max(column for column, _ in self.layout.places.values())
         every = (*(lane for _, lane in self.layout.places.values()), *self.layout.lanes.values())
-        width, height = columns * COLUMN + 2 * MARGIN, max(every) * LANE + 2 * MARGIN
+        width, height = columns * self.column + 2 * MARGIN, max(every) * LANE + self.top + MARGIN
         parts = [part for way in self.ways for part in self.draw_way(way)]
         parts += [part for node in self.nodes for part in self.draw_node(node)]
         return (
@@ -102,7 +114,7 @@ class _Picture:
     def at(self, node: StateId) -> Point:
         """The centre of a state."""
         column, lane = self.layout.places[node]
-        return MARGIN + column * COLUMN, MARGIN + lane * LANE
+        return MARGIN + column * self.column, self.top + lane * LANE
 
     def draw_node(self, node: StateId) -> Iterator[str]:
         x, y = self.at(node)
@@ -125,17 +137,19 @@ class _Picture:
         )
         yield f'<path d="{path}" {LINES[action]} {ARROW}><title>{escape(said)}</title></path>'
         for line, label in enumerate(reversed(edges)):
-            yield label_at(x, y - 5 - 12 * line, label)
+            yield label_at(x, y - 5 - TEXT_LINE * line, label)
 
     def path(self, way: Way) -> Path:
         """The line between two states, and where its label stands."""
         start, end = map(self.at, way)
-        lane = MARGIN + self.layout.lanes[way] * LANE if way in self.layout.lanes else None
+        lane = self.top + self.layout.lanes[way] * LANE if way in self.layout.lanes else None
         if way[0] == way[1]:
             return loop(*start)
         if lane is None:
             return curve(start, end)
-        return passing(start, end, lane) if end > start else going_back(start, end, lane)
+        return (
+            passing(start, end, lane, self.column) if end > start else going_back(start, end, lane)
+        )
 
 
 ARROW = f'fill="none" stroke="{GREY}" marker-end="url(#matchrec-arrow)"'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-COLUMN, RADIUS = 150, 15  # how far columns are apart, how large a state is
+COLUMN, RADIUS = 150, 15  # how far columns are apart at least, how large a state is
 Point = tuple[int, int]
 Path = tuple[str, int, int]  # and where the label stands
 
@@ -19,14 +19,16 @@ def curve(start: Point, end: Point) -> Path:
     middle = (x + to_x) // 2
     path = f"M{x + RADIUS} {y}C{middle} {y} {middle} {to_y} {to_x - RADIUS} {to_y}"
     if to_y > y:
-        return path, x + COLUMN * 5 // 8, y + (to_y - y) * 3 // 4
-    return path, middle - 19 * (to_y < y), y + (to_y - y) * 2 // 9
+        return path, x + (to_x - x) * 5 // 7, y + (to_y - y) * 5 // 6
+    if to_y < y:
+        return path, x + (to_x - x) * 2 // 7, y + (to_y - y) * 2 // 9
+    return path, middle, y
 
 
-def passing(start: Point, end: Point, lane: int) -> Path:
-    """A line over columns between, at the height of its lane."""
+def passing(start: Point, end: Point, lane: int, column: int) -> Path:
+    """A line over columns between, at the height of its lane. column: how far they are apart."""
     (x, y), (to_x, to_y) = start, end
-    first, last, half = x + COLUMN, to_x - COLUMN, COLUMN // 2
+    first, last, half = x + column, to_x - column, column // 2
     to_lane = f"C{x + half} {y} {x + half} {lane} {first} {lane}H{last}"
     to_end = f"C{to_x - half} {lane} {to_x - half} {to_y} {to_x - RADIUS} {to_y}"
     return f"M{x + RADIUS} {y}{to_lane}{to_end}", (first + last) // 2, lane

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,11 +20,12 @@ from matchrec.frontends.dialects.rules.of_products import rules_between
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translated
 from matchrec.frontends.lexing.sqlglot_parser import reason_of
-from matchrec.frontends.lexing.token_sequence import sequence_of
+from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.source import Span
 
 _HOLE = "hole_of_match_recognize_"
 _SELECT = "SELECT * FROM "
+_ABSENT = re.compile(r"no ([A-Za-z. ]+?)[(:]")  # what a rule refuses by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,9 @@ class Fragments:
         rules = rules_between(self.read, self.write)
         text = self.text[span.start : span.end]
         tokens = sequence_of(tokens_in(text, self.read), text)
+        named = _named_in(str(error), tokens)
+        if named is not None:
+            return errors.cannot_say(self.write.title, str(error), named.shifted(span.start))
         calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
         for start in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
             call = tokens.span(start, tokens.pairs[start + 1] + 1)
@@ -134,6 +139,18 @@ class Fragments:
             except (ParseError, TokenError):
                 continue
         return errors.cannot_say(self.write.title, str(error), span)
+
+
+def _named_in(reason: str, tokens: TokenSequence) -> Span | None:
+    """Where the words stand that a reason says there are none of: `no ROWNUM: ...`."""
+    found = _ABSENT.match(reason)
+    words = found.group(1).upper() if found else None
+    for start in range(len(tokens)):
+        for end in range(start + 1, min(start + 4, len(tokens)) + 1):
+            span = tokens.span(start, end)
+            if tokens.text_at(span).upper() == words:
+                return span
+    return None
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

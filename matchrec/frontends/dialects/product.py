@@ -25,6 +25,8 @@ class Addition(Enum):
     PIPES = "|> MATCH_RECOGNIZE"
     EMPTY_ALTERNATIVES = "PATTERN (a | )"
     ANY_ROW = "PATTERN (.)"
+    BRACKETS = "[name]"
+    DOLLAR_NAMES = "$rowtime"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,9 @@ class Product:
     has_windows_of_time  whether it has TUMBLE and the like
     has_row_pattern_windows  whether PATTERN may stand in OVER and WINDOW
     cuts_texts           whether CAST AS VARCHAR(n) cuts, though the dialect of sqlglot drops n
+    collects_nulls       whether ARRAY_AGG keeps NULLs
+    counts_boundaries    whether DATEDIFF(minute, a, b) counts how many minutes begin
+    joins_without_nulls  whether CONCAT_WS leaves NULLs out
     is_written           whether queries are converted to it, too
     """
 
@@ -71,6 +76,9 @@ class Product:
     has_windows_of_time: bool = False
     has_row_pattern_windows: bool = False
     cuts_texts: bool = False
+    collects_nulls: bool = False
+    counts_boundaries: bool = False
+    joins_without_nulls: bool = True
     is_written: bool = True
 
 

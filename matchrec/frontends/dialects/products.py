@@ -36,6 +36,8 @@ PRODUCTS = {
             },
             columns=ColumnOrder.INPUT_FIRST,
             defines_more=True,
+            counts_boundaries=True,
+            joins_without_nulls=False,
         ),
         Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE),
         Product(
@@ -47,6 +49,7 @@ PRODUCTS = {
             divides_integers=True,
             repeats_keys=True,
             has_row_pattern_windows=True,
+            collects_nulls=True,
         ),
         Product(
             "flink",
@@ -59,6 +62,7 @@ PRODUCTS = {
             within_includes=True,
             has_windows_of_time=True,
             cuts_texts=True,
+            additions=frozenset({Addition.DOLLAR_NAMES}),
         ),
         Product(
             "bigquery",
@@ -70,13 +74,17 @@ PRODUCTS = {
                 {Addition.LONGEST_MATCH, Addition.PIPES, Addition.EMPTY_ALTERNATIVES}
             ),
             keeps_case=True,
+            collects_nulls=True,
+            joins_without_nulls=False,
         ),
         Product(
             "azure",
             "Azure Stream Analytics",
             "tsql",
             skip=SkipTo.NEXT_ROW,
-            additions=frozenset({Addition.DURATION, Addition.TIMESTAMP_BY, Addition.ANY_ROW}),
+            additions=frozenset(
+                {Addition.DURATION, Addition.TIMESTAMP_BY, Addition.ANY_ROW, Addition.BRACKETS}
+            ),
             keeps_case=True,
             is_written=False,
         ),

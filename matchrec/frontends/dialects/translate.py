@@ -17,7 +17,12 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import dialects as errors
 from matchrec.errors.sql.syntax import unreadable_text
 from matchrec.frontends.dialects.clause.clause_edits import clause_edits
-from matchrec.frontends.dialects.clause.event_time import EventTime, before_keys, find_event_time
+from matchrec.frontends.dialects.clause.event_time import (
+    EventTime,
+    before_keys,
+    check_times,
+    find_event_time,
+)
 from matchrec.frontends.dialects.clause.row_pattern_windows import (
     calls_over,
     in_order,
@@ -152,6 +157,8 @@ def _query_edits(
     found, windows = find_clauses(tokens), windows_between(tokens, fragments)
     known = dict(zip(in_order(found, windows), kinds, strict=False))
     wholes = {cut: _whole(tokens, cut, fragments.read) for cut in found}
+    if Addition.TIMESTAMP_BY in fragments.read.additions:
+        check_times(tokens, wholes.values())
     outputs = {cut: known[cut].outputs for cut in found if cut in known}
     rows = {wholes[cut]: one for cut, one in outputs.items() if one is not None}
     fragments = replace(fragments, rows=rows)

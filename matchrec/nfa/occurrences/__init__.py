@@ -4,6 +4,10 @@ occurrences   pattern → program by occurrence
 copies        states that the same occurrences lead to, told apart
 """
 
-from matchrec.nfa.occurrences.occurrences import Occurrences, compile_occurrences
+from matchrec.nfa.occurrences.occurrences import (
+    Occurrences,
+    compile_occurrences,
+    occurrences_of_stages,
+)
 
-__all__ = ["Occurrences", "compile_occurrences"]
+__all__ = ["Occurrences", "compile_occurrences", "occurrences_of_stages"]

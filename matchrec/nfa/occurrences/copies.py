@@ -64,15 +64,31 @@ def without_past_anchors(folding: Folding) -> Folding:
 
     After a row of `A* ^ A B`, its start would still say that two rows more are a match.
     """
+    first = folding.choices[0]
+    if not any(one.guard & GUARD_START for one in first):
+        return folding
+    return with_copy_of_start(folding, tuple(one for one in first if not one.guard & GUARD_START))
+
+
+def without_empty_match(folding: Folding) -> Folding:
+    """The folding whose start accepts nothing, with a copy of it for rows that lead back to it."""
+    first = folding.choices[0]
+    if not any(one.accepts for one in first):
+        return folding
+    states = with_copy_of_start(folding, first)
+    start = tuple(one for one in states.choices[0] if not one.accepts)
+    return replace(states, choices=(start, *states.choices[1:]))
+
+
+def with_copy_of_start(folding: Folding, copy: tuple[Choice, ...]) -> Folding:
+    """The folding in which what leads back to the start leads to one more state."""
     folded = folding.choices
-    leads_back = any(one.target == 0 for choices in folded for one in choices)
-    if not leads_back or not any(one.guard & GUARD_START for one in folded[0]):
+    if not any(one.target == 0 for choices in folded for one in choices):
         return folding
     back = len(folded)
-    after = tuple(one for one in folded[0] if not one.guard & GUARD_START)
     choices = tuple(
         tuple(replace(one, target=back) if one.target == 0 else one for one in each)
-        for each in (*folded, after)
+        for each in (*folded, copy)
     )
     return replace(folding, choices=choices, states=(*folding.states, folding.states[0]))
 

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate, count
 
-from matchrec.nfa.closure import Choice, Folded, fold
+from matchrec.nfa.closure import Choice, Effect, Folded, Folding, fold
 from matchrec.nfa.compile import compile_program
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import least_rows
-from matchrec.nfa.occurrences.copies import States, is_nearer, tell_apart
+from matchrec.nfa.occurrences.copies import States, is_nearer, tell_apart, without_empty_match
+from matchrec.nfa.places import A_MATCH
 from matchrec.plan.pattern import RowPattern, Variable, replace_children
 
 
@@ -37,10 +38,13 @@ class Occurrences:
     nearer: tuple[tuple[int, ...], ...]
 
 
-def compile_occurrences(compiled: CompiledPattern, pattern: RowPattern) -> Occurrences:
+def compile_occurrences(
+    compiled: CompiledPattern, pattern: RowPattern, *, every_way: bool = False
+) -> Occurrences:
     """The occurrences of variables in `pattern`, of which `compiled` is the program.
 
-    Raises MatchRecognizePlanError where it is too large.
+    every_way: as of `fold`; an empty match is none then. Raises MatchRecognizePlanError where it is
+    too large.
     """
     names = compiled.program.variables
     numbers = count()
@@ -54,7 +58,8 @@ def compile_occurrences(compiled: CompiledPattern, pattern: RowPattern) -> Occur
 
     numbered = number(pattern)
     program = compile_program(numbered, tuple(map(str, range(len(found)))))
-    folding, others = tell_apart(fold(program, span=pattern.span), pattern.span)
+    folded = fold(program, every_way=every_way, span=pattern.span)
+    folding, others = tell_apart(without_empty_match(folded) if every_way else folded, pattern.span)
     choices = tuple(tuple(named(one, found) for one in state) for state in folding.choices)
     remaining = least_rows(choices)
     return Occurrences(
@@ -63,6 +68,35 @@ def compile_occurrences(compiled: CompiledPattern, pattern: RowPattern) -> Occur
         tuple(taken(folding.choices)),
         remaining,
         tuple(nearer(choices, remaining, others)),
+    )
+
+
+def occurrences_of_stages(compiled: CompiledPattern, stages: int) -> Occurrences:
+    """The same of a program of so many stages, each of which is an occurrence: no two share a name.
+
+    A run that begins awaits what any of the first places does.
+    """
+    folding = compiled.folding
+    remaining = least_rows(accepting_by_time(folding))
+    first = frozenset(range(folding.starts))
+    others = [first if state in first else frozenset() for state in range(len(folding.choices))]
+    return Occurrences(
+        compiled,
+        tuple(range(stages)),
+        tuple(taken(folding.choices)),
+        remaining,
+        tuple(nearer(folding.choices, remaining, others)),
+    )
+
+
+def accepting_by_time(folding: Folding) -> Folded:
+    """The choices, with one that accepts where a run needs no further row but time."""
+    accept = Choice(0, None, None)
+    return tuple(
+        (*choices, accept)
+        if end == A_MATCH or any(one.effect is Effect.COMPLETES for one in choices)
+        else choices
+        for choices, end in zip(folding.choices, folding.ends, strict=True)
     )
 
 

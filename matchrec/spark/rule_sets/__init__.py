@@ -1,1 +1,1 @@
-"""Rules over one input → one DataFrame of their matches: one sort, one crossing to the workers."""
+"""Rules over one input → one DataFrame of their matches: one shuffle, one crossing, one sort."""

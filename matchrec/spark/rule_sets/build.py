@@ -19,6 +19,7 @@ from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft, link
 from matchrec.compile.rule_set import RuleSet, SharedDrafts, further_keys, join_rules
 from matchrec.conditions.row_column import RowColumn, show_column
+from matchrec.conditions.split import Scope
 from matchrec.conditions.types import Family, ValueType
 from matchrec.conditions.within import OrderType, check_order
 from matchrec.errors import MatchRecognizeError
@@ -27,13 +28,17 @@ from matchrec.errors.language import Language
 from matchrec.errors.run.rule_sets import not_divided_by, of_rule, rule_set_over_stream
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
+from matchrec.plan.use import EVERYTHING
 from matchrec.source import Source
 from matchrec.spark.before.columns import Preparation, with_keys_once
+from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming
-from matchrec.spark.prepare import type_of_order
+from matchrec.spark.options import Options
+from matchrec.spark.prepare import Execution, check_workers_may_sort, reason_of, type_of_order
 from matchrec.spark.relation import Relation
 from matchrec.spark.rule_sets.packing import early_words, find_bits
+from matchrec.spark.rule_sets.prepare import prepare_sorted, prepare_unsorted
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
 from matchrec.spark.rule_sets.worker import OnError, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis, settings_of
@@ -65,11 +70,12 @@ class Rule:
 
 @dataclass(frozen=True)
 class RuleSetOptions:
-    """How a rule set is run. engine, max_steps: as of `Options`, for each rule."""
+    """How a rule set is run. engine, max_steps: as of `Options`, for each rule; sort: as there."""
 
     engine: str = "auto"
     max_steps: int | None = None
     on_error: OnError = OnError.RAISE
+    sort: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -82,10 +88,26 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """Rules over an input, and how they are run."""
+
+    rules: Sequence[Rule]
+    given: Input
+    options: RuleSetOptions
+
+    @property
+    def execution(self) -> Execution:
+        """What tells who sorts the rows of all rules."""
+        options = Options(self.options.engine, sort=self.options.sort)
+        given = self.given
+        return Execution(self.rules[0].plan, given.relation, given.columns, options, EVERYTHING)
+
+
+@dataclass(frozen=True)
 class BuiltRuleSet:
     """The rows of all rules, and what explains them.
 
-    rules: by name. drafts: theirs. executables: of each by itself.
+    rules: by name. drafts: theirs. executables: of each by itself. sorts: who sorts the rows.
     """
 
     rows: DataFrame
@@ -95,26 +117,50 @@ class BuiltRuleSet:
     rules: Mapping[str, Rule]
     drafts: Mapping[str, Draft]
     executables: Mapping[str, Executable]
+    sorts: str
 
 
 def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions) -> BuiltRuleSet:
     """All rules over one input. Raises MatchRecognizeError for whatever is wrong with a rule."""
     if is_streaming(given.relation.rows):
         raise rule_set_over_stream()
+    asked = Asked(rules, given, options)
     with quiet_analysis():
         check_streams(rules[0].plan, given)
-        order = cache(type_of_order(given.relation))
-        drafts = {rule.name: draft_rule(rule, given, options, order) for rule in rules}
-        shared = SharedDrafts(drafts, given.events)
-        preparation = preparation_of_all(shared, given.relation)
-        types = types_of(shared, preparation, rules, given)
-        executables = {
-            rule.name: link_rule(rule, drafts[rule.name], types, given, options) for rule in rules
-        }
-        rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
-        rows, slots = match_rules(rule_set, shared, preparation, options)
+        try:
+            check_workers_may_sort(asked.execution)
+            shared = draft_rules(asked, Scope.SORTED)
+            return link_rules(asked, shared, prepare_unsorted(shared, asked.execution))
+        except (MatchRecognizeError, *REFUSALS) as error:
+            if options.sort == "worker":
+                raise
+            reason = reason_of(error)
+        shared = draft_rules(asked, Scope.NEIGHBOURS)
+        return link_rules(asked, shared, prepare_sorted(shared, asked.execution, reason))
+
+
+def draft_rules(asked: Asked, scope: Scope) -> SharedDrafts:
+    """The drafts of all rules. scope: what Spark can compute before the match."""
+    order = cache(type_of_order(asked.given.relation))
+    drafts = {rule.name: draft_rule(rule, asked, scope, order) for rule in asked.rules}
+    return SharedDrafts(drafts, asked.given.events)
+
+
+def link_rules(asked: Asked, shared: SharedDrafts, preparation: Preparation) -> BuiltRuleSet:
+    """What is drafted, over rows as they are prepared."""
+    rules, given, options = asked.rules, asked.given, asked.options
+    types = types_of(shared, preparation, rules, given)
+    executables = {
+        rule.name: link_rule(rule, shared.drafts[rule.name], types, given, options)
+        for rule in rules
+    }
+    rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
+    if isinstance(preparation, Unsorted):
+        rule_set = rule_set.with_keys_in_all_rows()
+    rows, slots = match_rules(rule_set, shared, preparation, options)
     named = {rule.name: rule for rule in rules}
-    return BuiltRuleSet(rows, given, rule_set, slots, named, drafts, executables)
+    sorts = preparation.sorts
+    return BuiltRuleSet(rows, given, rule_set, slots, named, shared.drafts, executables, sorts)
 
 
 def check_streams(plan: MatchPlan, given: Input) -> None:
@@ -125,26 +171,18 @@ def check_streams(plan: MatchPlan, given: Input) -> None:
         _ = given.relation.select([one.text for one in texts]).schema
 
 
-def draft_rule(
-    rule: Rule, given: Input, options: RuleSetOptions, order: Callable[[str], OrderType]
-) -> Draft:
+def draft_rule(rule: Rule, asked: Asked, scope: Scope, order: Callable[[str], OrderType]) -> Draft:
     """The draft of a rule. Neighbours of rows are not looked at: other rules may need the row.
 
     order: of the text of an order column, its type.
     """
+    given = asked.given
     with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
-        check_steps(rule.plan, options.max_steps)
+        check_steps(rule.plan, asked.options.max_steps)
         check_order(rule.plan)
         name_of = given.relation.name_of
-        drafted = draft(rule.plan, given.columns, name_of, type_of_order=order)
+        drafted = draft(rule.plan, given.columns, name_of, scope=scope, type_of_order=order)
     return replace(drafted, neighbours=())
-
-
-def preparation_of_all(shared: SharedDrafts, relation: Relation) -> Preparation:
-    """What computes the columns and bits of all rules."""
-    tests = tuple(one.text for one in shared.relevant)
-    kept = (f"(({') OR ('.join(tests)}))",) if tests else ()
-    return Preparation(relation, shared.plan, kept)
 
 
 def types_of(
@@ -193,25 +231,21 @@ def match_rules(
     rule_set: RuleSet, shared: SharedDrafts, preparation: Preparation, options: RuleSetOptions
 ) -> tuple[DataFrame, Slots]:
     """The rows of a linked set, and the slots of what its rules read."""
-    words = early_words(shared.conditions)
-    prepared = preparation.dataframe((*rule_set.columns, *words), shared.draft())
+    columns = (*rule_set.columns, *early_words(shared.conditions))
+    drafted = shared.draft()
+    prepared = preparation.dataframe(columns, drafted)
+    sorting = preparation.sorted_by(columns, drafted) if isinstance(preparation, Unsorted) else None
     inputs = prepared.schema.fields[: len(rule_set.columns)]
     slots = find_slots(rule_set, inputs)
     schema = schema_of_rows(rule_set, inputs, slots)
-    rows = mapped(prepared, rule_set, slots, schema, options.on_error)
-    return decode_columns(rows, schema), slots
-
-
-def mapped(
-    prepared: DataFrame,
-    rule_set: RuleSet,
-    slots: Slots,
-    schema: spark_types.StructType,
-    on_error: OnError,
-) -> DataFrame:
-    """The rows as they cross."""
     sends = crossing_schema(schema)
+    worker = RuleSetWorker(rule_set, slots.of_rule, arrow_schema(sends), options.on_error, sorting)
+    return decode_columns(mapped(prepared, worker, sends), schema), slots
+
+
+def mapped(prepared: DataFrame, worker: RuleSetWorker, sends: spark_types.StructType) -> DataFrame:
+    """The rows as they cross."""
+    rule_set = worker.rule_set
     crossing = with_keys_once(encode_columns(prepared), rule_set.once)
-    worker = RuleSetWorker(rule_set, slots.of_rule, arrow_schema(sends), on_error)
     name = f"match_recognize[{len(rule_set.rules)} rules]"
     return map_in_arrow(crossing, runner_in_worker(worker), sends, name)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from matchrec.compile.rule_set import Bits
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.engine.partitions import WordArray
 from matchrec.spark import wire
@@ -29,17 +30,18 @@ def early_words(conditions: Conditions) -> tuple[RowColumn, ...]:
     return tuple(row_column(pack(chunk)) for chunk in chunks_of(tests))
 
 
-def find_bits(conditions: Conditions) -> tuple[int, ...]:
+def find_bits(conditions: Conditions) -> Bits:
     """The bit of each condition among the words: those of early columns, then of late ones.
 
     Bit 0 of the first late word marks the first row of a partition.
     """
     early, late = conditions
     first_late = len(early_words(conditions))
-    return (
+    places = (
         *(bit_at(0, number) for number in range(len(early))),
         *(bit_at(first_late, number + 1) for number in range(len(late))),
     )
+    return Bits(places, len(list(word_columns(0, conditions))) * WORD)
 
 
 def bit_at(first: int, number: int) -> int:

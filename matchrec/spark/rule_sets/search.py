@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from matchrec.compile.rule_set import LinkedRule, RuleSet
 from matchrec.engine.matches import Matches, RunFailure, no_matches
+from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import BoolArray, Frontier, Partitions
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import sum_too_large
@@ -108,7 +109,8 @@ class RuleSearch:
     def matches(self) -> Iterator[Matches]:
         """The matches, numbered by partitions of the set."""
         executable = self.rule.executable
-        found = executable.algorithm.search(executable.task, self.partitions)
+        partitions = satisfy_nearby(self.partitions, executable.nearby, self.rule_set.nearby)
+        found = executable.algorithm.search(executable.task, partitions)
         if self.rows.outer is None:
             return found
         return ContiguousRuns(self.rows.starts, self.rows.outer).number_matches(found, Frontier(0))

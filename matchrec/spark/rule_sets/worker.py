@@ -16,6 +16,8 @@ from matchrec.spark.rule_sets.packing import word_columns, words_of
 from matchrec.spark.rule_sets.rows import SharedRows
 from matchrec.spark.rule_sets.schema import RowKind
 from matchrec.spark.rule_sets.search import Columns, RuleFailure, RuleSearch, constant
+from matchrec.spark.sorting.sort import sorted_batches
+from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 
 ROWS_A_BATCH = 1 << 14
@@ -35,18 +37,22 @@ class OnError(Enum):
 class RuleSetWorker:
     """Runs all rules over one task's stream of batches.
 
-    slots: of each rule. schema: of the rows that come out. rows_a_call: see `worker.batches`.
+    slots: of each rule. schema: of the rows that come out. sorting: how the rows are to be sorted,
+    None of rows that Spark has sorted. rows_a_call: see `worker.batches`.
     """
 
     rule_set: RuleSet
     slots: tuple[tuple[int, ...], ...]
     schema: pa.Schema
     on_error: OnError = OnError.RAISE
+    sorting: Sorting | None = None
     rows_a_call: int = ROWS_A_CALL
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of rows, rule after rule for each piece."""
         keys = tuple(map(wire.column, self.rule_set.once))
+        if self.sorting is not None:
+            batches = sorted_batches(batches, self.sorting)
         for piece in pieces(batches, None, keys, self.rows_a_call):
             yield from joined(self.rows_of_piece(piece))
 

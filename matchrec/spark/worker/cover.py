@@ -14,10 +14,12 @@ import pyarrow as pa
 
 from matchrec.compile.counted import SUMS, Figures
 from matchrec.compile.coverage import CoverageTask
-from matchrec.engine.contiguous.coverage import Counts, find_matches
+from matchrec.engine.contiguous import coverage as contiguous
+from matchrec.engine.contiguous.coverage import Counts
 from matchrec.engine.contiguous.kernels.coverage_layout import BEST_REMAINING, BEST_START
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
+from matchrec.engine.selection import coverage as selection
 from matchrec.output.rows import matched_rows
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
@@ -59,6 +61,7 @@ class CoverageWorker:
         executable, covered = self.task.executable, int(np.count_nonzero(piece.covered))
         partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
         known = {0} if piece.frontier.number else set()
+        find_matches = selection.find_matches if self.task.selects else contiguous.find_matches
         matched, number, longest = set(known), 0, figures.longest
         try:
             for matches in find_matches(self.task.coverable, counts, partitions):

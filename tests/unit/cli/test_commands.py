@@ -100,10 +100,11 @@ def test_why_and_coverage(embedded: Path) -> None:
     assert (embedded / "far.svg").read_text().startswith("<svg")
 
 
-def test_coverage_is_for_sql(files: Path) -> None:
+def test_questions_about_events(files: Path) -> None:
     (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
     assert "SASE+ needs --order-by" in refused("why", "rises.sase", *STOCKS)
-    assert "coverage is for SQL only" in refused("coverage", "rises.sase", *STOCKS)
+    assert "SASE+ needs --order-by" in refused("coverage", "rises.sase", *STOCKS)
+    assert "--engine is not for" in refused("coverage", "s.sql", *STOCKS, "--engine", "auto")
 
 
 def test_a_picture_of_each_clause(embedded: Path) -> None:

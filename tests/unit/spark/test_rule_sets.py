@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -28,11 +30,12 @@ def late(count: int) -> tuple[RowColumn, ...]:
 
 def test_conditions_on_one_row_fill_words_before_the_others() -> None:
     conditions = early(63), late(62)
-    bits = find_bits(conditions)
+    bits, end = astuple(find_bits(conditions))
     assert len(early_words(conditions)) == 2
     assert list(word_columns(5, conditions)) == ["__c5", "__c6", "__bits0", "__bits1"]
     assert bits[:63] == (*range(62), 64)
     assert bits[63:] == (*range(129, 190), 192)  # the first bit of late words marks partitions
+    assert end == 256
 
 
 def test_words_are_the_columns_bit_for_bit() -> None:

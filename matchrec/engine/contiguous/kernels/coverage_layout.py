@@ -17,7 +17,7 @@ class CoverageWork(NamedTuple):
     the parts of a variable's condition are rows of `parts`, int64[k, 3]. seen: see
     `engine.kernels.seen`; None where no condition depends on the run.
 
-    Counts: came: int64[o], starting rows by occurrence. ended: int64[c + 1, 4], by choice, then
+    Counts: came: int64[o], starting rows by occurrence. ended: int64[c + 1, 5], by choice, then
     reason. parts_false: int64[o + 1, k], by occurrence. In the last two the first entry is that of
     starting rows without any row. best: int64[2], the nearest run of all that began no match.
     """
@@ -61,7 +61,8 @@ FALSE = 0
 NO_ROW = 1
 OUT_OF_WINDOW = 2
 ANCHORED = 3
-REASONS = 4
+FORBIDDEN = 4  # where rows may be skipped: something was there that must not be
+REASONS = 5
 
 # Columns of `parts`: as in `program`, mask 0 is what depends on the run; for which starting row it
 # was counted last, as two choices of a state may be of one variable.

@@ -13,8 +13,11 @@ from matchrec.frontends.dialects.clause.event_time import (
     order_edit,
     ordered_by,
 )
-from matchrec.frontends.dialects.clause.exclusive_loops import exclusive_loop_edits
-from matchrec.frontends.dialects.clause.limits import check_limits
+from matchrec.frontends.dialects.clause.exclusive_loops import (
+    exclusive_loop_edits,
+    exclusive_loop_notes,
+)
+from matchrec.frontends.dialects.clause.limits import check_limits, neighbours
 from matchrec.frontends.dialects.clause.unused_definitions import without_unused
 from matchrec.frontends.dialects.clause.variables import (
     names_edits,
@@ -48,7 +51,8 @@ def clause_edits(
     if read.defines_more and not write.defines_more:
         clause, unused = without_unused(tokens, clause)
         yield from (Edit(span, "") for span in unused)
-    check_limits(clause, write, ((one.feature, one.span) for one in additions if one.feature))
+    added = ((one.feature, one.span) for one in additions if one.feature)
+    check_limits(clause, write, (*added, *neighbours(clause, read)))
     keeps_case = read.keeps_case and not write.keeps_case
     written = variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns or {}), quoted=written)
@@ -67,6 +71,8 @@ def clause_edits(
     if clause.output is MatchOutput.LONGEST and Addition.LONGEST_MATCH in write.additions:
         yield from option_edits(tokens, clause.pattern_span)
     fragments.notes.extend(output_notes(tokens, clause, read, write))
+    if write.has_exclusive_loops and not read.has_exclusive_loops:
+        fragments.notes.extend(exclusive_loop_notes(clause, write))
 
 
 def _loop_edits(clause: MatchRecognize, fragments: Fragments, place: Place) -> Iterator[Edit]:

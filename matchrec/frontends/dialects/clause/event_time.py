@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import dialects as errors
@@ -71,3 +72,15 @@ def order_edit(tokens: ClauseTokens, time: str) -> Edit:
     sections = find_sections(tokens).values()
     later = [one.keyword.start for one in sections if one.part is not Part.PARTITION_BY]
     return Edit(Span(min(later), min(later)), f"ORDER BY {time}\n")
+
+
+def check_times(tokens: TokenSequence, wholes: Collection[Span]) -> None:
+    """Raises an error for TIMESTAMP BY that no clause follows. wholes: relations with clauses."""
+    for index in range(len(tokens)):
+        if not tokens.says(index, "TIMESTAMP", "BY"):
+            continue
+        span = tokens.span(index, index + 2)
+        holding = (one for one in wholes if one.holds(span))
+        levels = {tokens.around[tokens.index_at[one.start]] for one in holding}
+        if tokens.around[index] not in levels:
+            raise errors.time_of_step(span)

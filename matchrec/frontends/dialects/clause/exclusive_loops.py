@@ -14,7 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from matchrec.errors.sql.dialects import not_in
+from matchrec.frontends.dialects.clause.limits import Feature, repeated_variables
 from matchrec.frontends.dialects.edits import Edit, edited
+from matchrec.frontends.dialects.notes import Note
+from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.lexing.token_sequence import read_tokens
 from matchrec.frontends.sql.clause.nodes import ExpressionText, MatchRecognize
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, show_name, top
@@ -48,6 +52,8 @@ def exclusive_loop_edits(
     exits = tuple(_exits(clause.pattern))
     if not exits:
         return
+    for span in repeated_variables(clause.pattern):
+        raise not_in("Flink SQL", Feature.REPEATED.value, span)
     names = ", ".join(f"{one.union} = {_members(one)}" for one in exits)
     place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
     yield Edit(Span(place, place), f" SUBSET {names}")
@@ -65,6 +71,16 @@ def exclusive_loop_edits(
     if new and clause.definitions:
         end = clause.definitions[-1].condition.span.end
         yield Edit(Span(end, end), "".join(f", {one}" for one in new))
+
+
+def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Note]:
+    """What is lost where greedy loops are exclusive in the other product alone."""
+    for one in _exits(clause.pattern):
+        yield Note(
+            f"a loop never gives rows back in {write.title}: no row that `{one.loop}` could go on "
+            f"with is a row of `{one.follower}`",
+            clause.pattern_span,
+        )
 
 
 def _members(one: Exit) -> str:

@@ -24,6 +24,7 @@ from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
     Variable,
+    top,
     walk,
 )
 from matchrec.source import Span
@@ -51,6 +52,10 @@ class Feature(Enum):
     ALTERNATION = "alternatives `|`"
     GROUPS = "quantified groups"
     RELUCTANT = "reluctant quantifiers"
+    RELUCTANT_OPTION = "quantifier `??`"
+    OPEN_END = "greedy quantifier at the end of PATTERN"
+    REPEATED = "repeated variables in PATTERN"
+    NEIGHBOURS = "PREV and NEXT"
     MATCHED_ROWS = "MATCHED_ROWS"
 
 
@@ -117,6 +122,10 @@ _LACKING = {
             Feature.ANCHORS,
             Feature.ALTERNATION,
             Feature.GROUPS,
+            Feature.RELUCTANT_OPTION,
+            Feature.OPEN_END,
+            Feature.REPEATED,
+            Feature.NEIGHBOURS,
         }
     ),
 }
@@ -161,6 +170,31 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
         feature = Feature.SKIP_TO_NEXT_ROW if to_next else Feature.SKIP_TO_VARIABLE
         yield feature, skip.span or pattern
     yield from _of_pattern(clause.pattern, pattern)
+    yield from ((Feature.REPEATED, span) for span in repeated_variables(clause.pattern))
+    last = top(clause.pattern)[-1]
+    if isinstance(last, Quantified) and last.greedy and last.least != last.most:
+        yield Feature.OPEN_END, last.span or pattern
+
+
+def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:
+    """Where a variable stands that has stood before."""
+    seen = set()
+    for node in walk(row_pattern):
+        if isinstance(node, Variable) and node.span is not None:
+            if node.name in seen:
+                yield node.span
+            seen.add(node.name)
+
+
+def neighbours(clause: MatchRecognize, product: Product) -> Iterator[tuple[Feature, Span]]:
+    """Where a clause of a product calls PREV or NEXT, by whatever name."""
+    conditions = (one.condition for one in clause.definitions)
+    for node in (*conditions, *(one.expression for one in clause.measures)):
+        tokens = read_tokens(node.text, SPARK, node.span.start)
+        for index, token in enumerate(tokens.tokens):
+            name = product.functions.get(token.key, token.key)
+            if name in ("PREV", "NEXT") and tokens.is_call(index):
+                yield Feature.NEIGHBOURS, token.span
 
 
 def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[tuple[Feature, Span]]:
@@ -182,6 +216,8 @@ def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[tuple[Featur
                     yield Feature.GROUPS, span or pattern
                 if not greedy:
                     yield Feature.RELUCTANT, span or pattern
+                if not greedy and (node.least, node.most) == (0, 1):
+                    yield Feature.RELUCTANT_OPTION, span or pattern
 
 
 def _matched_rows(measure: ExpressionText) -> Iterator[Span]:

@@ -2,6 +2,8 @@
 
 PATTERN (a (b | ))    BigQuery    PATTERN (a (b | ()))
 PATTERN (A .* B)      Azure       PATTERN (A ANY_ROW* B)
+PATTERN ([A] B)       Azure       PATTERN (A B)
+ORDER BY $rowtime     Flink SQL   ORDER BY `$rowtime`
 
 Sources: the grammar of GoogleSQL, in which an alternative may be empty; Azure Stream Analytics'
 page "MATCH_RECOGNIZE".
@@ -15,11 +17,12 @@ from matchrec.errors.sql.dialects import name_of_any_row
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.product import Addition
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
+from matchrec.frontends.lexing.tokens import TokenKind
 from matchrec.frontends.row_pattern.lexer import pattern_tokens
 from matchrec.frontends.sql.query.cuts import find_clauses
 from matchrec.source import Span
 
-_SHORT_FORMS = {Addition.EMPTY_ALTERNATIVES, Addition.ANY_ROW}
+_SHORT_FORMS = {Addition.EMPTY_ALTERNATIVES, Addition.ANY_ROW, Addition.BRACKETS}
 _BEFORE_PART = ("", "(", "{-", "|", ",")
 _AFTER_PART = ("", ")", "-}", ",")
 
@@ -34,6 +37,8 @@ def written_out(
     tokens: TokenSequence, clauses: Iterable[Range], additions: frozenset[Addition]
 ) -> Iterator[Edit]:
     """The edits that write out the short forms. clauses: what stands in their parentheses."""
+    if Addition.DOLLAR_NAMES in additions:
+        yield from _dollar_names(tokens)
     if not additions & _SHORT_FORMS:
         return
     for clause in clauses:
@@ -42,6 +47,31 @@ def written_out(
                 yield from _empty_alternatives(tokens, pattern)
             if Addition.ANY_ROW in additions:
                 yield from _any_rows(tokens, clause, pattern)
+            if Addition.BRACKETS in additions:
+                yield from _names_in_brackets(tokens, clause, pattern)
+
+
+def _dollar_names(tokens: TokenSequence) -> Iterator[Edit]:
+    """Quotes around names of columns that begin with a dollar sign."""
+    for index, token in enumerate(tokens.tokens[1:], 1):
+        sign = tokens[index - 1]
+        if sign.key == "$" and sign.span.end == token.span.start and token.kind is TokenKind.WORD:
+            yield Edit(Span(sign.span.start, token.span.end), f"`${token.text}`")
+
+
+def _names_in_brackets(tokens: TokenSequence, clause: Range, pattern: Range) -> Iterator[Edit]:
+    """Variables without brackets, in which the lexer of PATTERN does not know them."""
+    names = {tokens[index].name.upper() for index in range(*pattern)}
+    for index in range(*clause):
+        token = tokens[index]
+        if _is_in_brackets(tokens, index) and token.name.upper() in names:
+            is_word = token.name.isidentifier()
+            yield Edit(token.span, token.name if is_word else f'"{token.name}"')
+
+
+def _is_in_brackets(tokens: TokenSequence, index: int) -> bool:
+    token = tokens[index]
+    return token.kind is TokenKind.QUOTED and tokens.text[token.span.start] == "["
 
 
 def _patterns(tokens: TokenSequence, clause: Range) -> Iterator[Range]:

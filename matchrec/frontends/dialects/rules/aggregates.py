@@ -11,7 +11,12 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.marks import called, name_of
-from matchrec.frontends.dialects.rules.collected import all_items, collection, known_items
+from matchrec.frontends.dialects.rules.collected import (
+    Collection,
+    all_items,
+    collection,
+    known_items,
+)
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import SEMANTICS
 
@@ -32,8 +37,35 @@ def arrays(node: exp.Expr, place: Place) -> exp.Expr:
     is_inside = not without_nulls and isinstance(array.parent, exp.IgnoreNulls)
     if is_inside or isinstance(array.this, exp.Distinct):
         return node
-    items = known_items if without_nulls else all_items
-    return _or_null(items(collection(array.this)))
+    collected = collection(array.this)
+    if place.is_condition and collected.is_plain:
+        return _in_condition(collected, without_nulls)
+    items = known_items if without_nulls or _is_known(collected.value) else all_items
+    return _or_null(items(collected))
+
+
+def _in_condition(collected: Collection, without_nulls: bool) -> exp.Expr:
+    """An array that a condition can compare: of values that are not NULL, and of some row."""
+    if not without_nulls and not _is_known(collected.value):
+        raise UnsupportedError("an array in DEFINE with NULLs: write array_agg(coalesce(x, ...))")
+    items = known_items(collected)
+    return _or_null(items) if _may_have_no_rows(collected.value) else items
+
+
+def _may_have_no_rows(value: exp.Expr) -> bool:
+    """Whether a value is of one variable, which may have no rows yet."""
+    calls = (one for one in value.find_all(exp.Anonymous) if name_of(one) == "CLASSIFIER")
+    of_variable = any(call.expressions for call in calls)
+    return of_variable or any(one.table for one in value.find_all(exp.Column))
+
+
+def _is_known(value: exp.Expr) -> bool:
+    """Whether a value is NULL on no row of a match."""
+    if isinstance(value, exp.Lower | exp.Upper | exp.Paren):
+        return _is_known(value.this)
+    if isinstance(value, exp.Coalesce):
+        return any(map(_is_known, (value.this, *value.expressions)))
+    return name_of(value) in ("CLASSIFIER", "MATCH_NUMBER") or isinstance(value, exp.Literal)
 
 
 def texts(node: exp.Expr, place: Place) -> exp.Expr:

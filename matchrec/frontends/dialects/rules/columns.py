@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from matchrec.frontends.dialects.rules.kinds import Kind
+from matchrec.frontends.dialects.rules.kinds import Kind, kind_of
 
 Kinds = Mapping[str, Kind]
 """The kinds of columns by their names in lower case."""
@@ -42,18 +42,54 @@ class KnownColumns:
         return found
 
     def _known(self, column: exp.Column) -> Kind | None:
-        name = column.name.lower()
         if self.inputs is not None:
-            return self.inputs.get(name)
+            return self.inputs.get(column.name.lower())
         select = column.find_ancestor(exp.Select)
-        tables = [] if select is None else _tables(select)
-        if not tables or any(table not in self.sources for table in tables):
+        return None if select is None else self._of_input(select, column.name.lower())
+
+    def _of_input(self, select: exp.Select, name: str) -> Kind | None:
+        """The kind of a column that a query reads, if all that have it agree."""
+        found = {self._of_relation(one, name) for one in _relations(select)} - {_ABSENT}
+        kind = found.pop() if len(found) == 1 else None
+        return None if kind is _ABSENT else kind
+
+    def _of_relation(self, relation: exp.Expr, name: str) -> Kind | None:
+        """The kind of a column of what stands after FROM; `_ABSENT` if it has no such column."""
+        if isinstance(relation, exp.Subquery):
+            return self._of_output(relation.this, name)
+        if relation.name in self.sources:
+            return self.sources[relation.name].get(name, _ABSENT)
+        query = _named_query(relation)
+        return None if query is None else self._of_output(query, name)
+
+    def _of_output(self, query: exp.Expr, name: str) -> Kind | None:
+        """The kind of a column that a query gives."""
+        while isinstance(query, exp.SetOperation):
+            query = query.this
+        if not isinstance(query, exp.Select):
             return None
-        found = {self.sources[table][name] for table in tables if name in self.sources[table]}
-        return found.pop() if len(found) == 1 else None
+        for item in query.expressions:
+            if item.alias_or_name.lower() == name:
+                return kind_of(item.unalias(), self._known)
+        return self._of_input(query, name) if query.is_star else _ABSENT
 
 
-def _tables(select: exp.Select) -> list[str]:
-    """The names of what a query reads; of a subquery, none that is known."""
+_ABSENT = Kind.OTHER  # of a column that is not there; what is of no kind is not asked for
+
+
+def _relations(select: exp.Select) -> list[exp.Expr]:
+    """What a query reads."""
     found = [select.args.get("from_"), *select.args.get("joins", ())]
-    return [one.this.name for one in found if one is not None]
+    return [one.this for one in found if one is not None]
+
+
+def _named_query(relation: exp.Expr) -> exp.Expr | None:
+    """The query that WITH has given the name of a relation."""
+    scope = relation.find_ancestor(exp.Query)
+    while scope is not None:
+        for one in scope.ctes:
+            if one.alias.lower() == relation.name.lower() and not one.args["alias"].columns:
+                query: exp.Expr = one.this
+                return query
+        scope = scope.find_ancestor(exp.Query)
+    return None

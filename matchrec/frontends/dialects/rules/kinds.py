@@ -34,11 +34,34 @@ TIMESTAMPS = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ})
 TIMES = TIMESTAMPS | {Kind.DATE}
 
 _SAME_AS_FIRST = frozenset({"FIRST", "LAST", "PREV", "NEXT", "RUNNING", "FINAL", "TRUNC"})
+_COUNTS: tuple[type[exp.Expr], ...] = (
+    exp.ApproxDistinct,
+    exp.ArraySize,
+    exp.DateDiff,
+    exp.DatetimeDiff,
+    exp.TimestampDiff,
+    exp.TsOrDsDiff,
+    exp.StrPosition,
+    exp.Levenshtein,
+    exp.Year,
+    exp.Quarter,
+    exp.Month,
+    exp.Week,
+    exp.Day,
+    exp.DayOfMonth,
+    exp.DayOfWeek,
+    exp.DayOfWeekIso,
+    exp.DayOfYear,
+    exp.Hour,
+    exp.Minute,
+    exp.RowNumber,
+)
 _OF_FUNCTIONS: dict[type[exp.Expr], Kind] = {
     exp.Count: Kind.INTEGER,
     exp.CountIf: Kind.INTEGER,
     exp.Length: Kind.INTEGER,
     exp.Extract: Kind.INTEGER,
+    **dict.fromkeys(_COUNTS, Kind.INTEGER),
     exp.Avg: Kind.FRACTION,
     exp.Round: Kind.FRACTION,
     exp.Interval: Kind.INTERVAL,
@@ -73,6 +96,13 @@ _SAME_AS_OPERAND = (
     exp.Abs,
     exp.AnyValue,
     exp.DateTrunc,
+    exp.FirstValue,
+    exp.LastValue,
+    exp.Lag,
+    exp.Lead,
+    exp.IgnoreNulls,
+    exp.Filter,
+    exp.Window,
 )
 _DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
 _OF_TYPES = (

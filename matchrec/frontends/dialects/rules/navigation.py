@@ -19,9 +19,11 @@ def navigation_with_default(node: exp.Expr, _: Place) -> exp.Expr:
     return exp.If(this=absent, true=default, false=called(name, value, offset))
 
 
-def lag_and_lead(node: exp.Expr, _: Place) -> exp.Expr:
+def lag_and_lead(node: exp.Expr, place: Place) -> exp.Expr:
     """`PREV` and `NEXT` under the names of the window functions."""
     name = {"PREV": "LAG", "NEXT": "LEAD"}.get(name_of(node) or "")
+    if name and place.is_measure:
+        place.remark(f"{name} of MEASURES sees rows of the match alone in {place.write.title}")
     return called(name, *node.expressions) if name else node
 
 

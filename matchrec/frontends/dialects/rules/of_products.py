@@ -16,7 +16,12 @@ from matchrec.frontends.dialects.rules.by_product.azure import (
     no_into,
     time_of_event,
 )
-from matchrec.frontends.dialects.rules.by_product.bigquery import named_parameter, unnested_structs
+from matchrec.frontends.dialects.rules.by_product.bigquery import (
+    named_fields,
+    named_parameter,
+    text_of_json,
+    unnested_structs,
+)
 from matchrec.frontends.dialects.rules.by_product.databricks import final_aggregates
 from matchrec.frontends.dialects.rules.by_product.flink import match_rowtime, processing_time
 from matchrec.frontends.dialects.rules.by_product.oracle.dates import date_with_time, truncated
@@ -32,6 +37,7 @@ from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
     function_of_oracle,
     interval_function,
     no_dual,
+    no_row_order,
     row_generator,
     unusual_name,
 )
@@ -42,12 +48,16 @@ from matchrec.frontends.dialects.rules.by_product.snowflake import (
     first_and_last_of_partition,
     inside_of_match,
 )
+from matchrec.frontends.dialects.rules.by_product.snowflake import (
+    formatted_time as formatted_time_of_snowflake,
+)
 from matchrec.frontends.dialects.rules.by_product.trino import (
     first_of_match,
     matching_elements,
     navigation_inside,
     number_of_day,
     seconds_since_1970,
+    several_extremes,
 )
 from matchrec.frontends.dialects.rules.navigation import (
     lag_and_lead,
@@ -68,6 +78,15 @@ from matchrec.frontends.dialects.rules.times import (
     elapsed,
 )
 from matchrec.frontends.dialects.rules.variables import quoted_variable
+from matchrec.frontends.dialects.rules.windows import over_each_aggregate
+from matchrec.frontends.dialects.rules.written import (
+    arrays_and_nulls,
+    elapsed_time,
+    first_of_later_rows,
+    joined_text,
+    running_aggregate,
+    whole_quotient,
+)
 
 READS: dict[str, tuple[Rule, ...]] = {
     "databricks": (final_aggregates,),
@@ -78,12 +97,14 @@ READS: dict[str, tuple[Rule, ...]] = {
         navigation_with_default,
         row_number_in_match,
         bare_classifier,
+        formatted_time_of_snowflake,
         added_time,
         crossed_boundaries,
     ),
     "oracle": (
         empty_text,
         row_generator,
+        no_row_order,
         unusual_name,
         concatenation,
         parsed_time,
@@ -104,8 +125,10 @@ READS: dict[str, tuple[Rule, ...]] = {
     "trino": (
         count_of_rows,
         navigation_inside,
+        several_extremes,
         ordered_aggregates,
         arrays,
+        over_each_aggregate,
         semantics_of_aggregates,
         added_time,
         number_of_day,
@@ -121,6 +144,9 @@ READS: dict[str, tuple[Rule, ...]] = {
         quoted_variable,
         arrays,
         texts,
+        over_each_aggregate,
+        text_of_json,
+        named_fields,
         value_at_extreme,
         ordered_aggregates,
         navigation_with_default,
@@ -142,7 +168,13 @@ READS: dict[str, tuple[Rule, ...]] = {
 }
 """What is rewritten of the expressions of a product."""
 
-WRITES: dict[str, tuple[Rule, ...]] = {"snowflake": (lag_and_lead,)}
+WRITES: dict[str, tuple[Rule, ...]] = {
+    "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time),
+    "oracle": (whole_quotient, joined_text),
+    "trino": (ordered_aggregates, arrays_and_nulls, first_of_later_rows),
+    "bigquery": (arrays_and_nulls,),
+    "databricks": (running_aggregate,),
+}
 """What is rewritten of expressions for a product."""
 
 

@@ -250,6 +250,8 @@ def test_there_and_back(product: str) -> None:
         "ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW\n"
         "PATTERN (A `A b`+) DEFINE `A b` AS x > PREV(x) AND y < 3) AS m"
     )
+    if product == "flink":  # which has neither PREV nor an open end
+        text = text.replace("+)", "{2})").replace("PREV(x)", "LAST(x, 1)")
     there = translate_query(text, SPARK, PRODUCTS[product]).text
     back = translate_query(there, PRODUCTS[product], SPARK).text
     assert " ".join(back.split()) == " ".join(text.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.marks import name_of
 from matchrec.frontends.dialects.rules.place import Place
@@ -17,10 +18,12 @@ def names_of_variables(node: exp.Expr, place: Place) -> exp.Expr:
 
 def time_of_event(node: exp.Expr, place: Place) -> exp.Expr:
     """`System.Timestamp()` is what TIMESTAMP BY names."""
-    is_called = isinstance(node, exp.Dot | exp.Column) and place.order is not None
-    if is_called and node.sql().upper().rstrip("()") == "SYSTEM.TIMESTAMP":
-        return exp.column(place.order or "")
-    return node
+    is_called = isinstance(node, exp.Dot | exp.Column)
+    if not is_called or node.sql().upper().rstrip("()") != "SYSTEM.TIMESTAMP":
+        return node
+    if place.order is None:
+        raise UnsupportedError("no System.Timestamp() here: name the time in MEASURES")
+    return exp.column(place.order)
 
 
 def no_into(node: exp.Expr, place: Place) -> exp.Expr:

@@ -13,9 +13,14 @@ def named_parameter(node: exp.Expr, _: Place) -> exp.Expr:
 
 
 def unnested_structs(node: exp.Expr, _: Place) -> exp.Expr:
-    """`UNNEST([STRUCT(1 AS a), ...])` is a table of the structs' fields."""
+    """`UNNEST([STRUCT(1 AS a), (2), ...])` is a table of the structs' fields."""
     array = node.expressions[0] if isinstance(node, exp.Unnest) else None
-    structs = array.expressions if isinstance(array, exp.Array) else []
+    if not isinstance(array, exp.Array):
+        return node
+    for row in list(array.expressions[1:]):
+        if isinstance(row, exp.Tuple):
+            row.replace(exp.Struct(expressions=[one.copy() for one in row.expressions]))
+    structs = array.expressions
     if not structs or not all(isinstance(one, exp.Struct) for one in structs):
         return node
     names = [
@@ -28,3 +33,24 @@ def unnested_structs(node: exp.Expr, _: Place) -> exp.Expr:
     table = exp.Table(this=exp.Anonymous(this="INLINE", expressions=[array]))
     table.set("alias", node.args.get("alias"))
     return table
+
+
+def text_of_json(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TO_JSON_STRING(x)` writes NULL as `null`, also in the fields of a struct."""
+    if not isinstance(node, exp.JSONFormat) or not place.write.is_spark:
+        return node
+    keeps = [exp.Literal.string("ignoreNullFields"), exp.Literal.string("false")]
+    options = exp.Anonymous(this="MAP", expressions=keeps)
+    text = exp.Anonymous(this="TO_JSON", expressions=[node.this.copy(), options])
+    return exp.Coalesce(this=text, expressions=[exp.Literal.string("null")])
+
+
+def named_fields(node: exp.Expr, place: Place) -> exp.Expr:
+    """`STRUCT(x)` has a field of the name of its column, also where that must be written."""
+    if not isinstance(node, exp.Struct) or place.write.is_spark:
+        return node
+    for field in list(node.expressions):
+        if isinstance(field, exp.Column):
+            name = exp.to_identifier(field.name)
+            field.replace(exp.PropertyEQ(this=name, expression=field.copy()))
+    return node

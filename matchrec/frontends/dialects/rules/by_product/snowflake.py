@@ -6,12 +6,18 @@ DEFINE      LAG, LEAD, FIRST_VALUE and LAST_VALUE see the rows of the partition
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
+from sqlglot.dialects.snowflake import Snowflake
+from sqlglot.errors import UnsupportedError
+from sqlglot.time import format_time
 
 from matchrec.frontends.dialects.marks import called, has_semantics, name_of
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import SEMANTICS
 
+_ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
 _ENDLESS = {
     "kind": "ROWS",
     "start": "UNBOUNDED",
@@ -71,3 +77,16 @@ def bare_classifier(node: exp.Expr, _: Place) -> exp.Expr:
     """`CLASSIFIER` without parentheses."""
     is_bare = isinstance(node, exp.Column) and not node.table and not node.this.quoted
     return called("CLASSIFIER") if is_bare and node.name.upper() == "CLASSIFIER" else node
+
+
+def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
+    pattern = node.args.get("format") if isinstance(node, exp.ToChar) else None
+    if not isinstance(pattern, exp.Literal):
+        return node
+    written = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
+    if "%" not in written:
+        return node
+    if re.search(r"[A-Za-z%]", _ALIKE.sub("", written)):
+        raise UnsupportedError(f"the format {pattern.name} of a time: write its parts one by one")
+    return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.marks import called, function_name, has_semantics, name_of
 from matchrec.frontends.dialects.rules.place import Place
@@ -61,3 +62,11 @@ def matching_elements(node: exp.Expr, _: Place) -> exp.Expr:
     spark = "FORALL" if name == "ALL_MATCH" else "EXISTS"
     found = exp.Anonymous(this=spark, expressions=node.expressions)
     return exp.Not(this=found) if name == "NONE_MATCH" else found
+
+
+def several_extremes(node: exp.Expr, _: Place) -> exp.Expr:
+    """`max(x, n)` is an array of the n greatest values, not the greater one of two."""
+    if isinstance(node, exp.Max | exp.Min) and node.expressions:
+        name = node.key
+        raise UnsupportedError(f"{name} of several values: write slice(array_sort(...), 1, n)")
+    return node

@@ -79,15 +79,15 @@ def differences(node: exp.Expr, place: Place) -> exp.Expr:
     """`d - e` as a number of days, where a number is wanted, or where both have no time of day."""
     if not isinstance(node, exp.Sub):
         return node
-    kinds = {place.kind(node.this), place.kind(node.expression)}
+    of_both = place.kind(node.this), place.kind(node.expression)
+    kinds = set(of_both)
     if not kinds <= TIMES:
         if kinds <= TIMES | {None}:
             place.remark(_DAYS)
         return node
     use = _use(node, place)
-    if use is Use.EITHER and all(
-        _is_date(one) or place.kind(one) is Kind.DATE for one in _operands(node)
-    ):
+    operands = tuple(zip(_operands(node), of_both, strict=True))
+    if use is Use.EITHER and all(_is_date(one) or kind is Kind.DATE for one, kind in operands):
         use = Use.NUMBER
     if use is Use.INTERVAL:
         return node
@@ -96,7 +96,7 @@ def differences(node: exp.Expr, place: Place) -> exp.Expr:
     if use is Use.EITHER:
         place.remark(_AMBIGUOUS)
         return node
-    micros = (microseconds(one, place.kind(one)) for one in _operands(node))
+    micros = (microseconds(one, kind) for one, kind in operands)
     return _paren(exp.Div, _paren(exp.Sub, *micros), exp.Literal.number(MICROSECONDS_A_DAY))
 
 

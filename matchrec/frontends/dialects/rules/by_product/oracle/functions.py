@@ -91,3 +91,13 @@ def function_of_oracle(node: exp.Expr, _: Place) -> exp.Expr:
     if function_name(node) == "LNNVL":
         return exp.Not(this=exp.Is(this=exp.paren(node.expressions[0]), expression=exp.true()))
     return node
+
+
+def no_row_order(node: exp.Expr, _: Place) -> exp.Expr:
+    """`ROWNUM` and `KEEP (DENSE_RANK FIRST ORDER BY y)`, which Spark SQL has not."""
+    is_column = isinstance(node, exp.Pseudocolumn | exp.Column) and not node.args.get("table")
+    if is_column and node.name.upper() == "ROWNUM":
+        raise UnsupportedError("no ROWNUM: write row_number() OVER (ORDER BY ...), or LIMIT")
+    if isinstance(node, exp.WithinGroup | exp.Window) and node.args.get("over") == "KEEP":
+        raise UnsupportedError("no KEEP: write max_by(x, y) or min_by(x, y)")
+    return node

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from sqlglot import exp
 
 from matchrec.frontends.dialects.rules.place import Place
@@ -17,12 +19,32 @@ def empty_text(node: exp.Expr, _: Place) -> exp.Expr:
     return node if stays else exp.cast(exp.null(), "text")
 
 
-def concatenation(node: exp.Expr, _: Place) -> exp.Expr:
+def concatenation(node: exp.Expr, place: Place) -> exp.Expr:
     """`a || b`: NULL is the empty string, and the empty string is NULL."""
     if not isinstance(node, exp.DPipe) or isinstance(node.parent, exp.DPipe):
         return node
     parts = [part.copy() for part in node.flatten()]
-    text = exp.Anonymous(this="CONCAT_WS", expressions=[exp.Literal.string(""), *parts])
+    text = _joined(parts, place)
     if any(isinstance(part, exp.Literal) and part.name for part in parts):
         return text
     return exp.Nullif(this=text, expression=exp.Literal.string(""))
+
+
+def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
+    """The texts one after the other, NULL as nothing."""
+    empty = exp.Literal.string("")
+    if place.write.joins_without_nulls:
+        return exp.Anonymous(this="CONCAT_WS", expressions=[empty, *parts])
+    return reduce(_joined_to, map(_or_empty, parts))
+
+
+def _joined_to(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return exp.DPipe(this=left, expression=right)
+
+
+def _or_empty(part: exp.Expr) -> exp.Expr:
+    """A part as a text, the empty one instead of NULL."""
+    if isinstance(part, exp.Literal):
+        return part
+    text = exp.cast(part, "text")
+    return exp.Coalesce(this=text, expressions=[exp.Literal.string("")])

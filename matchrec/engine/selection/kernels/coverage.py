@@ -1,0 +1,203 @@
+"""Of each starting row whether it begins a match, and otherwise how far its nearest run came.
+
+One run at a time, depth first, as in `backtracking`, where rows may be skipped or all matches are
+asked for; the first run that is accepted ends the search of its starting row. Without such a run
+the nearest one is counted. A run ends with its window or its partition, or at a
+row that it may not skip. The computation states that a starting row has seen are kept, as equal
+ones have the same future.
+
+Cost: the rows of a window, or of a partition without one, for each starting row, times the
+computation states that differ. Source: SASE+, "Merging equivalent runs".
+"""
+
+from matchrec.engine.contiguous.kernels import coverage_layout as counted
+from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.layout import Partition
+from matchrec.engine.kernels.mapping import Places, takes_too_many_steps
+from matchrec.engine.selection.kernels import layout as own
+from matchrec.engine.selection.kernels.backtracking import BLOCKED, STOPPED
+from matchrec.engine.selection.kernels.choosing import may_map, note_failure
+from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
+from matchrec.engine.selection.kernels.matches import closes, lacks_absent, write_path
+from matchrec.engine.selection.kernels.nearest_run import (
+    DEPTH,
+    NO_CHOICE,
+    UNKNOWN,
+    UNTIL,
+    Counting,
+    arrive,
+    count_nearest,
+    count_trail,
+    is_full,
+    is_nearest,
+    is_new,
+    note,
+    put,
+    react,
+    take,
+)
+from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.jit.decorators import kernel, spliced
+from matchrec.nfa.places import A_MATCH
+
+# A search from a starting row answers how many rows its match has, this, or NO_MATCH - status.
+NO_MATCH = -1
+
+
+@kernel
+def search(
+    between: Rules, rules: Rules, rows: Rows, work: Work, counting: Counting, output: Found
+) -> int:
+    """Search from `progress` on until all is done or something is full; return the status.
+
+    between: the rules, with only those absences that are decided when a row is mapped.
+    """
+    progress = work.progress
+    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+        partition = whole_partition(rows.starts, progress)
+        while progress[layout.START] < partition.upper:
+            status = search_start(between, partition, rules, rows, work, counting, output)
+            if status != layout.DONE:
+                return status
+            progress[layout.START] += 1
+        progress[layout.PARTITION] += 1
+        progress[layout.STEP_COUNT] = 0
+    return layout.DONE
+
+
+@spliced
+def search_start(
+    between: Rules,
+    partition: Partition,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+    counting: Counting,
+    output: Found,
+) -> int:
+    """Write out a match from progress[START] on, or count its nearest run; DONE or a status."""
+    progress = work.progress
+    progress[layout.STAMP] += 1
+    progress[layout.RUNS] = 0
+    counting.nearest[DEPTH] = UNKNOWN
+    length = NO_MATCH
+    for first in range(rules.starts):
+        if length == NO_MATCH:
+            length = search_from(first, between, partition, rules, rows, work, counting)
+    if length < NO_MATCH:
+        return NO_MATCH - length
+    if length == NO_MATCH:
+        count_nearest(partition, rules, rows, work, counting)
+        return layout.DONE
+    status = write_path(length, work.path, progress, output)
+    if status == layout.DONE:
+        count_trail(length, counting)
+    return int(status)
+
+
+@spliced
+def search_from(
+    first: int,
+    between: Rules,
+    partition: Partition,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+    counting: Counting,
+) -> int:
+    """Length of a match from progress[START] and state `first` on, NO_MATCH, or NO_MATCH - status.
+
+    One loop over choices, forward, over skipped rows, and back: it has the length of 80 lines that
+    a kernel may have, as what it keeps from row to row is in machine registers.
+    """
+    program, path, progress = rules.program, work.path, work.progress
+    start, nearest = progress[layout.START], counting.nearest
+    end = rows.run_end[start]
+    row, state, depth, blocked = start, first, 0, 0
+    choice = rules.first[first]
+    arrive(NO_CHOICE, state, row, depth, counting)
+    while True:
+        last = rules.first[state + 1]
+        while choice < last:
+            target = program[choice, layout.TARGET]
+            if target == layout.ACCEPT:
+                answer = accept(choice, row, depth, partition, rules, rows, work)
+                if answer == HOLDS:
+                    return depth
+                if answer == own.ENDS:
+                    note(counted.FORBIDDEN, depth, path, nearest)
+                elif answer != HOLDS_NOT:
+                    return NO_MATCH - answer
+            elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
+                if depth == path.shape[1]:
+                    return NO_MATCH - layout.PATH_FULL
+                if takes_too_many_steps(progress):
+                    return NO_MATCH - layout.TOO_MANY_STEPS
+                places = Places(depth, depth + 1)
+                answer = may_map(choice, places, row, partition, rules, rows, work)
+                if answer == HOLDS and target >= 0:
+                    blocked = max(blocked, program[choice, layout.BLOCKS])
+                    put(choice, row, depth, blocked, path)
+                    if is_full(progress, counting.seen):
+                        return NO_MATCH - layout.RUNS_FULL
+                    length = places.after
+                    if lacks_absent(0, length, length, partition, between, rows, work) != HOLDS:
+                        note(counted.FORBIDDEN, depth, path, nearest)
+                    elif is_new(target, row, depth, rules, work, counting):
+                        break
+                elif answer == HOLDS:
+                    if target == own.COMPLETES_HERE:
+                        return depth
+                    blocked = react(target, depth, blocked, path, nearest)
+                    if target == own.ENDS or target == own.TIMES_OUT or target == own.CUTS:
+                        choice = last
+                        break
+                elif answer != HOLDS_NOT:
+                    return NO_MATCH - note_failure(answer, choice, row, work)
+            choice += 1
+        if choice < last:
+            take(choice, depth, counting)
+            depth, row = depth + 1, row + 1
+            state = program[choice, layout.TARGET]
+            arrive(choice, state, row, depth, counting)
+            blocked = 0 if rules.goes_on[state] else BLOCKED
+            choice = rules.first[state]
+            continue
+        if depth > 0 and row < end and blocked == 0 and rules.waits[state] >= 0:
+            row, state = row + 1, rules.waits[state]
+            choice = rules.first[state]
+            continue
+        if depth > 0 and row >= end and rules.ends[state] == A_MATCH:
+            return depth
+        if is_nearest(depth, path, nearest):
+            nearest[UNTIL] = min(row + 1, end)
+        if depth == 0:
+            return NO_MATCH
+        depth -= 1
+        row, choice = path[own.ROWS, depth], path[own.CHOICES, depth]
+        blocked = path[own.MARKS, depth]
+        state, choice = program[choice, layout.SOURCE], choice + 1
+
+
+@spliced
+def accept(
+    choice: int, row: int, depth: int, partition: Partition, rules: Rules, rows: Rows, work: Work
+) -> int:
+    """Whether the path is a match: HOLDS, HOLDS_NOT, ENDS if only as a whole not, or a status."""
+    path = work.path
+    guard = rules.program[choice, layout.GUARD]
+    if guard != 0 and not is_anchored(guard, row, partition):
+        return HOLDS_NOT
+    if depth == 0:
+        return HOLDS if rules.output == own.PREFERRED else HOLDS_NOT
+    if path[own.ROWS, depth - 1] != row - 1 or rows.window_end[path[own.ROWS, 0]] < row:
+        return HOLDS_NOT
+    answer = closes(row - 1, depth, partition, rules, rows, work)
+    if answer == HOLDS:
+        answer = lacks_absent(0, depth, depth, partition, rules, rows, work)
+    if answer == HOLDS_NOT:
+        return own.ENDS
+    if answer == HOLDS:
+        return HOLDS
+    return int(note_failure(answer, path[own.CHOICES, depth - 1], row - 1, work))

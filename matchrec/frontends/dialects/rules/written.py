@@ -1,0 +1,80 @@
+"""Rules for what another product means by the same words, where it is not Spark that reads them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from matchrec.frontends.dialects.marks import name_of
+from matchrec.frontends.dialects.rules.kinds import Kind
+from matchrec.frontends.dialects.rules.place import Place
+
+_DIFFERENCES = (exp.DateDiff, exp.TimestampDiff, exp.DatetimeDiff)
+
+
+def arrays_and_nulls(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_AGG(x)`, which keeps NULLs in some products."""
+    read, write = place.read, place.write
+    if not isinstance(node, exp.ArrayAgg) or isinstance(node.parent, exp.IgnoreNulls):
+        return node
+    if read.collects_nulls is not write.collects_nulls and not write.is_spark:
+        keeps, drops = (read, write) if read.collects_nulls else (write, read)
+        place.remark(
+            f"ARRAY_AGG keeps NULLs in {keeps.title}, and leaves them out in {drops.title}"
+        )
+    return node
+
+
+def whole_quotient(node: exp.Expr, _: Place) -> exp.Expr:
+    """`a DIV b` without its fraction, which Oracle's CAST AS INT would round."""
+    if not isinstance(node, exp.IntDiv):
+        return node
+    quotient = exp.Div(this=node.this.copy(), expression=node.expression.copy())
+    return exp.Anonymous(this="TRUNC", expressions=[quotient])
+
+
+def joined_text(node: exp.Expr, place: Place) -> exp.Expr:
+    """`a || b`, where NULL is the empty text in Oracle."""
+    if isinstance(node, exp.DPipe) and not isinstance(node.parent, exp.DPipe):
+        place.remark(f"`||` of NULL is NULL in {place.read.title}, as of an empty text in Oracle")
+    return node
+
+
+def running_aggregate(node: exp.Expr, place: Place) -> exp.Expr:
+    """An aggregate of a row of a match, which Databricks has of the whole match alone."""
+    if not place.is_seen_from_rows:
+        return node
+    if name_of(node) == "FINAL" and isinstance(node.expressions[0], exp.AggFunc):
+        return node.expressions[0]
+    is_final = node.parent is not None and name_of(node.parent) == "FINAL"
+    if isinstance(node, exp.AggFunc) and not is_final:
+        place.remark(
+            "an aggregate is over the whole match in Databricks, and up to its row in "
+            + place.read.title
+        )
+    return node
+
+
+def elapsed_time(node: exp.Expr, place: Place) -> exp.Expr:
+    """A difference of times, of which some products count the boundaries between them."""
+    unit = node.args.get("unit")
+    read, write = place.read, place.write
+    if not isinstance(node, _DIFFERENCES) or unit is None or read.counts_boundaries:
+        return node
+    kinds = {place.kind(node.this), place.kind(node.expression)}
+    if unit.name.upper() not in ("DAY", "DAYS") or kinds != {Kind.DATE}:
+        place.remark(
+            f"DATEDIFF counts in {write.title} how often a unit of time begins, not how many "
+            f"have passed as in {read.title}"
+        )
+    return node
+
+
+def first_of_later_rows(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FIRST(A.x)` of a row before all rows of A, which Trino finds."""
+    is_running = node.parent is None or name_of(node.parent) != "FINAL"
+    if name_of(node) != "FIRST" or not place.is_seen_from_rows or not is_running:
+        return node
+    names_variable = any(one.table for one in node.find_all(exp.Column))
+    if names_variable or len(node.expressions) > 1:
+        place.remark("FIRST finds rows after the row of the measure, too, in Trino")
+    return node

@@ -1,0 +1,198 @@
+"""How far starting rows come where rows may be skipped, against the reference and by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from matchrec.conditions.operations import Comparison, Reduction
+from matchrec.conditions.run_condition import (
+    Compare,
+    Constant,
+    ReadMatchNumber,
+    Reduce,
+    parts_of,
+)
+from matchrec.conditions.types import Kind
+from matchrec.engine.contiguous.coverage import Counts, Coverable
+from matchrec.engine.contiguous.search import Room
+from matchrec.engine.selection.coverage import find_matches
+from matchrec.nfa.occurrences import compile_occurrences, occurrences_of_stages
+from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
+from matchrec.plan.pattern import show, variable_names
+from tests.cases.pattern_notation import Question, built
+from tests.generators.pattern_trees import Pattern
+from tests.generators.patterns import questions
+from tests.generators.selection import cases, general, sequences
+from tests.properties.test_selection import random_examples
+from tests.references.event_selection import SelectionQuery
+from tests.references.patterns import Search, TooMuchError
+from tests.references.selection_coverage import Run, cover
+from tests.tasks.patterns import drafted, searchable
+from tests.tasks.selection import ANY, NEXT, STRICT, WindowedRows, plain_rows, query, task
+
+pytestmark = pytest.mark.larger  # its examples are
+
+REASONS = ("FALSE", "NO_ROW", "OUT_OF_WINDOW", "ANCHORED", "FORBIDDEN")
+ALL, PREFERRED = MatchOutput.ALL, MatchOutput.PREFERRED
+Outcome = tuple[Counter[int], Counter[tuple[int | None, str]], list[int]]
+
+
+def found_of(asked: SelectionQuery, rows: WindowedRows, room: Room) -> Outcome:
+    one = task(asked)
+    found = compile_occurrences(one.pattern, asked.pattern, every_way=asked.output is ALL)
+    parts = tuple((number,) for number in range(len(one.conditions)))
+    choices = found.taken, found.remaining, found.nearer, parts
+    coverable = Coverable(replace(one, pattern=found.pattern), len(found.variables), *choices)
+    counts = Counts.of(coverable)
+    chunks = list(find_matches(coverable, counts, rows.partitions(asked.variables), room))
+    ended: Counter[tuple[int | None, str]] = Counter()
+    for choice, reason in np.argwhere(counts.ended).tolist():
+        place = None if choice == 0 else coverable.taken[choice - 1]
+        ended[place, REASONS[reason]] += int(counts.ended[choice, reason])
+    came = Counter({i: n for i, n in enumerate(counts.came.tolist()) if n})
+    return came, ended, [start for chunk in chunks for start in chunk.start.tolist()]
+
+
+def expected_of(asked: SelectionQuery, rows: WindowedRows) -> Outcome:
+    """Of starting rows without a match only: which of its matches one comes to is a choice."""
+    came: Counter[int] = Counter()
+    ended: Counter[tuple[int | None, str]] = Counter()
+    begun = []
+    for number, partition in enumerate(rows.seen_by(asked)):
+        for start, one in enumerate(cover(partition)):
+            if one.begins:
+                begun.append(rows.offsets[number] + start)
+                continue
+            came.update(set(one.nearest.taken))
+            last = one.nearest.taken[-1] if one.nearest.taken else None
+            ended[last, reason(one.nearest, partition.window_end[start], len(partition.words))] += 1
+    return came, ended, begun
+
+
+def reason(run: Run, end: int, rows: int) -> str:
+    if run.until < end or (not run.mapped and run.start < end):
+        return "FALSE"
+    return "NO_ROW" if end == rows else "OUT_OF_WINDOW"
+
+
+def assert_agreement(asked: SelectionQuery, rows: WindowedRows) -> None:
+    expected = expected_of(asked, rows)
+    for room in (Room(), Room(rows=3, matches=2, memory=1)):
+        came, ended, begun = found_of(asked, rows, room)
+        assert begun == expected[2], show(asked.pattern)
+        assert ended == expected[1], show(asked.pattern)
+        if not begun:
+            assert came == expected[0], show(asked.pattern)
+
+
+@pytest.mark.parametrize("selection", [ANY, NEXT, STRICT])
+@random_examples
+@given(st.data())
+def test_random_sequences(selection: EventSelection, data: st.DataObject) -> None:
+    drawn = cases(
+        shapes=sequences(), selection=selection, output=ALL, depends_on_run=False, most_rows=6
+    )
+    asked, rows = data.draw(drawn.filter(lambda case: not case[0].absences))
+    assert_agreement(asked, rows)
+
+
+@pytest.mark.parametrize("selection", [ANY, STRICT])
+@random_examples
+@given(st.data())
+def test_random_patterns(selection: EventSelection, data: st.DataObject) -> None:
+    drawn = cases(
+        shapes=general(), selection=selection, output=ALL, depends_on_run=False, most_rows=5
+    )
+    assert_agreement(*data.draw(drawn.filter(lambda case: not case[0].absences)))
+
+
+@pytest.mark.parametrize("selection", [ANY, NEXT, STRICT])
+@pytest.mark.parametrize("output", [ALL, PREFERRED])
+@random_examples
+@given(st.data())
+def test_random_conditions_on_the_run(
+    selection: EventSelection, output: MatchOutput, data: st.DataObject
+) -> None:
+    """Where a match begins, whatever must not be there and the match must be as a whole."""
+    drawn = cases(
+        shapes=sequences(), selection=selection, output=output, depends_on_run=True, most_rows=6
+    )
+    asked, rows = data.draw(drawn)
+    assume(not reads_match_number(asked))
+    begun = [
+        rows.offsets[number] + start
+        for number, partition in enumerate(rows.seen_by(asked))
+        for start in range(len(partition.words))
+        if any(one or output is PREFERRED for one in partition.matches_from(start))
+    ]
+    for room in (Room(), Room(rows=3, matches=2, memory=1)):
+        assert found_of(asked, rows, room)[2] == begun, show(asked.pattern)
+
+
+def reads_match_number(asked: SelectionQuery) -> bool:
+    conditions = [*asked.run_conditions.values(), *([asked.closing] if asked.closing else [])]
+    return any(isinstance(part, ReadMatchNumber) for one in conditions for part in parts_of(one))
+
+
+@random_examples
+@given(questions())
+def test_random_patterns_of_stages(question: Question) -> None:
+    """Where a match begins, by the definitions of stages."""
+    (stream,) = question.streams.values()
+    try:
+        begun = sorted(
+            {match.first for match in Search(built(question.calls, Pattern), stream).found}
+        )
+    except TooMuchError:
+        assume(False)
+    one, partitions = searchable(question)
+    stages = len(variable_names(drafted(question).plan.pattern))
+    found = occurrences_of_stages(one.pattern, stages)
+    none: tuple[tuple[int | None, ...], ...] = tuple(() for _ in one.conditions)
+    coverable = Coverable(one, stages, found.taken, found.remaining, found.nearer, none)
+    counts = Counts.of(coverable)
+    chunks = find_matches(coverable, counts, partitions)
+    assert [start for chunk in chunks for start in chunk.start.tolist()] == begun
+    assert counts.ended.sum() + len(begun) == partitions.rows
+
+
+def by_hand(asked: SelectionQuery, rows: WindowedRows) -> Outcome:
+    return found_of(asked, rows, Room())
+
+
+def test_a_run_ends_with_its_partition_or_its_window() -> None:
+    came, ended, _ = by_hand(query("A B C", ANY), plain_rows("A B - A"))
+    assert came == {0: 2, 1: 1}
+    assert ended == {(1, "NO_ROW"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 2}
+    _, ended, _ = by_hand(query("A B C", ANY), plain_rows("A B C", 2, 3, 3))
+    assert ended == {(1, "OUT_OF_WINDOW"): 1, (None, "FALSE"): 2}
+
+
+def test_a_row_that_may_not_be_skipped_ends_a_run() -> None:
+    """After A B, `(A B)+ C` must take the next A under skip till next match."""
+    _, ended, _ = by_hand(query("(A B)+ C", NEXT), plain_rows("A B A C"))
+    assert ended == {(1, "FALSE"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 2}
+
+
+def test_what_must_not_be_there_ends_a_run() -> None:
+    asked = replace(query("A B", ANY), absences=(Absence("M", ("A",), ("B",)),))
+    came, ended, begun = by_hand(asked, plain_rows("A M B A B"))
+    assert came == {0: 2, 1: 1}
+    assert ended == {(0, "FORBIDDEN"): 1, (None, "FALSE"): 3}
+    assert begun == [3]
+
+
+def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
+    """Each B may be taken or skipped: 2^40 ways, 40 counts of B at each row."""
+    count = Reduce(Reduction.COUNT, "B", None, Kind.INTEGER)
+    never = Compare(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
+    asked = replace(query("A B+ C", ANY), run_conditions={"C": never})
+    came, ended, begun = by_hand(asked, plain_rows("A " + "BC " * 40))
+    assert (came, begun) == ({0: 1, 1: 1}, [])
+    assert ended == {(1, "NO_ROW"): 1, (None, "FALSE"): 40}

@@ -1,0 +1,126 @@
+"""What examples found elsewhere need: spellings, windows of aggregates, kinds of columns."""
+
+import pytest
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.frontends.dialects.rules.columns import ClauseKinds
+from matchrec.frontends.dialects.rules.kinds import Kind
+from matchrec.frontends.dialects.translate import translate_query
+
+SPARK = PRODUCTS["spark"]
+ARRAY = "NULLIF(TRANSFORM({}, row -> row.item), ARRAY())"
+LIST = "COLLECT_LIST(STRUCT(x AS item))"
+
+QUERIES = [
+    # OVER and FILTER stand behind the aggregate, not behind what is made of it
+    ("trino", "array_agg(x) OVER (PARTITION BY k)", ARRAY.format(f"{LIST} OVER (PARTITION BY k)")),
+    ("trino", "array_agg(x) FILTER (WHERE y)", ARRAY.format(f"{LIST} FILTER (WHERE y)")),
+    (
+        "trino",
+        "array_agg(x) FILTER (WHERE y) OVER w",
+        ARRAY.format(f"{LIST} FILTER (WHERE y) OVER w"),
+    ),
+    (
+        "bigquery",
+        "array_agg(x ignore nulls) OVER (PARTITION BY k)",
+        "NULLIF(COLLECT_LIST(x) OVER (PARTITION BY k), ARRAY())",
+    ),
+    (
+        "bigquery",
+        "TO_JSON_STRING(x)",
+        "COALESCE(TO_JSON(x, MAP('ignoreNullFields', 'false')), 'null')",
+    ),
+    ("flink", "$rowtime", "`$rowtime`"),
+]
+
+
+@pytest.mark.parametrize(("product", "text", "expected"), QUERIES)
+def test_an_expression_around_a_clause(product: str, text: str, expected: str) -> None:
+    query = "SELECT {} AS v FROM t WINDOW w AS (ORDER BY y NULLS LAST)"
+    found = translate_query(query.format(text), PRODUCTS[product], SPARK).text
+    assert " ".join(found.split()) == query.format(expected)
+
+
+def clause(product: str, text: str) -> str:
+    query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS FIRST {text})"
+    found = translate_query(query, PRODUCTS[product], SPARK).text
+    return " ".join(
+        found[len("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS FIRST ") : -1].split()
+    )
+
+
+def test_arrays_in_conditions() -> None:
+    given = "PATTERN (A B) DEFINE B AS array_agg({}) = ARRAY['A', 'B']"
+    written = "PATTERN (A B) DEFINE B AS {} = ARRAY('A', 'B')"
+    known = given.format("CLASSIFIER()"), given.format("coalesce(x, 'A')")
+    assert clause("trino", known[0]) == written.format("COLLECT_LIST(CLASSIFIER())")
+    assert clause("trino", known[1]) == written.format("COLLECT_LIST(coalesce(x, 'A'))")
+    with pytest.raises(MatchRecognizeError, match="an array in DEFINE with NULLs"):
+        clause("trino", given.format("x"))
+
+
+def test_names_in_brackets() -> None:
+    query = "SELECT * FROM i TIMESTAMP BY t MATCH_RECOGNIZE (LIMIT DURATION(day, 1) {})"
+    text = query.format(
+        "MEASURES Last([A].[x]) AS [X y] PATTERN ([A] [b c]) DEFINE [A] AS [A].x > 1"
+    )
+    found = " ".join(translate_query(text, PRODUCTS["azure"], SPARK).text.split())
+    assert "MEASURES Last(A.`x`) AS `X y`" in found
+    assert "PATTERN (A `b c`) WITHIN INTERVAL '1' DAY DEFINE A AS A.x > 1" in found
+
+
+def test_formats_of_snowflake() -> None:
+    found = clause("snowflake", "MEASURES TO_CHAR(x, 'YYYY-MM-DD HH24:MI') AS m PATTERN (A)")
+    assert found == "MEASURES DATE_FORMAT(x, 'yyyy-MM-dd HH:mm') AS m PATTERN (A)"
+
+
+def test_rows_after_a_struct_have_its_names() -> None:
+    text = "SELECT * FROM UNNEST([STRUCT(1 AS a, 'x' AS b), (2, 'y')])"
+    found = translate_query(text, PRODUCTS["bigquery"], SPARK).text
+    assert (
+        found == "SELECT * FROM INLINE(ARRAY(STRUCT(1 AS a, 'x' AS b), STRUCT(2 AS a, 'y' AS b)))"
+    )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT {} FROM (SELECT f, LAG(l) OVER (ORDER BY f) AS b FROM {clause})",
+        "WITH m AS (SELECT * FROM {clause}), n AS (SELECT f, l AS b FROM m) SELECT {} FROM n",
+        "WITH m AS (SELECT f, l AS b FROM {clause} UNION ALL SELECT f, l FROM x) SELECT {} FROM m",
+    ],
+)
+def test_kinds_of_columns_of_queries(query: str) -> None:
+    """The difference of two dates is a number of days in Oracle."""
+    text = "t MATCH_RECOGNIZE (MEASURES FIRST(d) AS f, LAST(d) AS l PATTERN (A))"
+    outputs = {"f": Kind.TIMESTAMP, "l": Kind.TIMESTAMP}
+    given = query.format("ROUND((f - b) * 24) AS hours", clause=text)
+    found = translate_query(given, PRODUCTS["oracle"], SPARK, [ClauseKinds({}, outputs)])
+    assert "UNIX_MICROS" in found.text
+    assert not found.missed
+
+
+REFUSED = [
+    ("oracle", "SELECT rownum FROM t", "rownum", "no ROWNUM: write row_number"),
+    ("oracle", "SELECT MAX(x) KEEP (DENSE_RANK FIRST ORDER BY y) FROM t", "KEEP", "no KEEP"),
+    ("trino", "SELECT max(x, 3) FROM t", "max(x, 3)", "max of several values"),
+    ("azure", "SELECT System.Timestamp() AS t FROM i", "System.Timestamp", "in MEASURES"),
+    ("azure", "SELECT * FROM i TIMESTAMP BY t", "TIMESTAMP BY", "no MATCH_RECOGNIZE follows"),
+    ("snowflake", "SELECT TO_CHAR(x, 'YYYY-MM-DD TZH') FROM t", "TO_CHAR(", "the format YYYY"),
+    (
+        "flink",
+        "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A+ B A C) DEFINE A AS x)",
+        "A C",
+        "no repeated variables in PATTERN",
+    ),
+]
+
+
+@pytest.mark.parametrize(("product", "query", "place", "words"), REFUSED)
+def test_what_is_refused_shows_its_place(product: str, query: str, place: str, words: str) -> None:
+    with pytest.raises(MatchRecognizeError, match=words) as raised:
+        translate_query(query, PRODUCTS[product], SPARK)
+    lines = str(raised.value).split("\n")
+    carets = next(line for line in lines if line.strip().strip("^") == "")
+    assert carets.index("^") - carets.index(" ") - 6 == query.index(place)
