@@ -12,7 +12,9 @@ from matchrec.api.binding import Arguments, runner_for
 from matchrec.api.dialects import parse_query
 from matchrec.api.evaluation import Evaluation
 from matchrec.api.inputs import dialect_of
+from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.suggestions import naming_dialect
+from matchrec.errors.calls import unused_name
 from matchrec.frontends.sql import Query, gives_rows, may_have_clause, split_script
 from matchrec.spark.options import Options
 from matchrec.spark.session import plain_sql
@@ -35,6 +37,16 @@ class QueryCall:
     text: str
     args: Arguments
     frames: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, spark: SparkSession, text: str, args: Arguments, frames: dict[str, Any]
+    ) -> QueryCall:
+        """The call of a function of ours. Raises for what the query does not name."""
+        for name in frames:
+            if not re.search(rf"{{\s*{re.escape(name)}\b", text):
+                raise unused_name(name, ARGUMENTS)
+        return cls(spark, text, args, frames)
 
     def read(self, dialect: str) -> Query:
         """The query, read in a dialect."""

@@ -76,7 +76,7 @@ def sql(  # noqa: PLR0913 -- public signature
     +----+
     """
     check_session(spark)
-    call = QueryCall(spark, query, args, frames)
+    call = QueryCall.of(spark, query, args, frames)
     options = Options(engine, transport, sort, counters=counters, max_steps=max_steps)
     result = call.run(dialect, lambda one: _result(one, dialect, options))
     return spark.sql(query, args, **frames) if result is None else result
@@ -125,7 +125,7 @@ def explain(  # noqa: PLR0913 -- public signature
     from matchrec.explanation.shuffles import shuffle_lines
 
     check_session(spark)
-    call = QueryCall(spark, query, args, frames)
+    call = QueryCall.of(spark, query, args, frames)
     with call.naming_dialect(dialect):
         parsed = call.read(dialect)
         counters = Counters() if analyze and parsed.sites else None

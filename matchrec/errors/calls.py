@@ -152,6 +152,15 @@ def altered_in_arrays(column: str, type_name: str) -> MatchRecognizeUnsupportedE
     )
 
 
+def unused_name(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
+    """`name=` that is no argument of the function and that the query does not name."""
+    near = nearest(name, known)
+    return MatchRecognizePlanError(
+        f"`{name}` is no argument, and the query has no {{{name}}}",
+        hint=f"write {near}=" if near else f"write {{{name}}} in the query, or leave {name}= out",
+    )
+
+
 def other_number_of_values(
     passed: int, needed: int, first: Span | None = None
 ) -> MatchRecognizePlanError:

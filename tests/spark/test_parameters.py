@@ -227,3 +227,15 @@ def test_names_that_differ_in_case(spark: SparkSession, steps: DataFrame) -> Non
         spark.conf.unset("spark.sql.caseSensitive")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="two measures named `M`"):
         matchrec.match_recognize(steps.selectExpr("'x' AS k", "*"), clause.replace("AS K", "AS j"))
+
+
+@pytest.mark.parametrize(
+    ("name", "cure"),
+    [("engin", "write engine="), ("ticks", "write {ticks} in the query, or leave ticks= out")],
+)
+def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, cure: str) -> None:
+    query = "SELECT * FROM range(3) MATCH_RECOGNIZE (ORDER BY id PATTERN (A) DEFINE A AS id > 0)"
+    assert refused(spark, query, None, **{name: "auto"}) == [
+        f"`{name}` is no argument, and the query has no {{{name}}}",
+        f"  {cure}",
+    ]

@@ -73,7 +73,7 @@ def coverage(  # noqa: PLR0913 -- public signature
     ...
     """
     check_session(spark)
-    call = QueryCall(spark, query, args, frames)
+    call = QueryCall.of(spark, query, args, frames)
     return Coverage(dict(covered(call, call.read(dialect), clause, max_steps)), spark)
 
 

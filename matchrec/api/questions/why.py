@@ -88,7 +88,7 @@ def why(  # noqa: PLR0913 -- public signature
       then it needed DOWN on row 4 (day = 4)
     """
     check_session(spark)
-    call = QueryCall(spark, query, args, frames)
+    call = QueryCall.of(spark, query, args, frames)
     parsed = call.read(dialect)
     site = chosen_clause(parsed, clause)
     if site.window is not None:
