@@ -99,7 +99,7 @@ def test_rows_partitions_ties_and_the_nearest_run() -> None:
     )
     came, ended, false = told
     assert came == [4, 2, 1]
-    assert ended == [[3, 0, 0, 0], [2, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+    assert ended == [[n, 0, 0, 0, 0] for n in (3, 2, 1, 0, 0)]
     assert false == [[3, 0, 0, 0], [0, 2, 2, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
     assert nearest == [1, "x", 0]  # A B without C, from the first row of x
 
