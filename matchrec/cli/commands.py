@@ -54,9 +54,9 @@ def run(  # noqa: PLR0913 -- one for each option
     QUERY is a file, or - for standard input: SQL, or SASE+ if its name ends with .sase. A Pattern
     is FILE.py:NAME, or MODULE:NAME with --language pattern.
     """
-    from matchrec.spark.progress import watched_console
-
     asked = query_of(query, tables, options)
+    from matchrec.spark.progress import watched_console  # loads Spark
+
     counters = matchrec.Counters() if watched_console() else None
     with session_over(tables, conf) as spark:
         frame = asked.dataframe(spark, counters)

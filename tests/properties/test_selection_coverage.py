@@ -76,7 +76,7 @@ def expected_of(asked: SelectionQuery, rows: WindowedRows) -> Outcome:
 
 
 def reason(run: Run, end: int, rows: int) -> str:
-    if run.until < end or (not run.mapped and run.start < end):
+    if run.until <= end:
         return "FALSE"
     return "NO_ROW" if end == rows else "OUT_OF_WINDOW"
 
@@ -180,6 +180,8 @@ def test_a_row_that_may_not_be_skipped_ends_a_run() -> None:
     """After A B, `(A B)+ C` must take the next A under skip till next match."""
     _, ended, _ = by_hand(query("(A B)+ C", NEXT), plain_rows("A B A C"))
     assert ended == {(1, "FALSE"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 2}
+    _, ended, _ = by_hand(query("(A B)+ C", NEXT), plain_rows("A B A"))
+    assert ended == {(1, "FALSE"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 1}
 
 
 def test_what_must_not_be_there_ends_a_run() -> None:

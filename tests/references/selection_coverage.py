@@ -16,7 +16,10 @@ from tests.references.event_selection import Mapped, Partition, State, ways
 
 @dataclass(frozen=True)
 class Run:
-    """The rows of a run, as occurrences, and the row at which it has ended."""
+    """The rows of a run, as occurrences.
+
+    until: the row before which it has ended, past the last one if no row has ended it.
+    """
 
     start: int
     mapped: Mapped
@@ -57,6 +60,8 @@ def runs_from(asked: Partition, start: int, mapped: Mapped, state: State) -> Ite
         row += 1
         if not mapped or not asked.may_skip(mapped, row - 1, state):
             break
+    else:
+        row += 1
     yield Run(start, mapped, row)
     yield from found
 

@@ -171,7 +171,7 @@ def search_from(
         if depth > 0 and row >= end and rules.ends[state] == A_MATCH:
             return depth
         if is_nearest(depth, path, nearest):
-            nearest[UNTIL] = min(row + 1, end)
+            nearest[UNTIL] = min(row, end) + 1
         if depth == 0:
             return NO_MATCH
         depth -= 1

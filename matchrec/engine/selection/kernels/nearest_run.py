@@ -25,7 +25,7 @@ DEPTH = 1
 ROW = 2  # the row after its last one
 CHOICE = 3  # by which that was mapped, NO_CHOICE of a run without rows
 STATE = 4
-UNTIL = 5  # the row before which it ended, or UNKNOWN
+UNTIL = 5  # the row before which it ended, past the last one if that did not; or UNKNOWN
 REASON = 6  # if it is known already, or UNKNOWN
 NEAREST_SIZE = 7
 NO_CHOICE = -1
@@ -167,9 +167,9 @@ def count_nearest(
         guard = rules.program[other, layout.GUARD]
         if guard == 0 or is_anchored(guard, row, partition):
             reason = counted.FALSE
-            if until >= end and (nearest[DEPTH] > 0 or row >= end):
+            if until > end:
                 reason = counted.NO_ROW if end == partition.upper else counted.OUT_OF_WINDOW
-            count_parts(other, choice, row, until, rules, rows, work, counting)
+            count_parts(other, choice, row, min(until, end), rules, rows, work, counting)
     if nearest[REASON] != UNKNOWN:
         reason = nearest[REASON]
     counting.ended[choice + 1, reason] += 1
