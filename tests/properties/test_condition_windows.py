@@ -143,7 +143,7 @@ def test_a_window_that_is_found_changes_nothing(spark: SparkSession, number: int
     batch = QueryBatch(spark, "bounded", [])
     batch.drafts |= drafts_of(queries, spark.table("bounded").schema["ts"].dataType)
     if order != "ts DESC":
-        assert len(batch.drafts) > 1.2 * len(queries), "too few windows are found"
+        assert len(batch.drafts) > len(queries), "no window is found"
     linked = [(engine, batch.link(engine)) for engine in ("backtracking", "breadth_first")]
     assert not batch.refused
     prepared = batch.prepared(linked[0][1].values())

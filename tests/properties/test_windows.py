@@ -76,7 +76,7 @@ def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: 
         queries = QueryBatch(spark, "random_rows", list(texts.values()))
         linked = {engine: queries.link(engine) for engine in ENGINES}
         assert all(any(one in said for one in BY_NAME) for said in queries.refused.values())
-        assert len(queries.refused) < WINDOWS_A_BATCH / 2
+        assert len(queries.refused) < WINDOWS_A_BATCH
         prepared = queries.prepared(linked[ENGINES[0]].values())
         cases = [
             (engine, query, Run(linked[engine][texts[query]], prepared, None, (2, 1 << 20)[turn]))
