@@ -38,7 +38,7 @@ from matchrec.engine.selection.kernels.nearest_run import (
     take,
 )
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
+from matchrec.jit.decorators import inner, kernel, spliced
 from matchrec.nfa.places import A_MATCH
 
 # A search from a starting row answers how many rows its match has, this, or NO_MATCH - status.
@@ -180,7 +180,7 @@ def search_from(
         state, choice = program[choice, layout.SOURCE], choice + 1
 
 
-@spliced
+@inner
 def accept(
     choice: int, row: int, depth: int, partition: Partition, rules: Rules, rows: Rows, work: Work
 ) -> int:

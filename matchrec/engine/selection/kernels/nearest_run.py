@@ -15,7 +15,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.backtracking import BLOCKED, STOPPED
 from matchrec.engine.selection.kernels.layout import Rows, Rules, Work
-from matchrec.jit.decorators import inlined, spliced
+from matchrec.jit.decorators import inlined, inner
 
 UNKNOWN = -1
 
@@ -127,7 +127,7 @@ def is_full(progress: IntArray, seen: IntArray) -> bool:
     return bool(seen.shape[0] > 0 and 2 * progress[layout.RUNS] >= seen.shape[0])
 
 
-@inlined
+@inner
 def is_new(target: int, row: int, depth: int, rules: Rules, work: Work, counting: Counting) -> bool:
     """Whether no run has come to a state after a row that has the same future; now one has."""
     if counting.seen.shape[0] == 0:
@@ -146,7 +146,7 @@ def count_trail(depth: int, counting: Counting) -> None:
         counting.came[occurrence] += (word >> (occurrence & 63)) & 1
 
 
-@spliced
+@inner
 def count_nearest(
     partition: Partition, rules: Rules, rows: Rows, work: Work, counting: Counting
 ) -> None:
