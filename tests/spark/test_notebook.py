@@ -29,8 +29,11 @@ def steps(spark: SparkSession) -> DataFrame:
 
 
 @pytest.fixture
-def shell(spark: SparkSession, steps: DataFrame) -> Iterator[InteractiveShell]:
-    """A shell in which the extension is loaded."""
+def shell(
+    spark: SparkSession, steps: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[InteractiveShell]:
+    """A shell in which the extension is loaded; another environment may be active around it."""
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
     plain = Config(
         {"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}}
     )
