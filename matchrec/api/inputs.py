@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.lexing.dialect import SPARK, Dialect, DoubleQuotes
 from matchrec.plan.text.template import Template, View, template
 from matchrec.spark.relation import Relation
@@ -24,6 +26,14 @@ def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
     settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
     names = all(runner.setting(name) == "true" for name in settings)
     return Dialect(DoubleQuotes.NAME) if names else SPARK
+
+
+def streams_of(
+    df: DataFrame, order_by: str | Sequence[str], partition_by: str | Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What events are sorted by, and what divides them into streams. Raises MatchRecognizeError."""
+    dialect = dialect_of(df.sparkSession, order_by, partition_by)
+    return orders(order_by, dialect), keys(partition_by, dialect)
 
 
 def relation_of(df: DataFrame) -> Relation:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 
-from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.inputs import dialect_of, relation_of, streams_of
 from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import OneOf, checked
@@ -16,7 +16,6 @@ from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS
 from matchrec.explanation import Explanation
-from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern, PatternQuery, lower_pattern, textual
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
@@ -78,8 +77,7 @@ def detect(  # noqa: PLR0913 -- public signature
     |           1|         1|       2|[{1, Login}]|[{2, Error}]|
     +------------+----------+--------+------------+------------+
     """
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    streams = streams_of(df, order_by, partition_by)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
     executed, found = query.executed(Options(engine, transport, sort, counters=counters))
     warn(*found)
@@ -109,8 +107,7 @@ def explain_pattern(  # noqa: PLR0913 -- public signature
       `login` `error`
     ...
     """
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    streams = streams_of(df, order_by, partition_by)
     query = PatternCall(df, pattern, *streams, skip, form, timeouts)
     return Explanation((explained(*query.executed(Options(engine, sort=sort))),))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.inputs import relation_of, streams_of
 from matchrec.api.remarks import Remarks, explained, remarks_in, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import DATAFRAME, OneOf, checked
@@ -16,7 +16,6 @@ from matchrec.errors.calls import not_compressible
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import SASE, reading
 from matchrec.explanation import Explanation
-from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.sase import compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.compressed import as_graph
@@ -80,8 +79,7 @@ def sase(  # noqa: PLR0913 -- public signature
     |    1|    3|
     +-----+-----+
     """
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    streams = streams_of(df, order_by, partition_by)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     executed = query.executed(Options(engine, transport, sort, optimisations, counters))
     warn(*query.remarks(executed))
@@ -110,8 +108,7 @@ def explain_sase(  # noqa: PLR0913 -- public signature
       `a` `b`
     ...
     """
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    streams = streams_of(df, order_by, partition_by)
     query = SaseCall(df, text, *streams, type_column, sase_output(output, form))
     executed = query.executed(Options(engine, sort=sort, optimisations=optimisations))
     return Explanation((explained(executed, query.remarks(executed)),))

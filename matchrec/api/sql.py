@@ -9,9 +9,7 @@ from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import relation_of
 from matchrec.api.query_call import QueryCall
 from matchrec.api.remarks import explained, remarks_on, warn
-from matchrec.api.signatures import (
-    ARGUMENTS,
-)
+from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.suggestions import naming_dialect
 from matchrec.arguments import DATAFRAME, FLAG, TEXT, checked
 from matchrec.errors.kinds import shown_in

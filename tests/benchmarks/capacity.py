@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from tests.benchmarks.drawn_tables import Drawn, draw_tables
-from tests.benchmarks.event_log import Task, tasks
+from tests.benchmarks.event_log import Task, logging_to, tasks
 from tests.benchmarks.kinds import workloads_of_kinds
 from tests.benchmarks.kinds_compared import view_of_drawn
 from tests.benchmarks.markdown import table, write_section
@@ -81,13 +81,8 @@ def measured(spark: SparkSession, workload: Workload, rows: int) -> Cost:
 def costs_of_size(options: Options, master: str, folder: Path) -> Iterator[Cost]:
     """The kinds over tables of one size, in a session whose events go to a folder."""
     drawn = draw_tables(options.seed, options.rows)
-    settings = {
-        "spark_master": master,
-        "spark_eventLog_enabled": "true",
-        "spark_eventLog_compress": "false",
-        "spark_eventLog_dir": folder.as_uri(),
-    }
-    with session(memory=options.memory, **settings) as spark:
+    settings = logging_to(folder)
+    with session(memory=options.memory, spark_master=master, **settings) as spark:
         for workload in chosen(drawn, options.only):
             with tempfile.TemporaryDirectory() as data:
                 view_of_drawn(spark, drawn, workload.table, options, Path(data))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import matchrec
-from tests.benchmarks.event_log import Task, critical_path, tasks
+from tests.benchmarks.event_log import Task, critical_path, logging_to, tasks
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import run, session
 from tests.benchmarks.options import Options
@@ -29,7 +29,7 @@ def lines(options: Options) -> Iterator[str]:
     """The table. Each round is scheduled on its own; what is shown is the median."""
     rows = int(ROWS * options.scale)
     with tempfile.TemporaryDirectory() as folder:
-        ran = list(tasks_of(Path(folder), rows, options.rounds))
+        ran = list(measured_tasks(Path(folder), rows, options.rounds))
     cells = []
     for name in KEYS:
         rounds = [[one for one in ran if one.query == f"{name} {n}"] for n in range(options.rounds)]
@@ -41,14 +41,12 @@ def lines(options: Options) -> Iterator[str]:
     yield from table([f"{rows:,} rows", *head], cells)
 
 
-def tasks_of(folder: Path, rows: int, rounds: int) -> Iterator[Task]:
+def measured_tasks(folder: Path, rows: int, rounds: int) -> Iterator[Task]:
     """The tasks of each query and round, one after the other, divided as for eight cores."""
     log = folder / "log"
     log.mkdir()
     settings = {
-        "spark_eventLog_enabled": "true",
-        "spark_eventLog_compress": "false",
-        "spark_eventLog_dir": log.as_uri(),
+        **logging_to(log),
         "spark_default_parallelism": str(max(CORES)),
         "spark_sql_files_minPartitionNum": str(FILES),
     }

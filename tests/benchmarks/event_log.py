@@ -32,6 +32,15 @@ class Task:
     spilled: int = 0
 
 
+def logging_to(folder: Path) -> dict[str, str]:
+    """Settings of a session whose events go to a folder, as `session` takes them."""
+    return {
+        "spark_eventLog_enabled": "true",
+        "spark_eventLog_compress": "false",
+        "spark_eventLog_dir": folder.as_uri(),
+    }
+
+
 def tasks(folder: Path) -> Iterator[Task]:
     """All tasks of the sessions that have written their events there, which must have ended."""
     for path in sorted(folder.rglob("*")):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import Arguments
 from matchrec.api.evaluation import Evaluation
-from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.inputs import relation_of, streams_of
 from matchrec.api.patterns import PatternCall
 from matchrec.api.query_call import QueryCall
 from matchrec.api.questions.clauses import chosen_clause
@@ -21,7 +21,6 @@ from matchrec.errors.sql.window import window_asked_about
 from matchrec.explanation.coverage import Coverage
 from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.summary import summarise
-from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.frontends.sql.query.nodes import Query, Site
 from matchrec.plan.clauses import MatchOutput
@@ -131,8 +130,7 @@ def coverage_sase(  # noqa: PLR0913 -- public signature
       matches 0
     ...
     """
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    streams = streams_of(df, order_by, partition_by)
     call = SaseCall(df, text, *streams, type_column, MatchOutput.ALL)
     check_session(df.sparkSession)
     with shown_in(Source(text), SASE):
@@ -164,8 +162,7 @@ def coverage_pattern(
     ...
     """
     check_session(df.sparkSession)
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    streams = streams_of(df, order_by, partition_by)
     call = PatternCall(df, pattern, *streams, AfterMatch.NO_SKIP, "matches", timeouts=False)
     lowered = call.lowered()
     with shown_in(lowered.source, PATTERN_CALLS):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import Arguments
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import dialect_of, relation_of
+from matchrec.api.inputs import relation_of, streams_of
 from matchrec.api.patterns import PatternCall
 from matchrec.api.query_call import QueryCall
 from matchrec.api.questions.clauses import chosen_clause, written_in
@@ -24,7 +24,6 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.errors.run.place import Place
 from matchrec.errors.sql.window import window_asked_about
-from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.frontends.sql.lower import lower
 from matchrec.nfa.compiled_pattern import compile_pattern
@@ -156,8 +155,7 @@ def why_sase(  # noqa: PLR0913 -- public signature
       came as far as row 1: a
       then it needed b, but the partition has no further row
     """
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    streams = streams_of(df, order_by, partition_by)
     call = SaseCall(df, text, *streams, type_column, MatchOutput.ALL)
     check_session(df.sparkSession)
     with shown_in(Source(text), SASE):
@@ -190,8 +188,7 @@ def why_pattern(  # noqa: PLR0913 -- public signature
       then it needed out on row 2 (at = 2)
     """
     check_session(df.sparkSession)
-    dialect = dialect_of(df.sparkSession, order_by, partition_by)
-    streams = orders(order_by, dialect), keys(partition_by, dialect)
+    streams = streams_of(df, order_by, partition_by)
     lowered = PatternCall(df, pattern, *streams, skip, "matches", timeouts=False).lowered()
     with shown_in(lowered.source, PATTERN_CALLS):
         relation = relation_of(lowered.frame)

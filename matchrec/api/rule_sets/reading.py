@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import dialect_of
+from matchrec.api.inputs import streams_of
 from matchrec.api.patterns import PatternCall, with_conditions
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.errors.run.rule_sets import alike_but_for_case, clause_of_its_own, no_rules, of_rule
-from matchrec.frontends.arguments import keys, orders
 from matchrec.frontends.pattern import AfterMatch, Pattern, textual
 from matchrec.frontends.pattern.measures import measure
 from matchrec.frontends.sase import compile_sase
@@ -61,8 +60,7 @@ class Reading:
     ) -> Reading:
         """streams: what rows are sorted by and partitioned by, as a call has it."""
         order_by, partition_by = streams
-        quotes = dialect_of(df.sparkSession, order_by, partition_by)
-        texts = orders(order_by, quotes), keys(partition_by, quotes)
+        texts = streams_of(df, order_by, partition_by)
         return cls(df, *texts, skip, type_column, dialect)
 
     def rules(self, asked: Asked) -> tuple[tuple[Rule, ...], DataFrame]:

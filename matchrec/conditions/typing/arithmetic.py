@@ -91,15 +91,14 @@ def type_of_numbers(typer: Typer, step: Combined, left: Step, right: Step) -> Ty
 def type_compared(typer: Typer, step: Combined) -> tuple[Typed, Typed]:
     """The operands of a comparison as one type, an integer beside a decimal within an int64."""
     left, right = step.operands
-    types = {id(part): typer.type_of(part) for part in (left, right)}
-    common = _wide_type(typer, *types.values()) if len(types) == 2 else None
+    common = _wide_type(typer, typer.type_of(left), typer.type_of(right))
     if common is None or all(isinstance(part, Value) for part in (left, right)):
         return typer.unify(step, left, right)
 
     def typed(part: Step) -> Typed:
-        is_integer = types[id(part)].family is Family.INTEGER
-        found = typer.type_step(part)
-        return bounded(found, common) if is_integer else typer.as_number(step, part, common)
+        if typer.type_of(part).family is Family.INTEGER:
+            return bounded(typer.type_step(part), common)
+        return typer.as_number(step, part, common)
 
     return typed(left), typed(right)
 

@@ -69,6 +69,15 @@ class Counts:
         )
 
 
+def ways_of(coverable: Coverable) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """`remaining`, `nearer_first`, `nearer` and `taken` of `CoverageWork`."""
+    nearer = [choice for each in coverable.nearer for choice in each]
+    first = np.cumsum([0, *map(len, coverable.nearer)])
+    arrays = (coverable.remaining, first, nearer, coverable.taken)
+    remaining, nearer_first, ways, taken = (np.array(one, np.int64) for one in arrays)
+    return remaining, nearer_first, ways, taken
+
+
 def parts_of(coverable: Coverable) -> tuple[IntArray, IntArray]:
     """`parts_first` and `parts` of `CoverageWork`."""
     parts = [part for parts in coverable.parts for part in parts]
@@ -108,10 +117,7 @@ class CoverageSearch(PlainSearch):
             self.new_stack(),
             *self.new_ends(memory),
             self.new_nearest(memory),
-            np.array(coverable.remaining, np.int64),
-            np.cumsum([0, *map(len, coverable.nearer)]).astype(np.int64),
-            np.array([choice for each in coverable.nearer for choice in each], np.int64),
-            np.array(coverable.taken, np.int64),
+            *ways_of(coverable),
             self.rules.program[:, layout.TARGET].copy(),
             *parts_of(coverable),
             counts.came,

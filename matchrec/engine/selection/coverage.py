@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.engine.contiguous.coverage import WORD, Counts, Coverable, parts_of
+from matchrec.engine.contiguous.coverage import WORD, Counts, Coverable, parts_of, ways_of
 from matchrec.engine.contiguous.search import Room, raise_failure
 from matchrec.engine.interface import Staged
 from matchrec.engine.kernels import layout
@@ -51,10 +51,7 @@ class CoverageSearch(backtracking.Search):
             task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT
         )
         self.counting = Counting(
-            np.array(coverable.remaining, np.int64),
-            np.cumsum([0, *map(len, coverable.nearer)]).astype(np.int64),
-            np.array([choice for each in coverable.nearer for choice in each], np.int64),
-            np.array(coverable.taken, np.int64),
+            *ways_of(coverable),
             self.arrays.compiled.tables.test.astype(np.int64),
             *parts_of(coverable),
             counts.came,

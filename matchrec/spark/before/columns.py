@@ -105,7 +105,8 @@ class Preparation:
         items = zip(self.order_names(names), self.plan.order_by, strict=True)
         order = ", ".join(f"{name} {item.direction}" for name, item in items)
         keys = ", ".join(self.key_names(names))
-        return f"{f'PARTITION BY {keys} ' * bool(keys)}ORDER BY {order or '1'}"
+        partition = f"PARTITION BY {keys} " if keys else ""
+        return f"{partition}ORDER BY {order or '1'}"
 
     def number_rows(self, names: Names, drafted: Draft) -> Template:
         """Query the sorted rows with their numbers and the values that they read on other rows."""
