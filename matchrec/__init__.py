@@ -30,6 +30,8 @@ The names are loaded on first use: a Spark worker, which needs none of them, sta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from matchrec.loading import without_collector
+
 if TYPE_CHECKING:
     from matchrec.api.convert import Conversion, convert
     from matchrec.api.install import install, uninstall
@@ -151,7 +153,9 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     homes = (home for home, names in _HOMES.items() if name in names)
-    return getattr(import_module(next(homes, "matchrec.errors")), name)
+    with without_collector():
+        home = import_module(next(homes, "matchrec.errors"))
+    return getattr(home, name)
 
 
 def load_ipython_extension(shell: Any) -> None:

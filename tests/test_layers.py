@@ -18,7 +18,8 @@ MAY_IMPORT = {
     "source": set(),
     "errors": {"source"},
     "arguments": {"errors"},
-    "jit": set(),
+    "loading": set(),
+    "jit": {"loading"},
     "plan": {"source", "errors"},
     "conditions": {"source", "errors", "plan"},
     "pictures": {"plan"},
@@ -72,6 +73,7 @@ MAY_IMPORT = {
         "explanation",
     },
     "spark": {
+        "loading",
         "source",
         "errors",
         "arguments",

@@ -33,6 +33,7 @@ from matchrec.jit.alone import alone
 from matchrec.jit.announcing import say
 from matchrec.jit.files import Files
 from matchrec.jit.parts import dispatcher_of, with_parts
+from matchrec.loading import without_collector
 
 # The rooms from which machine code is made.
 SOURCES = ("jit", "nfa", "evaluate", "engine", "output", "spark/sorting")
@@ -57,7 +58,8 @@ class Kept:
         if compiled is not None:
             return compiled(*arguments)
         try:
-            compiled = self.kept_as(self.name(types), arguments)
+            with without_collector():
+                compiled = self.kept_as(self.name(types), arguments)
         except OSError:  # there is no room to keep it
             compiled = dispatcher_of(self.function, self.options)
         self.compiled[types] = compiled

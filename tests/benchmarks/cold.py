@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -13,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from tests.benchmarks.engine_alone import first_searches
+from tests.benchmarks.fresh_copy import fresh_copy
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, clocked, median, run, session
 from tests.benchmarks.options import Options
@@ -33,16 +32,17 @@ FIRST_QUERY = "from tests.benchmarks.cold import first_query; first_query()"
 Batches = Iterator[pa.RecordBatch]
 
 
-def printed(code: str, **environment: str) -> float:
+def printed(code: str) -> float:
     """The figure that code prints in a new process."""
     result = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
     )
-    return float(result.stdout.split()[-1])
+    return last_figure(result.stdout)
+
+
+def last_figure(text: str) -> float:
+    """The figure at the end of what a process printed."""
+    return float(text.rsplit(maxsplit=1)[-1])
 
 
 def few_ticks(spark: SparkSession) -> DataFrame:
@@ -76,9 +76,9 @@ def of_imports(times: int) -> Iterator[list[str]]:
 
 def of_first_query(times: int) -> Iterator[list[str]]:
     """The lines of a machine's first query. times: how often with the kernels in the cache."""
-    with tempfile.TemporaryDirectory() as cache:
-        compiled = printed(FIRST_QUERY, NUMBA_CACHE_DIR=cache)
-        cached = min(printed(FIRST_QUERY, NUMBA_CACHE_DIR=cache) for _ in range(times))
+    with fresh_copy() as copy:
+        compiled = last_figure(copy.printed(FIRST_QUERY))
+        cached = min(last_figure(copy.printed(FIRST_QUERY)) for _ in range(times))
     yield ["first query of a process, kernels in the cache", f"{cached:.2f} s", ""]
     yield [
         "first query on a machine: what it waits for the compiler",

@@ -6,10 +6,6 @@ rows cost; and the first search of a new process, kernels compiled and kernels f
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -27,11 +23,13 @@ from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import variable_names
+from tests.benchmarks.fresh_copy import fresh_copy
 from tests.benchmarks.markdown import table
 from tests.benchmarks.options import Options
 from tests.tasks.compiled import compiled
 from tests.tasks.contiguous import search
 
+FIRST = "from tests.benchmarks.engine_alone import first"
 FIRST_SEARCHES = {
     "data": "conditions on the data",
     "run": "conditions on the run",
@@ -253,8 +251,9 @@ def first_searches(_: Options) -> Iterator[str]:
     cells = []
     for engine in ENGINES:
         for run_conditions, name in FIRST_SEARCHES.items():
-            with tempfile.TemporaryDirectory() as cache:
-                taken = [first_search(engine, run_conditions, cache) for _ in range(2)]
+            call = f"first({engine!r}, {run_conditions!r})"
+            with fresh_copy() as copy:
+                taken = [copy.printed(f"{FIRST}; {call}") for _ in range(2)]
             cells.append([f"{engine}, {name}", *taken])
     yield from table(["first search of a process", "compiled", "from the cache"], cells)
 
@@ -262,16 +261,6 @@ def first_searches(_: Options) -> Iterator[str]:
 def main() -> None:
     for part in (lines, linear, first_searches):
         print("\n".join(part(Options())), end="\n\n", flush=True)
-
-
-def first_search(engine: str, run_conditions: str, cache: str) -> str:
-    """Seconds of the first search in a new process with its kernels cached in `cache`."""
-    code = f"from tests.benchmarks.engine_alone import first; first({engine!r}, {run_conditions!r})"
-    environment = os.environ | {"NUMBA_CACHE_DIR": cache}
-    result = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    return result.stdout.strip()
 
 
 def first(engine: str, run_conditions: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.environment import no_room_in_worker
+from matchrec.loading import without_collector
 
 T = TypeVar("T")
 
@@ -31,7 +32,8 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
 def unpickle(payload: bytes) -> Any:
     """Unpickle an object. Raises MatchRecognizeRunError where its libraries find no room."""
     try:
-        return pickle.loads(payload)
+        with without_collector():
+            return pickle.loads(payload)
     except ModuleNotFoundError:
         raise
     except (ImportError, OSError, MemoryError) as error:  # as the loader of a library says it
