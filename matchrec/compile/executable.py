@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.compile.lookaround import Lookaround, find_lookaround
@@ -50,6 +51,25 @@ class Crossing:
     said: ConditionWindow | None = None
     gap: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
+
+    def moved(self, columns: tuple[RowColumn, ...], places: Sequence[int]) -> Crossing:
+        """The same among more columns, where each is at its place of `places`."""
+
+        def new(those: Iterable[int]) -> tuple[int, ...]:
+            return tuple(places[one] for one in those)
+
+        return Crossing(
+            columns,
+            new(self.integers),
+            new(self.floats),
+            frozenset(new(self.ranked)),
+            tuple((name, places[one]) for name, one in self.keys),
+            new(self.once),
+            new(self.window),
+            self.said,
+            new(self.gap),
+            new(self.ends),
+        )
 
 
 @dataclass(frozen=True, slots=True)

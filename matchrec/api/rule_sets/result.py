@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matchrec.arguments import TEXT, checked
-from matchrec.errors.run.rule_sets import unknown_rule
+from matchrec.errors.run.rule_sets import cached_stream, unknown_rule
 from matchrec.explanation.rule_set import ExplainedRules
 from matchrec.pictures.html import folded, paragraph, preformatted
 from matchrec.spark.rule_sets.build import BuiltRuleSet
@@ -121,6 +121,8 @@ class RuleMatches:
         >>> found.cache().matches.count(), found.unpersist().rules
         (1, ('large',))
         """
+        if self._built.is_stream:
+            raise cached_stream()
         self._built.rows.cache()
         return self
 

@@ -12,6 +12,7 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
+from matchrec.errors.streaming import cannot_stream
 from matchrec.source import Span
 
 L = TypeVar("L", bound=Located)
@@ -100,12 +101,19 @@ def not_divided_by(column: str, type_name: str) -> MatchRecognizeUnsupportedErro
     )
 
 
-def rule_set_over_stream() -> MatchRecognizeUnsupportedError:
-    """match_all over a streaming DataFrame."""
-    return MatchRecognizeUnsupportedError(
-        "match_all over a streaming DataFrame",
-        notes=("a rule set keeps nothing from one micro-batch to the next",),
-        hint="start a streaming query for each rule, of matchrec.match_recognize, matchrec.sase or "
-        "matchrec.detect; "
-        "match_all in foreachBatch finds only matches whose rows are all in one micro-batch",
+def divided_over_stream(column: str) -> MatchRecognizeUnsupportedError:
+    """An equivalence test of SASE+ in a rule set over a stream."""
+    return cannot_stream(
+        f"an equivalence test over {column} in a rule set",
+        "it divides the partitions of its rule further, and matches are numbered by partition",
+        "name the column in partition_by, or call matchrec.sase for this query",
+    )
+
+
+def cached_stream() -> MatchRecognizeUnsupportedError:
+    """.cache() of a rule set over a stream."""
+    return cannot_stream(
+        "cache() of a rule set",
+        "rows of a stream are not kept",
+        "write `matches`, and read what is written",
     )

@@ -17,7 +17,13 @@ from pyspark.sql import types as spark_types
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft, link
-from matchrec.compile.rule_set import RuleSet, SharedDrafts, further_keys, join_rules
+from matchrec.compile.rule_set import (
+    RuleSet,
+    SharedDrafts,
+    StreamedDrafts,
+    further_keys,
+    join_rules,
+)
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import Scope
 from matchrec.conditions.types import Family, ValueType
@@ -25,7 +31,7 @@ from matchrec.conditions.within import OrderType, check_order
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language
-from matchrec.errors.run.rule_sets import not_divided_by, of_rule, rule_set_over_stream
+from matchrec.errors.run.rule_sets import not_divided_by, of_rule
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.use import EVERYTHING
@@ -40,8 +46,16 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.rule_sets.packing import early_words, find_bits
 from matchrec.spark.rule_sets.prepare import prepare_sorted, prepare_unsorted
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
+from matchrec.spark.rule_sets.streams import bits_of, check_draft, match_events
 from matchrec.spark.rule_sets.worker import OnError, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis, settings_of
+from matchrec.spark.streaming.execute import (
+    check_executable,
+    check_options,
+    check_plan,
+    scope_of,
+)
+from matchrec.spark.streaming.prepare import Events
 from matchrec.spark.transport import arrow_schema, map_in_arrow, runner_in_worker
 from matchrec.spark.types import value_type
 
@@ -96,6 +110,11 @@ class Asked:
     options: RuleSetOptions
 
     @property
+    def is_stream(self) -> bool:
+        """Whether the rows come little by little."""
+        return is_streaming(self.given.relation.rows)
+
+    @property
     def execution(self) -> Execution:
         """What tells who sorts the rows of all rules."""
         options = Options(self.options.engine, sort=self.options.sort)
@@ -119,30 +138,50 @@ class BuiltRuleSet:
     executables: Mapping[str, Executable]
     sorts: str
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether the rows come little by little."""
+        return is_streaming(self.rows)
+
 
 def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions) -> BuiltRuleSet:
     """All rules over one input. Raises MatchRecognizeError for whatever is wrong with a rule."""
-    if is_streaming(given.relation.rows):
-        raise rule_set_over_stream()
     asked = Asked(rules, given, options)
     with quiet_analysis():
         check_streams(rules[0].plan, given)
+        if asked.is_stream:
+            return build_over_stream(asked)
         try:
             check_workers_may_sort(asked.execution)
-            shared = draft_rules(asked, Scope.SORTED)
+            shared = draft_rules(asked, lambda _: Scope.SORTED)
             return link_rules(asked, shared, prepare_unsorted(shared, asked.execution))
         except (MatchRecognizeError, *REFUSALS) as error:
             if options.sort == "worker":
                 raise
             reason = reason_of(error)
-        shared = draft_rules(asked, Scope.NEIGHBOURS)
+        shared = draft_rules(asked, lambda _: Scope.NEIGHBOURS)
         return link_rules(asked, shared, prepare_sorted(shared, asked.execution, reason))
 
 
-def draft_rules(asked: Asked, scope: Scope) -> SharedDrafts:
+def build_over_stream(asked: Asked) -> BuiltRuleSet:
+    """All rules over a stream, in one stateful operator."""
+    check_options(Options(sort=asked.options.sort))
+    for rule in asked.rules:
+        with rule.naming():
+            check_plan(rule.plan)
+    drafts = draft_rules(asked, scope_of).drafts
+    for rule in asked.rules:
+        with rule.naming():
+            check_draft(drafts[rule.name])
+    every = {name: replace(one, relevant=()) for name, one in drafts.items()}  # for the watermark
+    shared = StreamedDrafts(every, asked.given.events)
+    return link_rules(asked, shared, Events(asked.given.relation, shared.plan))
+
+
+def draft_rules(asked: Asked, scope: Callable[[MatchPlan], Scope]) -> SharedDrafts:
     """The drafts of all rules. scope: what Spark can compute before the match."""
     order = cache(type_of_order(asked.given.relation))
-    drafts = {rule.name: draft_rule(rule, asked, scope, order) for rule in asked.rules}
+    drafts = {rule.name: draft_rule(rule, asked, scope(rule.plan), order) for rule in asked.rules}
     return SharedDrafts(drafts, asked.given.events)
 
 
@@ -154,10 +193,17 @@ def link_rules(asked: Asked, shared: SharedDrafts, preparation: Preparation) -> 
         rule.name: link_rule(rule, shared.drafts[rule.name], types, given, options)
         for rule in rules
     }
-    rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
-    if isinstance(preparation, Unsorted):
-        rule_set = rule_set.with_keys_in_all_rows()
-    rows, slots = match_rules(rule_set, shared, preparation, options)
+    if isinstance(preparation, Events):
+        for rule in rules:
+            with rule.naming():
+                check_executable(executables[rule.name], rule.plan)
+        rule_set = join_rules(shared, executables, types, bits_of(shared))
+        rows, slots = match_events(rule_set, shared, preparation, options.on_error)
+    else:
+        rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
+        if isinstance(preparation, Unsorted):
+            rule_set = rule_set.with_keys_in_all_rows()
+        rows, slots = match_rules(rule_set, shared, preparation, options)
     named = {rule.name: rule for rule in rules}
     sorts = preparation.sorts
     return BuiltRuleSet(rows, given, rule_set, slots, named, shared.drafts, executables, sorts)
@@ -195,16 +241,17 @@ def types_of(
         fields = prepared.schema.fields
     except REFUSALS:
         for rule in rules:
-            refuse(rule, shared.drafts[rule.name], given)
+            refuse(rule, shared.drafts[rule.name], preparation, given)
         raise
     kinds = (value_type(field.dataType) for field in fields)
     return dict(zip(shared.columns, kinds, strict=False))
 
 
-def refuse(rule: Rule, drafted: Draft, given: Input) -> None:
+def refuse(rule: Rule, drafted: Draft, preparation: Preparation, given: Input) -> None:
     """Raises MatchRecognizeError where Spark makes no sense of a rule by itself."""
+    kind = Events if isinstance(preparation, Events) else Preparation
     with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
-        alone = Preparation(given.relation, drafted.plan, ())
+        alone = kind(given.relation, drafted.plan)
         _ = alone.dataframe(drafted.columns(), drafted).schema
 
 
