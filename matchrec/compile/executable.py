@@ -109,8 +109,8 @@ class Executable:
     @property
     def is_bounded(self) -> bool:
         """Whether every run ends with its window or by its length, whatever rows come."""
-        task = self.task
-        return task.windowed or (not task.selects and task.pattern.longest is not None)
+        pattern = self.task.pattern
+        return self.task.windowed or not (pattern.longest is None or pattern.program.waits)
 
     @property
     def frame(self) -> Frame | None:

@@ -126,7 +126,8 @@ class Asked:
 class BuiltRuleSet:
     """The rows of all rules, and what explains them.
 
-    rules: by name. drafts: theirs. executables: of each by itself. sorts: who sorts the rows.
+    rules: by name. drafts: theirs. executables: of each by itself. sorts: who sorts the rows,
+    empty of a stream.
     """
 
     rows: DataFrame
@@ -142,6 +143,13 @@ class BuiltRuleSet:
     def is_stream(self) -> bool:
         """Whether the rows come little by little."""
         return is_streaming(self.rows)
+
+    def over(self, rows: DataFrame) -> BuiltRuleSet:
+        """The same over rows of the workers that are elsewhere, in a session of their own."""
+        relation = self.given.relation
+        runner = replace(relation.runner, spark=rows.sparkSession)
+        given = replace(self.given, relation=replace(relation, runner=runner))
+        return replace(self, rows=rows, given=given)
 
 
 def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions) -> BuiltRuleSet:
@@ -205,7 +213,7 @@ def link_rules(asked: Asked, shared: SharedDrafts, preparation: Preparation) -> 
             rule_set = rule_set.with_keys_in_all_rows()
         rows, slots = match_rules(rule_set, shared, preparation, options)
     named = {rule.name: rule for rule in rules}
-    sorts = preparation.sorts
+    sorts = "" if isinstance(preparation, Events) else preparation.sorts
     return BuiltRuleSet(rows, given, rule_set, slots, named, shared.drafts, executables, sorts)
 
 
