@@ -24,7 +24,7 @@ from tests.tasks.stream_pieces import QUERY, Group, StreamedRules, times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")
 
-STREAMS: dict[str, Any] = {"order_by": ["ts", "x"], "partition_by": "k"}
+STREAMS: dict[str, Any] = {"order_by": ["ts", "x", "v", "k"], "partition_by": "k"}
 SOON = Pattern.begin("a").where("v = 'a'").followed_by("b").where("v = 'b'")
 RULES: dict[str, str | Pattern] = {
     "rises": """MEASURES MATCH_NUMBER() AS m, FIRST(A.x) AS first, sum(B.x) AS total
@@ -40,6 +40,8 @@ RULES: dict[str, str | Pattern] = {
     "none": "PATTERN (A*) WITHIN INTERVAL 3 SECONDS DEFINE A AS x = 1",
     "pairs": """PATTERN SEQ(a p, b+ q[], c r) WHERE skip_till_any_match { q[i].x >= p.x }
         WITHIN 9 seconds RETURN p.x AS x, sum(q[].x) AS total, r.ts AS last""",
+    "same": """PATTERN SEQ(ANY p, ANY q) WHERE skip_till_next_match { [k] AND p.x > q.x }
+        WITHIN 5 events RETURN q.x AS x""",
     "soon": SOON.within("6 seconds"),
     "alone": SOON.not_followed_by("c").where("v = 'c'").within("4 seconds"),
     "strict": Pattern.begin("b").where("v = 'b'").next("c").where("v = 'c' AND x > last(b.x)"),
@@ -77,9 +79,11 @@ def random_events(rnd: random.Random, keys: list[str | None]) -> list[tuple[Any,
 @pytest.mark.parametrize("seed", range(examples(24)))
 def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) -> None:
     rnd = random.Random(seed)
-    events = events_of(spark, random_events(rnd, [*"pqrstu", None]))
-    names = sorted(rnd.sample(sorted(RULES), rnd.randint(2, len(RULES))))
-    query = query_of({name: RULES[name] for name in (RULES if seed == 0 else names)})
+    rows = random_events(rnd, [*"pqrstu", None])
+    events = events_of(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
+    names = [*RULES] if seed % 8 == 0 else rnd.sample([*RULES], rnd.randint(2, len(RULES)))
+    keys = [] if seed % 4 == 3 and "same" not in names else ["k"]
+    query = query_of({name: RULES[name] for name in names}, partition_by=keys)
     with settings(spark, **INTERPRETED):
         streamed, at_once = StreamedRules(query, events, "ts"), query(events)._built.rows
         assert streamed.found._built.rows.dtypes == at_once.dtypes
@@ -189,6 +193,10 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
         ),
         "rule `b`: an equivalence test over `x` in a rule set over a stream",
     ),
+    "rows of something else": (
+        lambda df: query_of({"a": CHEAP})(df).of(df),
+        "the rows given to of() have no column `__rule`",
+    ),
     "a cache": (lambda df: query_of({"a": CHEAP})(df).cache(), "cache() of a rule set over a stre"),
     "an unknown column": (
         query_of({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS y > 1"}),
@@ -207,6 +215,17 @@ def test_what_cannot_stream_is_refused_by_name(spark: SparkSession, name: str) -
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         ask(rate(spark))
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.slow
+def test_conditions_of_many_rules(spark: SparkSession) -> None:
+    rules: dict[str, str | Pattern] = {
+        f"at least {least}": f"PATTERN (A) DEFINE A AS x >= {least}" for least in range(70)
+    }
+    events = events_of(spark, [("p", 100 + number, "a", number) for number in range(70)])
+    streamed = StreamedRules(query_of(rules), events, "ts")
+    found = Counter(row[wire.RULE] for row in in_two(streamed, Group()))
+    assert found == {least: 70 - least for least in range(70)}
 
 
 @pytest.fixture

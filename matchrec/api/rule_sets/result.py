@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matchrec.arguments import DATAFRAME, TEXT, checked
-from matchrec.errors.run.rule_sets import cached_stream, unknown_rule
+from matchrec.errors.run.rule_sets import (
+    cached_stream,
+    rows_of_something_else,
+    unknown_rule,
+)
 from matchrec.explanation.rule_set import ExplainedRules
 from matchrec.pictures.html import folded, paragraph, preformatted
 from matchrec.spark.rule_sets.build import BuiltRuleSet
@@ -135,6 +139,9 @@ class RuleMatches:
         >>> found.of(found.rows.limit(0)).matches.count()
         0
         """
+        missing = [name for name in self.rows.columns if name not in rows.columns]
+        if missing:
+            raise rows_of_something_else(missing)
         return RuleMatches(self._built.over(rows))
 
     def cache(self) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from matchrec.errors.kinds import (
@@ -116,4 +116,13 @@ def cached_stream() -> MatchRecognizeUnsupportedError:
         "cache() of a rule set",
         "rows of a stream are not kept",
         "write `matches`, and read what is written",
+    )
+
+
+def rows_of_something_else(missing: Sequence[str]) -> MatchRecognizePlanError:
+    """.of() of rows that are not those of the set."""
+    return MatchRecognizePlanError(
+        f"the rows given to of() have no column `{missing[0]}`",
+        notes=("they are `rows` of the same rule set, as they are read where they were written",),
+        hint="write and read all columns of `rows`",
     )
