@@ -21,7 +21,7 @@ from matchrec.compile.executable import Executable
 from matchrec.engine.incremental.state import SearchState, state_of
 from matchrec.engine.partitions import Frontier
 from matchrec.spark import execute, wire
-from matchrec.spark.rule_sets import build, streams
+from matchrec.spark.rule_sets import asked, streams
 from matchrec.spark.rule_sets.keyed import RulesOfKey
 from matchrec.spark.streaming.arrival import order_events
 from matchrec.spark.streaming.contiguous import KeyedContiguous
@@ -151,7 +151,7 @@ class StreamedRules(Keys):
             return events.sparkSession.createDataFrame([], schema)
 
         with (
-            patch.object(build, "is_streaming", return_value=True),
+            patch.object(asked, "is_streaming", return_value=True),
             patch.object(streams, "run_on_keys", keep),
         ):
             self.found = make(events.withMetadata(time, {WATERMARK: 0}))

@@ -19,7 +19,8 @@ from matchrec.errors.run.rule_sets import (
 )
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.spark.execute import input_columns
-from matchrec.spark.rule_sets.build import BuiltRuleSet, Input, RuleSetOptions, build_rule_set
+from matchrec.spark.rule_sets.asked import Input, RuleSetOptions
+from matchrec.spark.rule_sets.build import BuiltRuleSet, build_rule_set
 from matchrec.spark.rule_sets.worker import OnError
 from matchrec.spark.sessions.environment import check_session
 

@@ -6,8 +6,7 @@ all rules together; only where it refuses is each tried by itself, to find the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -29,25 +28,20 @@ from matchrec.conditions.split import Scope
 from matchrec.conditions.types import Family, ValueType
 from matchrec.conditions.within import OrderType, check_order
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import shown_in
-from matchrec.errors.language import Language
-from matchrec.errors.run.rule_sets import not_divided_by, of_rule
+from matchrec.errors.run.rule_sets import not_divided_by
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns
-from matchrec.plan.use import EVERYTHING
-from matchrec.source import Source
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming
 from matchrec.spark.options import Options
-from matchrec.spark.prepare import Execution, check_workers_may_sort, reason_of, type_of_order
-from matchrec.spark.relation import Relation
+from matchrec.spark.prepare import check_workers_may_sort, reason_of, type_of_order
+from matchrec.spark.rule_sets.asked import Asked, Input, Rule, RuleSetOptions
 from matchrec.spark.rule_sets.packing import early_words, find_bits
 from matchrec.spark.rule_sets.prepare import prepare_sorted, prepare_unsorted
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
 from matchrec.spark.rule_sets.streams import bits_of, check_draft, match_events
-from matchrec.spark.rule_sets.worker import OnError, RuleSetWorker
+from matchrec.spark.rule_sets.worker import RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis, settings_of
 from matchrec.spark.streaming.execute import (
     check_executable,
@@ -61,65 +55,6 @@ from matchrec.spark.types import value_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What a rule asks for. source, language: of its text, for messages."""
-
-    name: str
-    plan: MatchPlan
-    source: Source
-    language: Language | None = None
-
-    @contextmanager
-    def naming(self) -> Iterator[None]:
-        """Errors raised inside name the rule and show its text."""
-        try:
-            with shown_in(self.source, self.language):
-                yield
-        except MatchRecognizeError as error:
-            raise of_rule(self.name, error) from error.__cause__
-
-
-@dataclass(frozen=True)
-class RuleSetOptions:
-    """How a rule set is run. engine, max_steps: as of `Options`, for each rule; sort: as there."""
-
-    engine: str = "auto"
-    max_steps: int | None = None
-    on_error: OnError = OnError.RAISE
-    sort: str = "auto"
-
-
-@dataclass(frozen=True)
-class Input:
-    """What rules are over. columns: the names by which they know its columns."""
-
-    relation: Relation
-    columns: InputColumns
-    events: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Rules over an input, and how they are run."""
-
-    rules: Sequence[Rule]
-    given: Input
-    options: RuleSetOptions
-
-    @property
-    def is_stream(self) -> bool:
-        """Whether the rows come little by little."""
-        return is_streaming(self.given.relation.rows)
-
-    @property
-    def execution(self) -> Execution:
-        """What tells who sorts the rows of all rules."""
-        options = Options(self.options.engine, sort=self.options.sort)
-        given = self.given
-        return Execution(self.rules[0].plan, given.relation, given.columns, options, EVERYTHING)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from matchrec.conditions.row_column import show_column
 from matchrec.errors.run.rule_sets import divided_over_stream
 from matchrec.spark.crossing import crossing_schema, decode_columns
 from matchrec.spark.rule_sets.keyed import RulesOfKey
-from matchrec.spark.rule_sets.over_stream import ContiguousRule, RuleOutput, SelectingRule
+from matchrec.spark.rule_sets.keyed_rule import ContiguousRule, RuleOutput, SelectingRule
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
 from matchrec.spark.rule_sets.worker import OnError
 from matchrec.spark.streaming.execute import digest, run_on_keys
