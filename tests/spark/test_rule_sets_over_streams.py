@@ -61,7 +61,9 @@ def of_rows(rows: list[dict[str, Any]]) -> Counter[str]:
     return Counter(repr(plain(row)) for row in rows)
 
 
-def query_of(rules: dict[str, str | Pattern], **options: Any) -> Callable[[DataFrame], RuleMatches]:
+def query_of_rules(
+    rules: dict[str, str | Pattern], **options: Any
+) -> Callable[[DataFrame], RuleMatches]:
     return lambda events: matchrec.match_all(
         events, rules, **{**STREAMS, "type_column": "v", **options}
     )
@@ -83,7 +85,7 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) ->
     events = events_of(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
     names = [*RULES] if seed % 8 == 0 else rnd.sample([*RULES], rnd.randint(2, len(RULES)))
     keys = [] if seed % 4 == 3 and "same" not in names else ["k"]
-    query = query_of({name: RULES[name] for name in names}, partition_by=keys)
+    query = query_of_rules({name: RULES[name] for name in names}, partition_by=keys)
     with settings(spark, **INTERPRETED):
         streamed, at_once = StreamedRules(query, events, "ts"), query(events)._built.rows
         assert streamed.found._built.rows.dtypes == at_once.dtypes
@@ -112,11 +114,11 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
     events = events_of(spark, [*seconds, ("p", 40, "a", 9), ("p", 41, "b", 0), ("p", 900, "z", 7)])
     rules: dict[str, str | Pattern] = {"twins": TWINS, "cheap": CHEAP}
     with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
-        in_two(StreamedRules(query_of(rules), events, "ts"), Group())
+        in_two(StreamedRules(query_of_rules(rules), events, "ts"), Group())
     said = "AFTER MATCH SKIP TO `B`: the match has no row of B"
     assert caught.value.message == f"rule `twins`: {said}"
     assert caught.value.partition == {"k": "p"}
-    streamed, group = StreamedRules(query_of(rules, on_error="keep"), events, "ts"), Group()
+    streamed, group = StreamedRules(query_of_rules(rules, on_error="keep"), events, "ts"), Group()
     found = in_two(streamed, group)
     failures = [row[wire.MESSAGE] for row in found if row[wire.MESSAGE]]
     assert [one.splitlines()[0] for one in failures] == [said]
@@ -129,7 +131,7 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
 def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -> None:
     rules = {name: RULES[name] for name in ("rises", "pairs", "soon")}
     rows = [("p", 100 + i, "abbc"[i % 4], i % 3) for i in range(200)]
-    streamed = StreamedRules(query_of(rules), events_of(spark, rows), "ts")
+    streamed = StreamedRules(query_of_rules(rules), events_of(spark, rows), "ts")
     (frame,), group, sizes = streamed.by_key, Group(), []
     for begin in range(0, 200, 10):
         list(streamed.batch(frame[begin : begin + 10], group))
@@ -158,7 +160,7 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
         "waits": SOON,
     }
     with pytest.warns(matchrec.UnboundedStateWarning) as warned:
-        found = query_of(rules)(rate(spark))
+        found = query_of_rules(rules)(rate(spark))
     said = [str(one.message).splitlines() for one in warned]
     assert [one[0].partition(":")[0] for one in said] == ["rule `open`", "rule `waits`"]
     assert said[0][1] == "  line 1, column 10"
@@ -171,39 +173,42 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
 
 MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     "no watermark": (
-        query_of({"a": CHEAP}, order_by="x"),
+        query_of_rules({"a": CHEAP}, order_by="x"),
         "ORDER BY `x` has no watermark",
     ),
-    "a sort": (query_of({"a": CHEAP}, sort="spark"), 'sort="spark" over a stream'),
+    "a sort": (query_of_rules({"a": CHEAP}, sort="spark"), 'sort="spark" over a stream'),
     "an end": (
-        query_of({"a": CHEAP, "b": "PATTERN (A $) DEFINE A AS x > 1"}),
+        query_of_rules({"a": CHEAP, "b": "PATTERN (A $) DEFINE A AS x > 1"}),
         "rule `b`: `$` in PATTERN over a streaming DataFrame",
     ),
     "an aggregate of Spark's": (
-        query_of({"a": CHEAP, "b": "MEASURES stddev(x) AS s PATTERN (A)"}),
+        query_of_rules({"a": CHEAP, "b": "MEASURES stddev(x) AS s PATTERN (A)"}),
         "rule `b`: an aggregate that only Spark knows over a stream",
     ),
     "rows of the partition": (
-        query_of({"b": "PATTERN (A) DEFINE A AS x > avg(x) OVER (ROWS 2 PRECEDING)"}),
+        query_of_rules({"b": "PATTERN (A) DEFINE A AS x > avg(x) OVER (ROWS 2 PRECEDING)"}),
         "rule `b`: an aggregate OVER rows of the partition over a stream",
     ),
     "an equivalence test": (
-        query_of(
+        query_of_rules(
             {"b": "PATTERN SEQ(ANY p, ANY q) WHERE skip_till_next_match { [x] } WITHIN 9 seconds"}
         ),
         "rule `b`: an equivalence test over `x` in a rule set over a stream",
     ),
     "rows of something else": (
-        lambda df: query_of({"a": CHEAP})(df).of(df),
+        lambda df: query_of_rules({"a": CHEAP})(df).of(df),
         "the rows given to of() have no column `__rule`",
     ),
-    "a cache": (lambda df: query_of({"a": CHEAP})(df).cache(), "cache() of a rule set over a stre"),
+    "a cache": (
+        lambda df: query_of_rules({"a": CHEAP})(df).cache(),
+        "cache() of a rule set over a stre",
+    ),
     "an unknown column": (
-        query_of({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS y > 1"}),
+        query_of_rules({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS y > 1"}),
         "rule `b`: unknown column `y` in DEFINE",
     ),
     "a function of no sense": (
-        query_of({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS sqrt(v, 1) > 1"}),
+        query_of_rules({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS sqrt(v, 1) > 1"}),
         "rule `b`: ",
     ),
 }
@@ -223,7 +228,7 @@ def test_conditions_of_many_rules(spark: SparkSession) -> None:
         f"at least {least}": f"PATTERN (A) DEFINE A AS x >= {least}" for least in range(70)
     }
     events = events_of(spark, [("p", 100 + number, "a", number) for number in range(70)])
-    streamed = StreamedRules(query_of(rules), events, "ts")
+    streamed = StreamedRules(query_of_rules(rules), events, "ts")
     found = Counter(row[wire.RULE] for row in in_two(streamed, Group()))
     assert found == {least: 70 - least for least in range(70)}
 
@@ -241,7 +246,7 @@ LATE = ("p", 3, "late", 7)
 def test_a_rule_set_goes_on_from_its_checkpoint(feed: Feed) -> None:
     """Rows out of order, one that is late; matches and windows that are open when it stops."""
     names = ("rises", "rows", "pairs", "soon", "alone")
-    query = query_of({name: RULES[name] for name in names})
+    query = query_of_rules({name: RULES[name] for name in names})
     feed.put(EARLY, [("p", 12, "b", 9), ("p", 9, "a", 4), ("q", 10, "b", 6)])
     assert feed.run(lambda events: query(events).matches) == 0
     early = feed.rows()
@@ -255,7 +260,7 @@ def test_a_rule_set_goes_on_from_its_checkpoint(feed: Feed) -> None:
 @pytest.mark.slow
 def test_one_query_writes_the_results_of_all_rules(feed: Feed) -> None:
     rules = {"rises": RULES["rises"], "soon": SOON.where(sql.col("x") < 9).within("6 seconds")}
-    query, views = query_of(rules), ("matches", *rules)
+    query, views = query_of_rules(rules), ("matches", *rules)
     feed.put(EARLY, [("p", 12, "b", 9), ("p", 9, "a", 4), ("q", 10, "b", 6)], [("q", 900, "z", 0)])
     feed.put([("p", 1800, "z", 0)])
     feed.run(lambda events: query(events).rows)
