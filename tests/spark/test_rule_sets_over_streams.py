@@ -40,6 +40,10 @@ RULES: dict[str, str | Pattern] = {
     "none": "PATTERN (A*) WITHIN INTERVAL 3 SECONDS DEFINE A AS x = 1",
     "pairs": """PATTERN SEQ(a p, b+ q[], c r) WHERE skip_till_any_match { q[i].x >= p.x }
         WITHIN 9 seconds RETURN p.x AS x, sum(q[].x) AS total, r.ts AS last""",
+    "before": """PATTERN SEQ(~(c n), a p, b q) WHERE skip_till_any_match { q.x > n.x }
+        WITHIN 3 events RETURN p.x AS x, q.ts AS last""",
+    "after": """PATTERN SEQ(a p, b q, ~(c n)) WHERE skip_till_any_match { q.x > p.x AND n.x > 1 }
+        WITHIN 7 seconds RETURN p.x AS x, q.ts AS last""",
     "same": """PATTERN SEQ(ANY p, ANY q) WHERE skip_till_next_match { [k] AND p.x > q.x }
         WITHIN 5 events RETURN q.x AS x""",
     "soon": SOON.within("6 seconds"),
