@@ -55,6 +55,7 @@ def test_both_sort_alike(rows: DataFrame, order: str) -> None:
     assert by_workers == found(rows, clause, "spark")
 
 
+@pytest.mark.once
 def test_arithmetic_with_constants_is_sparks(rows: DataFrame) -> None:
     clause = """PARTITION BY k ORDER BY id MEASURES CLASSIFIER() AS c
         ALL ROWS PER MATCH PATTERN ((A | B | C | D)+)
@@ -125,6 +126,7 @@ def test_pandas_is_sparks(rows: DataFrame) -> None:
         matchrec.match_recognize(rows, clause, sort="worker", transport="pandas")
 
 
+@pytest.mark.once
 def test_patterns_and_sase(rows: DataFrame) -> None:
     pattern = matchrec.Pattern.begin("a").where("i = 3").followed_by("b").where("i = 1")
     text = "PATTERN SEQ(x a, y b) WHERE skip_till_next_match(a, b) { a.i > b.i }"
@@ -144,6 +146,7 @@ def test_patterns_and_sase(rows: DataFrame) -> None:
     assert all(detected)
 
 
+@pytest.mark.once
 def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
     """Each column of an event crosses by itself, though the time and the key cross as well."""
     events = spark.sql(
@@ -167,6 +170,7 @@ def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
     assert len(found) == 2
 
 
+@pytest.mark.once
 def test_buckets_are_sparks(spark: SparkSession) -> None:
     spark.range(20).selectExpr("id % 2 AS k", "id").write.bucketBy(2, "k").saveAsTable("in_buckets")
     try:
