@@ -113,6 +113,7 @@ def why(  # noqa: PLR0913 -- one for each option
 @click.command()
 @ABOUT
 @STREAM
+@SORT
 @click.option("--max-steps", type=click.IntRange(1), help="End a search that takes more steps.")
 @CLAUSE
 @click.option("--svg", type=FILE, help="Draw it.")

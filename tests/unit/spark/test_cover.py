@@ -70,7 +70,7 @@ def counted(
     task: CoverageTask, rows: Sequence[Row], rows_a_call: int = ROWS_A_CALL, size: int = 1000
 ) -> tuple[Figures, list[object], list[object]]:
     """The figures, the counts by occurrence, and what is said of the nearest run."""
-    (batch,) = CoverageWorker(task, SCHEMA, rows_a_call).run(batches(rows, size))
+    (batch,) = CoverageWorker(task, SCHEMA, rows_a_call=rows_a_call).run(batches(rows, size))
     (row,) = batch.to_pylist()
     figures, counts = add_up(task, [row[wire.COUNTERS]])
     told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
