@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import matchrec
-from matchrec.cli.arguments import ABOUT, ASKED, CLAUSE, FILE, SETTING, STREAM, tells_failures
+from matchrec.cli.arguments import ABOUT, ASKED, CLAUSE, FILE, SETTING, SORT, STREAM, tells_failures
 from matchrec.cli.commands import session_over
 from matchrec.cli.files import Table
 from matchrec.cli.queries import Query, plain_value_of, query_of
