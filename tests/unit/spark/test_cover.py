@@ -145,7 +145,7 @@ NEARBY = """PARTITION BY k ORDER BY t MEASURES count(*) AS n {skip} PATTERN ({pa
   DEFINE A AS a, B AS x < PREV(x) AND c AND NEXT(x) IS NOT NULL, C AS x + 1 > PREV(x, 2) AND c
     {more}"""
 TIE = "t <=> PREV(t)"
-PATTERNS = ("A B+ C", "A (B | C)* C", "A X*? B C?", "B D+ C", "A B C D")
+PATTERNS = ("A B+ C", "A (B | C)* C", "A X*? B C?", "(A | B) D+ C", "A B C D")
 UNSORTED = st.lists(
     st.tuples(
         st.sampled_from("uvw"),
