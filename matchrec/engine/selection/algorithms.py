@@ -86,8 +86,9 @@ def skip_runs(
     """As all runs, without those that a skip strategy leaves no room for."""
     soon = at_most(room, breadth_first.ROOM)
     search = breadth_first.Search(task, arrays, soon, counters)
-    rooms = soon, at_most(room, breadth_first.LARGE_ROOM)
-    released = breadth_first.ReleasingSearch(search, rooms).find_matches()
+    is_strict = bool((arrays.compiled.waits < 0).all())
+    rarely = at_most(room, breadth_first.LARGE_ROOM) if is_strict else soon
+    released = breadth_first.ReleasingSearch(search, (soon, rarely)).find_matches()
     return number_chunks(in_large_chunks(released))
 
 

@@ -30,7 +30,7 @@ from matchrec.engine.selection.skip_release import NO_BOUNDS, SearchPosition, re
 
 _NODES_OF_A_RUN = 16
 ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what is released
-LARGE_ROOM = Room(rows=1 << 19, matches=1 << 15)  # the same, where many of the matches are
+LARGE_ROOM = Room(rows=1 << 19, matches=1 << 15)  # where no run waits, and many are released
 MANY = 1 / 8
 
 
