@@ -35,7 +35,12 @@ from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming
 from matchrec.spark.options import Options
-from matchrec.spark.prepare import Execution, check_workers_may_sort, reason_of, type_of_order
+from matchrec.spark.prepare import (
+    Execution,
+    check_workers_may_sort,
+    sorted_by_either,
+    type_of_order,
+)
 from matchrec.spark.relation import Relation
 from matchrec.spark.rule_sets.packing import early_words, find_bits
 from matchrec.spark.rule_sets.prepare import prepare_sorted, prepare_unsorted
@@ -127,16 +132,22 @@ def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions)
     asked = Asked(rules, given, options)
     with quiet_analysis():
         check_streams(rules[0].plan, given)
-        try:
-            check_workers_may_sort(asked.execution)
-            shared = draft_rules(asked, Scope.SORTED)
-            return link_rules(asked, shared, prepare_unsorted(shared, asked.execution))
-        except (MatchRecognizeError, *REFUSALS) as error:
-            if options.sort == "worker":
-                raise
-            reason = reason_of(error)
-        shared = draft_rules(asked, Scope.NEIGHBOURS)
-        return link_rules(asked, shared, prepare_sorted(shared, asked.execution, reason))
+        return sorted_by_either(
+            options.sort, lambda: build_unsorted(asked), lambda reason: build_sorted(asked, reason)
+        )
+
+
+def build_unsorted(asked: Asked) -> BuiltRuleSet:
+    """The set over rows that the workers sort. Raises where they cannot."""
+    check_workers_may_sort(asked.execution)
+    shared = draft_rules(asked, Scope.SORTED)
+    return link_rules(asked, shared, prepare_unsorted(shared, asked.execution))
+
+
+def build_sorted(asked: Asked, reason: str) -> BuiltRuleSet:
+    """The set over rows that Spark sorts. reason: why."""
+    shared = draft_rules(asked, Scope.NEIGHBOURS)
+    return link_rules(asked, shared, prepare_sorted(shared, asked.execution, reason))
 
 
 def draft_rules(asked: Asked, scope: Scope) -> SharedDrafts:

@@ -19,15 +19,14 @@ WORDS = tuple(f"{letter}@{time}" for time, letter in enumerate("aabc" * (ROWS //
 
 
 @pytest.mark.parametrize("skip", ["to next", "past last event", "to last b"])
-def test_little_is_held(monkeypatch: pytest.MonkeyPatch, skip: str) -> None:
+def test_little_is_held(skip: str) -> None:
     """Where a window bounds runs, it bounds what waits for them."""
-    monkeypatch.setattr(breadth_first, "ROOM", Room(matches=10))
     calls = "begin(a).one_or_more().allow_combinations().followed_by_any(b).within(9)"
     task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
-    search = breadth_first.Search(
-        task, prepare_input(task, partitions, merge_runs=True), Room(matches=10), None
-    )
-    skipping, most, count = breadth_first.ReleasingSearch(search), 0, 0
+    room = Room(matches=10)
+    arrays = prepare_input(task, partitions, merge_runs=True)
+    search = breadth_first.Search(task, arrays, room, None)
+    skipping, most, count = breadth_first.ReleasingSearch(search, (room, room)), 0, 0
     for matches in skipping.find_matches():
         count += matches.count
         most = max(most, *(one.count for one in skipping.held))
