@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from matchrec.engine.choose import ENGINES
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.selection import breadth_first
@@ -45,3 +46,14 @@ def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.Mon
             pass
         reads[skip] = counters[layout.READS]
     assert reads["past last event"] < ROWS * 30 < reads[""]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_partitions_come_out_one_after_the_other(engine: str) -> None:
+    """Of each the match, then the run that timed out."""
+    words = tuple(f"{event}/{key}" for key in "pq" for event in ("a@1", "b@2", "a@3"))
+    calls = "begin(a).next(b).within(5)"
+    task, partitions = searchable(Question(calls, "past last event", timeouts=True, words=words))
+    chunks = ENGINES[engine].choose(task).search(task, partitions)
+    found = [np.stack([one.partition, one.number, one.start], axis=1) for one in chunks]
+    assert np.concatenate(found).tolist() == [[0, 1, 0], [0, -1, 2], [1, 1, 3], [1, -1, 5]]
