@@ -73,7 +73,9 @@ def in_this_run(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 
 
 def has_larger_form(item: pytest.Item) -> bool:
-    """Whether its module asks how much to do. Such a module has no mark `one_of`.
+    """Whether its module asks how much to do, and the test is not marked as `once`.
+
+    A module that asks has no mark `one_of`.
 
     Of a test with both, a full run would do neither what a quick run has done nor all of it.
     """
@@ -81,7 +83,7 @@ def has_larger_form(item: pytest.Item) -> bool:
     names = vars(item.module)
     asks = any(names.get(one.__name__) is one for one in (examples, some_of))
     assert not (asks and item.get_closest_marker("one_of")), item.nodeid
-    return asks
+    return asks and item.get_closest_marker("once") is None
 
 
 def small_session(*, connect: bool = False) -> SparkSession:

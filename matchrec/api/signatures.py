@@ -25,7 +25,6 @@ from matchrec.arguments import (
 from matchrec.engine.choose import ENGINES
 from matchrec.engine.interface import Optimisations
 from matchrec.frontends.dialects.products import PRODUCTS
-from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.spark.counters import Counters
 from matchrec.spark.prepare import SORTS
 from matchrec.spark.transport import TRANSPORTS
@@ -61,6 +60,20 @@ def fills_hole(given: object) -> bool:
     return isinstance(given, TEXT_VALUES) or is_dataframe(given) or is_column(given)
 
 
+def is_pattern(given: object) -> bool:
+    """Whether it is a Pattern; queries in SQL never load what makes one."""
+    from matchrec.frontends.pattern import Pattern
+
+    return isinstance(given, Pattern)
+
+
+def is_skip(given: object) -> bool:
+    """Whether it says which matches of a pattern leave room for others."""
+    from matchrec.frontends.pattern import AfterMatch
+
+    return isinstance(given, AfterMatch)
+
+
 ARGS = Kind(
     "a dict of values by the names of their markers, or a list with a value for each ?",
     are_values,
@@ -79,7 +92,7 @@ READS = OneOf((*PRODUCTS, "sase"))
 WRITES = OneOf((*PRODUCTS, "sase", "pattern"))
 QUERY = Kind(
     "a text or a Pattern",
-    lambda given: isinstance(given, str | Pattern),
+    lambda given: isinstance(given, str) or is_pattern(given),
     'write "SELECT ...", or matchrec.Pattern.begin("a")...',
 )
 COVERED = Kind(
@@ -108,8 +121,8 @@ TABLE = Kind(
     lambda given: isinstance(given, str) and bool(given.strip()),
     'write table="name"',
 )
-PATTERN = Kind("a Pattern", instance_of(Pattern), 'write matchrec.Pattern.begin("a")...')
-SKIP = Kind("an AfterMatch", instance_of(AfterMatch), "write skip=matchrec.AfterMatch.SKIP_TO_NEXT")
+PATTERN = Kind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
+SKIP = Kind("an AfterMatch", is_skip, "write skip=matchrec.AfterMatch.SKIP_TO_NEXT")
 PARTITION = Kind(
     "a dict of values by the names of the PARTITION BY columns, or None",
     lambda given: given is None or (isinstance(given, dict) and all_of(instance_of(str), given)),

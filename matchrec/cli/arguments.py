@@ -137,9 +137,10 @@ ABOUT = together(
         help="The value of :NAME in SQL: a number, true, false, null, DATE'2026-01-31', or text.",
     ),
 )
+SORT = click.option("--sort", type=click.Choice(SORTS), help="Who sorts each partition [auto].")
 ASKED = together(
     ABOUT,
-    click.option("--sort", type=click.Choice(SORTS), help="Who sorts each partition [auto]."),
+    SORT,
     click.option(
         "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
     ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import matchrec
-from matchrec.cli.arguments import ABOUT, ASKED, CLAUSE, FILE, SETTING, STREAM, tells_failures
+from matchrec.cli.arguments import ABOUT, ASKED, CLAUSE, FILE, SETTING, SORT, STREAM, tells_failures
 from matchrec.cli.commands import session_over
 from matchrec.cli.files import Table
 from matchrec.cli.queries import Query, plain_value_of, query_of
@@ -113,6 +113,7 @@ def why(  # noqa: PLR0913 -- one for each option
 @click.command()
 @ABOUT
 @STREAM
+@SORT
 @click.option("--max-steps", type=click.IntRange(1), help="End a search that takes more steps.")
 @CLAUSE
 @click.option("--svg", type=FILE, help="Draw it.")

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
-from matchrec.conditions.residual import SplitCondition
-from matchrec.conditions.row_column import RowColumn, Shifted, conjunction, row_column, show_column
+from matchrec.conditions.residual import Nearby, SplitCondition
+from matchrec.conditions.row_column import RowColumn, row_column, show_column
+from matchrec.conditions.split import ConditionSplitter
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.coverage import Coverable
+from matchrec.engine.nearby import NearbyCondition
 from matchrec.errors.run.coverage import (
     coverage_of_longest,
     coverage_of_match_number,
@@ -24,9 +26,14 @@ from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences, occurrences_of_stages
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
-from matchrec.plan.expression import Scalar
+from matchrec.plan.combined import comparison, joined
+from matchrec.plan.expression import ColumnReference, Navigation, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations, variable_names
+from matchrec.source import Span
+
+NOWHERE = Span(0, 0)
+HERE, BEFORE = Navigation(), Navigation(physical_offset=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +42,21 @@ class CoverageDraft:
 
     drafted: Draft
     occurrences: Occurrences
-    tie: RowColumn | None
+    tie: RowColumn | Nearby | None
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageTask:
     """What a worker counts. Picklable.
 
-    tie: the row condition that says whether a row equals the one before it in all ORDER BY columns.
-    naming: the columns that name a starting row: those of the partition, then those of its order.
+    tie: the row condition that says whether a row equals the one before it in all ORDER BY columns,
+    by its bit, or as the worker computes it. naming: the columns that name a starting row: those of
+    the partition, then those of its order.
     """
 
     executable: Executable
     coverable: Coverable
-    tie: int | None
+    tie: int | NearbyCondition | None
     naming: tuple[int, ...]
 
     @property
@@ -70,7 +78,7 @@ def draft_coverage(drafted: Draft) -> CoverageDraft:
     plan = replace(drafted.plan, measures=(), rows_per_match=RowsPerMatch.ONE_ROW, partial=None)
     occurrences = occurrences_of(drafted.pattern, plan)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
-    tie = tie_of(orders)
+    tie = tie_of(orders, drafted)
     tests = (test for condition in drafted.conditions for test in condition.tests)
     narrowed = replace(
         drafted,
@@ -92,12 +100,19 @@ def occurrences_of(compiled: CompiledPattern, plan: MatchPlan) -> Occurrences:
     return compile_occurrences(compiled, plan.pattern, every_way=every_way)
 
 
-def tie_of(orders: tuple[str, ...]) -> RowColumn | None:
+def tie_of(orders: tuple[str, ...], drafted: Draft) -> RowColumn | Nearby | None:
     """Whether a row equals the one before it in all of these columns."""
-    same = tuple(
-        RowColumn(("(", Shifted(text, 0), ") <=> (", Shifted(text, -1), ")")) for text in orders
-    )
-    return conjunction(same) if same else None
+    if not orders:
+        return None
+    same = [comparison("<=>", value(text, HERE), value(text, BEFORE)) for text in orders]
+    any_variable = drafted.plan.variables[0]
+    splitter = ConditionSplitter(drafted.plan, any_variable, drafted.scope)
+    return splitter.test(joined("AND", same, NOWHERE))
+
+
+def value(text: str, row: Navigation) -> Term:
+    """The value of a column on a row."""
+    return Term((ColumnReference(row, text),), NOWHERE)
 
 
 def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
@@ -105,7 +120,7 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
     plan, task = asked.drafted.plan, executable.task
     if task.selects and compile_task(task, len(executable.crossing.integers)).counts_matches:
         raise coverage_of_match_number()
-    bits = {column: bit for bit, column in enumerate(executable.conditions)}
+    bits = bits_of_tests(executable)
     conditions = {one.variable: one for one in asked.drafted.conditions}
     parts = tuple(tuple(bits_of(conditions.get(variable), bits)) for variable in plan.variables)
     columns = executable.crossing.columns
@@ -115,15 +130,30 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
     coverable = Coverable(
         task, len(found.variables), found.taken, found.remaining, found.nearer, parts
     )
-    tie = None if asked.tie is None else bits[asked.tie]
-    return CoverageTask(executable, coverable, tie, naming)
+    return CoverageTask(executable, coverable, tie_of_task(asked.tie, executable, bits), naming)
+
+
+def tie_of_task(
+    tie: RowColumn | Nearby | None, executable: Executable, bits: dict[RowColumn, int]
+) -> int | NearbyCondition | None:
+    """What tells a worker of ties."""
+    if isinstance(tie, Nearby):
+        return next(one for one in executable.nearby if one.column == tie.column)
+    return None if tie is None else bits[tie]
+
+
+def bits_of_tests(executable: Executable) -> dict[RowColumn, int]:
+    """The bits of what Spark has computed, then of what the worker computes, by its column."""
+    nearby = enumerate(executable.nearby, len(executable.conditions))
+    found = {one.column: bit for bit, one in nearby if one.row_condition is None}
+    return found | {column: bit for bit, column in enumerate(executable.conditions)}
 
 
 def bits_of(condition: SplitCondition | None, bits: dict[RowColumn, int]) -> Iterator[int | None]:
     """The parts of a condition by their bits, None for what depends on the run."""
     if condition is None:
         return
-    yield from (bits[test] for test in condition.tests)
+    yield from (bits[column_of(test)] for test in condition.tests)
     if condition.during is not None:
         yield None
 
@@ -135,6 +165,11 @@ def parts_of(condition: SplitCondition | None, show: Callable[[Scalar], str]) ->
     """
     if condition is None:
         return
-    yield from map(show_column, condition.tests)
+    yield from (show_column(column_of(test)) for test in condition.tests)
     if condition.during is not None:
         yield " AND ".join(map(show, condition.rest))
+
+
+def column_of(test: RowColumn | Nearby) -> RowColumn:
+    """A test as Spark would compute it."""
+    return test.column if isinstance(test, Nearby) else test

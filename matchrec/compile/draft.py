@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from matchrec.compile.columns import key_columns, output_row_columns, step_columns
-from matchrec.conditions.residual import SplitCondition
+from matchrec.conditions.residual import Nearby, SplitCondition
 from matchrec.conditions.row_column import Neighbours, RowColumn, show_column
 from matchrec.conditions.split import Scope
 from matchrec.conditions.within import gap_columns, near_columns, window_columns
@@ -22,8 +22,9 @@ class Draft:
     """A query before the types of its columns are known.
 
     optimisations: those of event selection. relevant, neighbours: as in `Executable`, once it is
-    pruned. observed: truth values that are no variable's condition. asked: the plan as it was
-    written, if `plan` has other windows. scope: of conditions that Spark computes.
+    pruned. observed: truth values that are no variable's condition, Spark's or the worker's.
+    asked: the plan as it was written, if `plan` has other windows. scope: of conditions that Spark
+    computes.
     """
 
     plan: MatchPlan
@@ -33,7 +34,7 @@ class Draft:
     optimisations: Optimisations
     relevant: tuple[RowColumn, ...] = ()
     neighbours: tuple[Neighbours, ...] = ()
-    observed: tuple[RowColumn, ...] = ()
+    observed: tuple[RowColumn | Nearby, ...] = ()
     asked: MatchPlan | None = None
     scope: Scope = Scope.NEIGHBOURS
 
@@ -46,7 +47,8 @@ class Draft:
     def row_conditions(self) -> tuple[RowColumn, ...]:
         """The truth values that Spark computes before the match, each once."""
         conditions = (one.before for one in self.conditions if one.before is not None)
-        return tuple(dict.fromkeys((*conditions, *self.observed)))
+        observed = (one for one in self.observed if isinstance(one, RowColumn))
+        return tuple(dict.fromkeys((*conditions, *observed)))
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Every column whose type the link needs, each once."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from matchrec.compile.draft import Draft
-from matchrec.conditions.residual import Combined, SplitCondition, Step
+from matchrec.conditions.residual import Combined, Nearby, SplitCondition, Step
 from matchrec.conditions.row_column import RowColumn, show_column
-from matchrec.conditions.run_condition import Call, Mathematics, parts_of
+from matchrec.conditions.run_condition import Call, Mathematics, RunExpression, parts_of
 from matchrec.conditions.types import is_wide_decimal
 from matchrec.conditions.typing.typer import Typer
 from matchrec.engine.nearby import NearbyCondition
@@ -23,18 +23,32 @@ def link_nearby(drafted: Draft, typer: Typer) -> tuple[NearbyCondition, ...]:
 
     Raises MatchRecognizeUnsupportedError for what only Spark computes.
     """
-    bits = row_bits(drafted)
     found: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
-    for condition in drafted.conditions:
-        if condition.nearby is None or (key := nearby_key(condition, bits)) in found:
-            continue
-        step = condition.nearby.step
-        expression = typer.condition(step)
-        calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
-        if calls or any(is_wide_decimal(typer.type_of(one)) for one in operations(step)):
-            raise only_spark_computes(show_column(condition.nearby.column), step.span)
-        found[key] = NearbyCondition(expression, *key, condition.variable)
+    for variable, nearby, row_condition in nearby_of(drafted):
+        key = row_condition, nearby.column
+        if key not in found:
+            found[key] = NearbyCondition(type_nearby(nearby, typer), *key, variable)
     return tuple(found.values())
+
+
+def nearby_of(drafted: Draft) -> Iterator[tuple[str, Nearby, int | None]]:
+    """What the worker computes: for whom, and the bit of what Spark computes of it."""
+    bits = row_bits(drafted)
+    for condition in drafted.conditions:
+        if condition.nearby is not None:
+            yield condition.variable, condition.nearby, bit_of(condition, bits)
+    for one in drafted.observed:
+        if isinstance(one, Nearby):
+            yield show_column(one.column), one, None
+
+
+def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
+    """Its expression. Raises MatchRecognizeUnsupportedError for what only Spark computes."""
+    expression = typer.condition(nearby.step)
+    calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
+    if calls or any(is_wide_decimal(typer.type_of(one)) for one in operations(nearby.step)):
+        raise only_spark_computes(show_column(nearby.column), nearby.step.span)
+    return expression
 
 
 def find_row_conditions(
@@ -47,7 +61,9 @@ def find_row_conditions(
         for bit, one in enumerate(nearby, len(drafted.row_conditions))
     }
     return {
-        one.variable: worker[nearby_key(one, bits)] if one.nearby else bit_of(one, bits)
+        one.variable: worker[bit_of(one, bits), one.nearby.column]
+        if one.nearby
+        else bit_of(one, bits)
         for one in drafted.conditions
     }
 
@@ -60,14 +76,6 @@ def row_bits(drafted: Draft) -> Mapping[RowColumn, int]:
 def bit_of(condition: SplitCondition, bits: Mapping[RowColumn, int]) -> int | None:
     """The bit of what Spark computes of a condition."""
     return None if condition.before is None else bits[condition.before]
-
-
-def nearby_key(
-    condition: SplitCondition, bits: Mapping[RowColumn, int]
-) -> tuple[int | None, RowColumn]:
-    """What tells a condition of the worker's from others."""
-    assert condition.nearby is not None
-    return bit_of(condition, bits), condition.nearby.column
 
 
 def operations(step: Step) -> Iterator[Combined]:

@@ -117,15 +117,15 @@ class Nearby:
 class SplitCondition:
     """One variable's condition; an absent part is true.
 
-    tests: the conjuncts of `before`. rest: those that `during` is made of, as they were written.
-    nearby: what the worker computes before the match, if it sorts the rows.
+    tests: the conjuncts of `before` and `nearby`. rest: those that `during` is made of, as they
+    were written. nearby: what the worker computes before the match, if it sorts the rows.
     """
 
     variable: str
     before: RowColumn | None
     during: Step | None
     span: Span | None
-    tests: tuple[RowColumn, ...] = ()
+    tests: tuple[RowColumn | Nearby, ...] = ()
     rest: tuple[Scalar, ...] = ()
     nearby: Nearby | None = None
 

@@ -69,6 +69,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
 from matchrec.plan.text.amounts import amount
 from matchrec.plan.text.sql_text import string_literal
+from matchrec.source import Span
 
 OF_ALL_ROWS = BASIC | REWRITINGS.keys()
 FORMULAS = frozenset({"+", "-", "*"})
@@ -106,19 +107,28 @@ class ConditionSplitter:
 
     def condition(self, scalar: Scalar) -> SplitCondition:
         """Conjuncts at a fixed distance go before the match, the others during it."""
-        parts = conjuncts(scalar)
-        tests = tuple(self.fixed_column(part) for part in parts if self.is_fixed(part))
-        nearby = tuple(part for part in parts if self.is_nearby(part))
-        rest = tuple(part for part in parts if not (self.is_fixed(part) or self.is_nearby(part)))
+        tests = [(part, self.test(part)) for part in conjuncts(scalar)]
+        known = tuple(test for _, test in tests if test is not None)
+        before = tuple(test for test in known if isinstance(test, RowColumn))
+        nearby = tuple(test for test in known if isinstance(test, Nearby))
+        rest = tuple(part for part, test in tests if test is None)
         return SplitCondition(
             self.variable,
-            conjunction(tests) if tests else None,
+            conjunction(before) if before else None,
             all_of([self.step(part) for part in rest], scalar.span) if rest else None,
             scalar.span,
-            tests,
+            known,
             rest,
-            self.nearby(nearby, scalar) if nearby else None,
+            joined(nearby, scalar.span) if nearby else None,
         )
+
+    def test(self, scalar: Scalar) -> RowColumn | Nearby | None:
+        """A conjunct that Spark or the worker computes before the match; None of any other."""
+        if self.is_fixed(scalar):
+            return self.fixed_column(scalar)
+        if self.is_nearby(scalar):
+            return Nearby(self.fixed_column(scalar), self.nearby_step(scalar))
+        return None
 
     def is_fixed(self, scalar: Scalar) -> bool:
         """Whether it reads only rows that Spark can compute it of, before the match."""
@@ -163,12 +173,6 @@ class ConditionSplitter:
                 return piece
             case _:
                 raise AssertionError(piece)
-
-    def nearby(self, parts: tuple[Scalar, ...], scalar: Scalar) -> Nearby:
-        """Conjuncts that the worker computes, as a column and as a step."""
-        steps = [self.nearby_step(part) for part in parts]
-        column = conjunction(tuple(self.fixed_column(part) for part in parts))
-        return Nearby(column, all_of(steps, scalar.span))
 
     def nearby_step(self, scalar: Scalar) -> Step:
         """What the worker computes for `scalar`; what only Spark knows is a column of its own."""
@@ -247,6 +251,12 @@ class ConditionSplitter:
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
         return replace(self, variable=variable).step(term)
+
+
+def joined(parts: tuple[Nearby, ...], span: Span) -> Nearby:
+    """All that the worker computes of a condition."""
+    column = conjunction(tuple(part.column for part in parts))
+    return Nearby(column, all_of([part.step for part in parts], span))
 
 
 def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:

@@ -31,7 +31,7 @@ class NearbyCondition:
 
     expression: over the columns of run conditions; its navigations are physical ones from each row.
     row_condition: the one of Spark's that must hold as well, or None. column: what Spark would
-    compute. variable: the first one whose condition it is, for messages.
+    compute. variable: the first one whose condition it is, for messages; of none, it itself.
     """
 
     expression: RunExpression
@@ -69,6 +69,16 @@ def satisfy_nearby(
                 raise run_failure(failure, partitions, condition) from failure
             rows[:, bit // 64] |= np.left_shift(found, bit % 64, dtype=np.uint64)
     return replace(partitions, satisfied=satisfied)
+
+
+def rows_that_satisfy(partitions: Partitions, condition: NearbyCondition) -> BoolArray:
+    """bool[n], of all rows, also those that no search may look at yet. It cannot fail."""
+    found = np.zeros(partitions.rows, np.bool_)
+    asked = np.ones(partitions.rows, np.bool_)
+    for vectors in vectors_of(replace(partitions, frontier=None)).blocks():
+        rows = slice(vectors.begin, vectors.end)
+        found[rows] = vectors.holds(condition.expression, asked[rows])
+    return found
 
 
 def vectors_of(partitions: Partitions) -> Vectors:

@@ -62,6 +62,7 @@ def negated_variables_have_no_rows(plan: MatchPlan) -> None:
     """No row is mapped to a variable under NOT: nothing reads one but its own condition."""
     found = [(s.variable, "AFTER MATCH SKIP", s.span) for s in (plan.after_match,)]
     found += [(name, "SUBSET", one.span) for one in plan.subsets for name in one.members]
+    found += [(name, "WITHIN", one.span) for one in plan.gaps for name in (one.after, one.to)]
     for definition in plan.definitions:
         read = rows_read(definition.condition)
         found += [(name, "DEFINE", span) for name, span in read if name != definition.variable]

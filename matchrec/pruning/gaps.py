@@ -19,6 +19,7 @@ from matchrec.plan.clauses import Definition, Gap
 from matchrec.plan.combined import joined
 from matchrec.plan.expression import Navigation, Scalar
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import negated_names
 from matchrec.plan.precedence import always_precedes
 
 
@@ -56,14 +57,16 @@ def conditions_of_gaps(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[st
 def after_variable(plan: MatchPlan, gap: Gap, to: VariableId, follow: FollowSets) -> Scalar:
     """Less than the interval after the last row of a variable, if there is one.
 
-    Where that is always the row before, it is read there, so that Spark computes it.
+    Where that is always the row before, it is read there, so that Spark computes it. A row that
+    must not follow has other rows before it than those that are mapped to its variable.
     """
-    members = plan.members(gap.after)
+    members, name = plan.members(gap.after), plan.variables[to]
+    is_mapped = name not in negated_names(plan.pattern)
     is_next = follow.before(to) <= members and to not in follow.first and not plan.selects
-    row = Navigation(physical_offset=-1) if is_next else Navigation(gap.after)
+    row = Navigation(physical_offset=-1) if is_mapped and is_next else Navigation(gap.after)
     near = less_after(plan, gap.interval, row)
     names = frozenset(plan.variables[one] for one in members)
-    if is_next or always_precedes(plan.pattern, names, plan.variables[to]):
+    if is_mapped and (is_next or always_precedes(plan.pattern, names, name)):
         return near
     return joined("OR", (count_is(gap.after, 0, gap.interval), near))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as spark_types
@@ -14,17 +15,24 @@ from matchrec.compile.coverage import (
     draft_coverage,
     link_coverage,
 )
-from matchrec.compile.path import draft
+from matchrec.conditions.split import Scope
 from matchrec.conditions.within import check_order
 from matchrec.errors.run.coverage import coverage_of_stream
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.use import Use
 from matchrec.spark import wire
 from matchrec.spark.before.columns import Preparation, with_keys_once
+from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import in_terms_of_the_query, input_columns, is_streaming, link_prepared
 from matchrec.spark.options import Options
-from matchrec.spark.prepare import key_tests, type_of_order
+from matchrec.spark.prepare import (
+    Execution,
+    check_workers_may_sort,
+    sorted_by_either,
+    sorted_by_spark,
+    unsorted,
+)
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import arrow_schema, map_in_arrow, runner_in_worker
@@ -34,8 +42,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+@dataclass(frozen=True)
+class Counting:
+    """What the workers count. rows: a row of counts for each of Spark's tasks."""
+
+    asked: CoverageDraft
+    task: CoverageTask
+    rows: DataFrame
+
+
 def count_starting_rows(
-    plan: MatchPlan, relation: Relation, alias: str | None, use: Use, max_steps: int | None
+    plan: MatchPlan, relation: Relation, alias: str | None, use: Use, options: Options
 ) -> Counted:
     """Run a plan over a relation, and count how far its starting rows come.
 
@@ -48,13 +65,8 @@ def count_starting_rows(
         raise coverage_of_stream()
     check_order(plan)
     with quiet_analysis(), in_terms_of_the_query(plan, relation, columns):
-        order = type_of_order(relation)
-        asked = draft_coverage(draft(plan, columns, relation.name_of, type_of_order=order))
-        tests = key_tests(asked.drafted.plan, columns, use)
-        preparation = Preparation(relation, asked.drafted.plan, tests)
-        task, counting = counting_of(asked, preparation, max_steps)
-        relation.runner.analyse(counting)
-    found = counting.collect()
+        counting = counting_of(Execution(plan, relation, columns, options, use))
+    asked, task, found = counting.asked, counting.task, counting.rows.collect()
     figures, counts = add_up(task, (row[0] for row in found))
     keys = [name for name, _ in task.executable.crossing.keys]
     names = [*keys, *(one.name for one in asked.drafted.outputs)]
@@ -63,29 +75,51 @@ def count_starting_rows(
     return Counted(asked, task, figures, counts, nearest)
 
 
-def counting_of(
-    asked: CoverageDraft, preparation: Preparation, max_steps: int | None
-) -> tuple[CoverageTask, DataFrame]:
-    """What the workers count, and a row of counts for each of Spark's tasks.
+def counting_of(execution: Execution) -> Counting:
+    """What counts, of rows that the workers sort, or else Spark."""
+    return sorted_by_either(
+        execution.options.sort,
+        lambda: count_unsorted(execution),
+        lambda reason: count_sorted(execution, reason),
+    )
 
-    What names a row is text in it: PySpark has no value for some of Spark's.
+
+def count_unsorted(execution: Execution) -> Counting:
+    """What counts where the workers sort. Raises where they cannot."""
+    check_workers_may_sort(execution)
+    asked = draft_coverage(execution.draft(Scope.SORTED))
+    return count(asked, unsorted(execution, asked.drafted), execution.options)
+
+
+def count_sorted(execution: Execution, reason: str) -> Counting:
+    """The same where Spark sorts. reason: why."""
+    asked = draft_coverage(execution.draft(Scope.NEIGHBOURS))
+    return count(asked, sorted_by_spark(execution, asked.drafted, reason), execution.options)
+
+
+def count(asked: CoverageDraft, preparation: Preparation, options: Options) -> Counting:
+    """What counts the rows as they are prepared.
+
+    What names a row is text in what comes out: PySpark has no value for some of Spark's.
     """
-    drafted = asked.drafted
+    drafted, runner, sorting = asked.drafted, preparation.relation.runner, None
     columns = drafted.columns()
     prepared = preparation.dataframe(columns, drafted)
-    options = Options(max_steps=max_steps)
-    executable = link_prepared(prepared, preparation.relation.runner, drafted, options)
+    executable = link_prepared(prepared, runner, drafted, options)
+    if isinstance(preparation, Unsorted):
+        executable = executable.with_keys_in_all_rows()
+        sorting = preparation.sorted_by(executable.crossing.columns, drafted)
     task = link_coverage(asked, executable)
     if executable.crossing.columns != columns:
         prepared = preparation.dataframe(executable.crossing.columns, drafted)
     schema = schema_of(task, prepared)
     sends = crossing_schema(schema)
     crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)
-    run = runner_in_worker(CoverageWorker(task, arrow_schema(sends)))
+    run = runner_in_worker(CoverageWorker(task, arrow_schema(sends), sorting))
     name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
     rows = decode_columns(map_in_arrow(crossing, run, sends, name), schema)
     texts = (f"CAST({name} AS STRING) AS {name}" for name in schema.names[2:])
-    return task, rows.selectExpr(*schema.names[:2], *texts)
+    return Counting(asked, task, runner.analyse(rows.selectExpr(*schema.names[:2], *texts)))
 
 
 def schema_of(task: CoverageTask, prepared: DataFrame) -> spark_types.StructType:

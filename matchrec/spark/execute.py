@@ -15,7 +15,7 @@ from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import link
 from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.conditions.within import check_order
-from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
+from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.conditions import nested_too_deep_to_plan
 from matchrec.output.reads import ReadIsMatched
@@ -38,7 +38,7 @@ from matchrec.spark.prepare import (
     prepare_sorted,
     prepare_stream,
     prepare_unsorted,
-    reason_of,
+    sorted_by_either,
 )
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, Runner, quiet_analysis, settings_of
@@ -126,13 +126,11 @@ def execute(
         execution = Execution(plan, relation, columns, options, use)
         if is_stream:
             return run(execution, *prepare_stream(execution))
-        try:
-            return run(execution, *prepare_unsorted(execution))
-        except (MatchRecognizeError, *REFUSALS) as error:
-            if options.sort == "worker":
-                raise
-            reason = reason_of(error)
-        return run(execution, *prepare_sorted(execution, reason))
+        return sorted_by_either(
+            options.sort,
+            lambda: run(execution, *prepare_unsorted(execution)),
+            lambda reason: run(execution, *prepare_sorted(execution, reason)),
+        )
 
 
 def run(execution: Execution, preparation: Preparation, drafted: Draft) -> Executed:

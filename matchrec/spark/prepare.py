@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pyspark.sql.types import DataType
 
@@ -27,11 +28,14 @@ from matchrec.spark.before.columns import Preparation
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.options import Options
 from matchrec.spark.relation import Relation
+from matchrec.spark.session import REFUSALS
 from matchrec.spark.sessions.bucketed import is_bucketed_by
 from matchrec.spark.sorting.sorting import sorts_exactly
 from matchrec.spark.streaming.execute import scope_of
 from matchrec.spark.streaming.prepare import Events
 from matchrec.spark.types import value_type
+
+T = TypeVar("T")
 
 SORTS = ("auto", "spark", "worker")
 REFUSED = "it does not take them unsorted"
@@ -66,24 +70,53 @@ def prepare_stream(execution: Execution) -> tuple[Preparation, Draft]:
 def prepare_unsorted(execution: Execution) -> tuple[Preparation, Draft]:
     """What computes columns and bits of whole partitions, which the workers sort.
 
-    Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort, and for what it
-    does without a shuffle, where nobody has asked for the workers.
+    Raises as `unsorted` and `check_workers_may_sort`.
     """
     check_workers_may_sort(execution)
     drafted = execution.draft(Scope.SORTED)
-    check_workers_can_sort(execution, drafted.plan, drafted.needs_spark)
-    return Unsorted(execution.relation, drafted.plan, execution.key_tests(drafted)), drafted
+    return unsorted(execution, drafted), drafted
 
 
 def prepare_sorted(execution: Execution, reason: str) -> tuple[Preparation, Draft]:
     """What computes columns and bits of whole partitions, which Spark sorts. reason: why."""
     drafted = execution.draft(Scope.NEIGHBOURS)
+    return sorted_by_spark(execution, drafted, reason), drafted
+
+
+def unsorted(execution: Execution, drafted: Draft) -> Unsorted:
+    """What computes a draft's columns and bits, of rows that the workers sort.
+
+    Raises MatchRecognizeUnsupportedError for what only Spark can compute or sort.
+    """
+    check_workers_can_sort(execution, drafted.plan, drafted.needs_spark)
+    return Unsorted(execution.relation, drafted.plan, execution.key_tests(drafted))
+
+
+def sorted_by_spark(execution: Execution, drafted: Draft, reason: str) -> Preparation:
+    """The same, of rows that Spark sorts. reason: why."""
     tests = execution.key_tests(drafted)
-    return Preparation(execution.relation, drafted.plan, tests, reason=reason), drafted
+    return Preparation(execution.relation, drafted.plan, tests, reason=reason)
+
+
+def sorted_by_either(sort: str, by_workers: Callable[[], T], by_spark: Callable[[str], T]) -> T:
+    """What is made of rows that the workers sort, or else Spark, which is told why.
+
+    sort: one of `SORTS`. Raises what `by_workers` does where the workers are to sort.
+    """
+    try:
+        return by_workers()
+    except (MatchRecognizeError, *REFUSALS) as error:
+        if sort == "worker":
+            raise
+        reason = error.message if isinstance(error, MatchRecognizeError) else REFUSED
+    return by_spark(reason)
 
 
 def check_workers_may_sort(execution: Execution) -> None:
-    """Raises MatchRecognizeUnsupportedError where they are not to, whatever the conditions are."""
+    """Raises MatchRecognizeUnsupportedError where they are not to, whatever the conditions are.
+
+    So where Spark needs no shuffle and nobody has asked for the workers.
+    """
     reason = why_spark_sorts(execution)
     if reason is not None:
         raise worker_cannot_sort(reason)
@@ -97,11 +130,6 @@ def check_workers_can_sort(execution: Execution, plan: MatchPlan, needs_spark: s
     reason = needs_spark or next(unsortable(plan, execution.relation.type_of), None)
     if reason is not None:
         raise worker_cannot_sort(reason)
-
-
-def reason_of(error: Exception) -> str:
-    """Why Spark sorts, where what was made for the workers has failed."""
-    return error.message if isinstance(error, MatchRecognizeError) else REFUSED
 
 
 def why_spark_sorts(execution: Execution) -> str | None:

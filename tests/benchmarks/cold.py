@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -30,14 +28,6 @@ print(time.perf_counter() - began)
 """
 FIRST_QUERY = "from tests.benchmarks.cold import first_query; first_query()"
 Batches = Iterator[pa.RecordBatch]
-
-
-def printed(code: str) -> float:
-    """The figure that code prints in a new process."""
-    result = subprocess.run(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
-    )
-    return last_figure(result.stdout)
 
 
 def last_figure(text: str) -> float:
@@ -69,9 +59,11 @@ def first_query() -> None:
 
 def of_imports(times: int) -> Iterator[list[str]]:
     """The lines of `import matchrec`."""
-    for before in ("pyspark.sql", "pyspark.sql, pandas, pyarrow"):
-        seconds = min(printed(IMPORT.format(before=before)) for _ in range(times))
-        yield [f"import matchrec, after {before}", f"{seconds * 1000:,.0f} ms", ""]
+    with fresh_copy() as copy:
+        for before in ("pyspark.sql", "pyspark.sql, pandas, pyarrow"):
+            code = IMPORT.format(before=before)
+            seconds = min(last_figure(copy.printed(code)) for _ in range(times))
+            yield [f"import matchrec, after {before}", f"{seconds * 1000:,.0f} ms", ""]
 
 
 def of_first_query(times: int) -> Iterator[list[str]]:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from compileall import compile_dir
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,7 @@ def fresh_copy() -> Iterator[FreshCopy]:
     """A copy, with the modules' byte code as an installation has it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        shutil.copytree(
-            ROOT / "matchrec", folder / "matchrec", ignore=shutil.ignore_patterns(*COMPILED)
-        )
+        package = folder / "matchrec"
+        shutil.copytree(ROOT / "matchrec", package, ignore=shutil.ignore_patterns(*COMPILED))
+        compile_dir(package, quiet=1)
         yield FreshCopy(folder)

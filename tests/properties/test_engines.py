@@ -119,6 +119,7 @@ def test_all_small_patterns_on_all_small_inputs() -> None:
             assert_agreement(Query(whole), every_input)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("greedy", [True, False])
 @pytest.mark.parametrize("inner", ["A*", "A?", "A*?", "A??", "()", "^", "A | ()", "() | A", "A*|B"])
 @pytest.mark.parametrize("outer", ["*", "+", "?", "{2}", "{2,}", "{1,3}", "{,2}"])

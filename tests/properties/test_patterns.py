@@ -39,7 +39,8 @@ def test_both_engines_find_what_the_definitions_say(
         expected = by_definition(question)
     except TooMuchError:
         assume(False)
-    with patch.object(selection_breadth_first, "ROOM", Room(matches=matches)):
+    rooms = {"ROOM": Room(matches=matches), "LARGE_ROOM": Room(matches=3 * matches)}
+    with patch.multiple(selection_breadth_first, **rooms):
         found = answers(question, rows_a_batch=rows_a_batch)
     for engine, lines in found.items():
         assert any(agrees(question, right, lines) for right in expected), (engine, lines, expected)

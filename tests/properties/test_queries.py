@@ -192,6 +192,7 @@ def has_interval(batch: Batch, query: Query) -> bool:
     return "INTERVAL" in batch.text(query, "random_rows")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("engine", "transport", "partitions"),
     [
@@ -229,6 +230,7 @@ def test_sql_gives_the_rows_of_the_oracle(
         assert counted(batch, query, texts) == expected_rows(batch, query, found[query])
 
 
+@pytest.mark.once
 def test_sql_fails_where_the_oracle_does(spark: SparkSession) -> None:
     batch = random_batch(SEED + 200_000, 60)
     failing = {query: one for query, one in answers(batch).items() if one.failures}

@@ -345,6 +345,7 @@ SMALL_ROWS = "/".join(
 )
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("selection", EventSelection)
 @pytest.mark.parametrize("text", SMALL)
 def test_all_small_inputs(text: str, selection: EventSelection) -> None:

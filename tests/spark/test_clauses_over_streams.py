@@ -154,6 +154,7 @@ def test_nothing_is_lost_or_doubled_by_failures(feed: Feed, seed: int) -> None:
     assert sorted(map(repr, written.collect())) == feed.at_once(query)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "conditions",
     [
@@ -184,6 +185,7 @@ def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, condit
     assert matches
 
 
+@pytest.mark.once
 def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     clause = """PARTITION BY k ORDER BY ts MEASURES count(*) AS n PATTERN (A B* C)
         WITHIN INTERVAL 20 SECONDS DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c'"""
@@ -194,6 +196,7 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     assert not group.exists, "a partition that waits for nothing is forgotten"
 
 
+@pytest.mark.once
 def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
     rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     clause = (
@@ -214,6 +217,7 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
         assert matchrec.match_recognize(rate, clause.format("UP{4}", "")).isStreaming
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "query",
     [

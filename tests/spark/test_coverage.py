@@ -8,7 +8,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec.api.inputs import relation_of
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.frontends.sql import parse_clause
+from matchrec.frontends.sql.lower import lower
+from matchrec.plan.use import EVERYTHING
+from matchrec.spark.coverage import counting_of
+from matchrec.spark.execute import input_columns
+from matchrec.spark.options import Options
+from matchrec.spark.prepare import Execution
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -95,6 +103,41 @@ def test_each_clause_of_a_query_or_one(spark: SparkSession) -> None:
     assert [place.came for place in one.clauses[2].occurrences] == [1, 1, 0]
 
 
+SORTED_CLAUSE = """
+    PARTITION BY k ORDER BY {order} MEASURES P.day AS paid PATTERN (V C+ P)
+    DEFINE V AS page = 'view', C AS page IS NOT NULL AND page <> PREV(page),
+        P AS page = 'pay' AND PREV(day) < day AND day > FIRST(day)"""
+
+
+def covered_by(spark: SparkSession, order: str, sort: str) -> object:
+    clause = SORTED_CLAUSE.format(order=order)
+    query = f"SELECT * FROM covered_visits MATCH_RECOGNIZE ({clause})"
+    return matchrec.coverage(spark, query, sort=sort).clauses
+
+
+def test_both_sort_alike(spark: SparkSession) -> None:
+    """And where only Spark can sort, it does; of the ten visits, two are of one day."""
+    by_workers = covered_by(spark, "day, page DESC NULLS LAST", "worker")
+    assert by_workers == covered_by(spark, "day, page DESC NULLS LAST", "spark")
+    with pytest.raises(MatchRecognizeUnsupportedError, match="only Spark can sort by array"):
+        covered_by(spark, "array(day)", "worker")
+    by_array = FUNNEL.replace("ORDER BY day", "ORDER BY array(day)")
+    (clause,) = matchrec.coverage(spark, by_array, {"last": "pay"}).clauses.values()
+    assert (clause.figures.matches, clause.figures.ties) == (1, 1)
+
+
+def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = lower(parse_clause(SORTED_CLAUSE.format(order="day")))
+    relation = relation_of(spark.table("covered_visits"))
+    columns = input_columns(relation.runner, relation.rows.columns, None)
+    counting = counting_of(Execution(plan, relation, columns, Options(), EVERYTHING))
+    counting.rows.explain()
+    shown = capsys.readouterr().out
+    assert shown.count("Exchange") == 1
+    assert "Sort" not in shown
+    assert "Window" not in shown
+
+
 def test_no_rows(spark: SparkSession) -> None:
     empty = FUNNEL.replace("covered_visits", "(SELECT * FROM covered_visits WHERE FALSE)")
     text = str(matchrec.coverage(spark, empty, {"last": "pay"}))
@@ -148,10 +191,11 @@ def test_a_sase_text_by_hand(spark: SparkSession) -> None:
         WITHIN 2 days"""
     visits = spark.table("covered_visits")
     streams = {"order_by": "day", "partition_by": "k", "type_column": "page"}
-    clause = matchrec.coverage_sase(visits, text, **streams).clauses[1]
+    covered = matchrec.coverage_sase(visits, text, **streams)
+    clause = covered.clauses[1]
     assert [one.came for one in clause.occurrences] == [10, 4, 3, 0]
     assert clause.nearest is not None
-    assert "matchrec.why_sase(df, text, ..., partition={'k'" in str(clause)
+    assert "matchrec.why_sase(df, text, ..., partition={'k'" in str(covered)
 
 
 def test_a_query_without_that_clause(spark: SparkSession) -> None:

@@ -74,7 +74,8 @@ def plan_of(frame: DataFrame) -> str:
 
 def operators_in(frame: DataFrame) -> list[str]:
     """Those of a plan that move, sort or send rows, in alphabetical order."""
-    return sorted(re.findall(r"\b(Exchange|Sort|Window|MapInArrow) ", plan_of(frame)))
+    names = r"\b(?:Python)?(Exchange|Sort|Window|MapInArrow) "  # PySpark 3.5: PythonMapInArrow
+    return sorted(re.findall(names, plan_of(frame)))
 
 
 @pytest.mark.larger

@@ -270,6 +270,7 @@ def test_all_matches(spark: SparkSession) -> None:
         assert matches == case.expected(), case.query
 
 
+@pytest.mark.once
 def test_non_overlapping_matches(spark: SparkSession) -> None:
     results = found(spark, NON_OVERLAPPING, verbose("non_overlapping"))
     for case, matches in zip(NON_OVERLAPPING, results, strict=True):

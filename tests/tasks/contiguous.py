@@ -40,17 +40,17 @@ class Query:
     run_conditions: dict[str, RunExpression] = field(default_factory=dict)
     output: MatchOutput = MatchOutput.PREFERRED
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         return variable_names(self.pattern)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The variables of rows, then those under NOT."""
         negated = (name for one in negations(self.pattern) for name in one.names)
         return tuple(dict.fromkeys((*self.variables, *negated)))
 
-    @property
+    @cached_property
     def members(self) -> dict[str, frozenset[str]]:
         return {name: frozenset([name]) for name in self.variables} | self.subsets
 
@@ -117,7 +117,7 @@ class Rows:
     )
     window_end: tuple[tuple[int, ...], ...] | None = None
 
-    @property
+    @cached_property
     def offsets(self) -> list[int]:
         return [0, *itertools.accumulate(map(len, self.words))]
 

@@ -46,6 +46,7 @@ def coverage(  # noqa: PLR0913 -- public signature
     *,
     clause: int | str | None = None,
     dialect: str = "spark",
+    sort: str = "auto",
     max_steps: int | None = None,
     **frames: Any,
 ) -> Coverage:
@@ -73,17 +74,18 @@ def coverage(  # noqa: PLR0913 -- public signature
     """
     check_session(spark)
     call = QueryCall.of(spark, query, args, frames)
-    return Coverage(dict(covered(call, call.read(dialect), clause, max_steps)), spark)
+    options = Options(sort=sort, max_steps=max_steps)
+    return Coverage(dict(covered(call, call.read(dialect), clause, options)), spark)
 
 
 def covered(
-    call: QueryCall, query: Query, clause: int | str | None, max_steps: int | None
+    call: QueryCall, query: Query, clause: int | str | None, options: Options
 ) -> Iterator[tuple[int, ClauseCoverage]]:
     """The coverage of one clause of a query, or of all, each with its number."""
     if not query.sites:
         raise coverage_without_clause()
     chosen = None if clause is None else chosen_clause(query, clause)
-    evaluation = call.evaluation(query, Options(max_steps=max_steps))
+    evaluation = call.evaluation(query, options)
     with shown_in(query.source):
         for number, site in enumerate(query.sites, 1):
             if chosen in (None, site):
@@ -102,7 +104,7 @@ def cover(evaluation: Evaluation, site: Site) -> ClauseCoverage:
         evaluation.relation(site),
         site.relation_alias,
         site.use,
-        evaluation.options.max_steps,
+        evaluation.options,
     )
     return summarise(counted)
 
@@ -115,6 +117,7 @@ def coverage_sase(  # noqa: PLR0913 -- public signature
     order_by: str | Sequence[str],
     partition_by: str | Sequence[str] = (),
     type_column: str = "event_type",
+    sort: str = "auto",
     max_steps: int | None = None,
 ) -> Coverage:
     """The same of a SASE+ query, as `sase` takes it: every event is a starting row.
@@ -134,16 +137,17 @@ def coverage_sase(  # noqa: PLR0913 -- public signature
     call = SaseCall(df, text, *streams, type_column, MatchOutput.ALL)
     check_session(df.sparkSession)
     with shown_in(Source(text), SASE):
-        return covered_alone(call.plan(), df, WHY_SASE, max_steps)
+        return covered_alone(call.plan(), df, WHY_SASE, Options(sort=sort, max_steps=max_steps))
 
 
 @checked(**ARGUMENTS)
-def coverage_pattern(
+def coverage_pattern(  # noqa: PLR0913 -- public signature
     df: DataFrame,
     pattern: Pattern,
     *,
     order_by: str | Sequence[str],
     partition_by: str | Sequence[str] = (),
+    sort: str = "auto",
     max_steps: int | None = None,
 ) -> Coverage:
     """The same of a pattern, as `detect` takes it: every event is a starting row.
@@ -166,10 +170,12 @@ def coverage_pattern(
     call = PatternCall(df, pattern, *streams, AfterMatch.NO_SKIP, "matches", timeouts=False)
     lowered = call.lowered()
     with shown_in(lowered.source, PATTERN_CALLS):
-        return covered_alone(lowered.plan, lowered.frame, WHY_PATTERN, max_steps)
+        return covered_alone(
+            lowered.plan, lowered.frame, WHY_PATTERN, Options(sort=sort, max_steps=max_steps)
+        )
 
 
-def covered_alone(plan: MatchPlan, df: DataFrame, question: str, steps: int | None) -> Coverage:
+def covered_alone(plan: MatchPlan, df: DataFrame, question: str, options: Options) -> Coverage:
     """The coverage of a plan over a DataFrame."""
-    counted = count_starting_rows(plan, relation_of(df), None, EVERYTHING, steps)
+    counted = count_starting_rows(plan, relation_of(df), None, EVERYTHING, options)
     return Coverage({1: summarise(counted, question)}, df.sparkSession)

@@ -84,12 +84,18 @@ def skip_runs(
     task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
     """As all runs, without those that a skip strategy leaves no room for."""
-    most = breadth_first.ROOM
-    rows, matches = min(room.rows, most.rows), min(room.matches, most.matches)
-    room = replace(room, rows=rows, matches=matches)
-    search = breadth_first.Search(task, arrays, room, counters)
-    released = breadth_first.ReleasingSearch(search).find_matches()
+    soon = at_most(room, breadth_first.ROOM)
+    search = breadth_first.Search(task, arrays, soon, counters)
+    is_strict = bool((arrays.compiled.waits < 0).all())
+    rarely = at_most(room, breadth_first.LARGE_ROOM) if is_strict else soon
+    released = breadth_first.ReleasingSearch(search, (soon, rarely)).find_matches()
     return number_chunks(in_large_chunks(released))
+
+
+def at_most(room: Room, most: Room) -> Room:
+    """The room, for no more matches and their rows than another one has."""
+    rows, matches = min(room.rows, most.rows), min(room.matches, most.matches)
+    return replace(room, rows=rows, matches=matches)
 
 
 def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:

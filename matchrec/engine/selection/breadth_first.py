@@ -23,12 +23,15 @@ from matchrec.engine.selection.records import (
     larger_output,
     matches_of,
     new_output,
+    renewed_output,
 )
 from matchrec.engine.selection.skip import concatenate, filter_matches, keep_matches
 from matchrec.engine.selection.skip_release import NO_BOUNDS, SearchPosition, release_matches
 
 _NODES_OF_A_RUN = 16
 ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what is released
+LARGE_ROOM = Room(rows=1 << 19, matches=1 << 15)  # where no run waits, and many are released
+MANY = 1 / 8
 
 
 class Search:
@@ -63,8 +66,7 @@ class Search:
                 yield matches_of(output, progress, self.arrays)
                 if status == layout.DONE:
                     return
-                renewed = new_output(self.room.matches, self.room.rows)
-                output = renewed._replace(taken=output.taken)  # which has been looked up
+                output = renewed_output(output, self.room.matches, self.room.rows)
                 progress[[layout.MATCHES, layout.MAPPED]] = 0
             else:
                 self.grow(status)
@@ -158,41 +160,53 @@ class ReleasingSearch:
     """A search with a skip strategy: it holds no match for longer than until that is decided, and
     drops runs that can no longer be released.
 
-    partition: in which the search is. held: its matches that wait. start_bounds: see
-    `SearchPosition`.
+    To decide takes time by itself, so it is done rarely while many matches are released; but else
+    soon, as most runs are to be dropped then.
+
+    rooms: after which it is decided soon, and rarely. partition: in which the search is. held: its
+    matches that wait. start_bounds: see `SearchPosition`.
     """
 
     search: Search
+    rooms: tuple[Room, Room]
     partition: int = -1
     held: list[Matches] = field(default_factory=list)
     start_bounds: IntArray = field(default_factory=lambda: NO_BOUNDS)
 
     def find_matches(self) -> Iterator[Matches]:
         """What is released, partition by partition, by first rows. Raises RunFailure."""
-        task, work, starts = self.search.task, self.search.work, self.search.arrays.rows.starts
+        for found in self.search.find_matches():
+            count = 0
+            for released in self.release(found):
+                count += released.count
+                yield released
+            self.search.room = self.rooms[count >= MANY * found.count]
+
+    def release(self, found: Matches) -> Iterator[Matches]:
+        """What of the matches that are held or found can be released now."""
+        task, starts = self.search.task, self.search.arrays.rows.starts
         assert task.stages is not None
         skip = task.stages.skip
         assert skip is not None
-        for found in self.search.find_matches():
-            work = self.search.work
-            at = int(work.progress[layout.PARTITION])
-            matches = concatenate([*self.held, found])
-            if 0 <= self.partition < at:
-                here = filter_matches(matches, matches.partition == self.partition)
-                yield release_matches(task, skip, here, self.end_of_partition()).matches
-                matches = filter_matches(matches, matches.partition > self.partition)
-                self.start_bounds = NO_BOUNDS
-            if (done := matches.partition < at).any():
-                whole = filter_matches(matches, done)
-                yield keep_matches(task, skip, whole, (starts, work.last_live))
-            self.partition = at
-            if at + 1 < len(starts):
-                here = filter_matches(matches, matches.partition == at)
-                release = release_matches(task, skip, here, self.position())
-                self.held, self.start_bounds = [release.held], release.start_bounds
-                live = self.search.live_runs()
-                self.search.restore(live.keep(live.starts >= release.settled))
-                yield release.matches
+        work = self.search.work
+        at = int(work.progress[layout.PARTITION])
+        matches = concatenate([*self.held, found])
+        if 0 <= self.partition < at:
+            here = filter_matches(matches, matches.partition == self.partition)
+            yield release_matches(task, skip, here, self.end_of_partition()).matches
+            matches = filter_matches(matches, matches.partition > self.partition)
+            self.start_bounds = NO_BOUNDS
+        if (done := matches.partition < at).any():
+            whole = filter_matches(matches, done)
+            yield keep_matches(task, skip, whole, (starts, work.last_live))
+        self.partition = at
+        if at + 1 < len(starts):
+            here = filter_matches(matches, matches.partition == at)
+            release = release_matches(task, skip, here, self.position())
+            self.held, self.start_bounds = [release.held], release.start_bounds
+            live = self.search.live_runs()
+            self.search.restore(live.keep(live.starts >= release.settled))
+            yield release.matches
 
     def end_of_partition(self) -> SearchPosition:
         """The position after all rows of the partition, where no run is live."""

@@ -218,6 +218,13 @@ def larger_output(output: own.Found, progress: IntArray) -> own.Found:
     return grown
 
 
+def renewed_output(output: own.Found, matches: int, rows: int) -> own.Found:
+    """Room for so many more, after the matches so far have been looked up."""
+    renewed = new_output(matches, rows)
+    is_enough = len(output.taken) >= rows
+    return renewed._replace(taken=output.taken) if is_enough else renewed
+
+
 def matches_of(output: own.Found, progress: IntArray, arrays: SearchInput) -> Matches:
     """The matches in the order in which they were found, without numbers."""
     compiled = arrays.compiled

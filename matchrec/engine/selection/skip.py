@@ -47,7 +47,7 @@ def keep_by_partition(
 def keep_matches(
     task: Task, skip: Skip, matches: Matches, times: tuple[IntArray, IntArray]
 ) -> Matches:
-    """The matches that are kept of all those of some partitions, and the runs that timed out.
+    """Of each of some partitions the matches that are kept, then the runs that timed out.
 
     times: partition starts, and `last_live`. Raises RunFailure.
     """
@@ -60,7 +60,8 @@ def keep_matches(
     kept, bounds = mark_matches(task, skip, ranked, (groups, lowers), last_live)
     partial = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
     in_time = partial.start >= bounds_before(bounds, partial.completed)
-    return concatenate([filter_matches(ranked, kept), filter_matches(partial, in_time)])
+    released = concatenate([filter_matches(ranked, kept), filter_matches(partial, in_time)])
+    return take_matches(released, np.argsort(released.partition, kind="stable"))
 
 
 def mark_matches(

@@ -47,9 +47,14 @@ def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list
 
 
 def tokens_by(tokenize: Tokenizer, text: str) -> list[SqlglotToken]:
-    """The tokens that a tokenizer of sqlglot finds in a query or an expression."""
-    tokens = list(tokenize(text))
-    return _not_as_command(tokenize, text) if _is_command(tokens) else tokens
+    """The tokens that a tokenizer of sqlglot finds in a query, a script or an expression."""
+    tokens: list[SqlglotToken] = []
+    for token in tokenize(text):
+        if _is_rest_of_command(token):
+            tokens += _not_as_command(tokenize, text[: token.end + 1], tokens[-1].end + 1)
+        else:
+            tokens.append(token)
+    return tokens
 
 
 def _with_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:
@@ -83,30 +88,19 @@ def renamed(
     return SqlglotToken(kind, text, token.line, token.col, token.start, last, token.comments)
 
 
-def _is_command(tokens: Sequence[SqlglotToken]) -> bool:
-    """Whether all after the first word, EXPLAIN or a column `show`, was taken as one string.
+def _is_rest_of_command(token: SqlglotToken) -> bool:
+    """Whether it is all that follows EXPLAIN or a column `show`, taken as one string.
 
     Such a string is longer than its place, which has no quotes.
     """
-    if len(tokens) < 2 or tokens[1].token_type is not TokenType.STRING:
-        return False
-    return tokens[1].end - tokens[1].start + 1 < len(tokens[1].text) + 2
+    is_string = token.token_type is TokenType.STRING
+    return is_string and token.end - token.start + 1 < len(token.text) + 2
 
 
-def _not_as_command(tokenize: Tokenizer, text: str) -> list[SqlglotToken]:
-    """The tokens of a text that does not start a statement: a parenthesis stands before it."""
-    return [
-        SqlglotToken(
-            token.token_type,
-            token.text,
-            token.line,
-            token.col - (token.line == 1),
-            token.start - 1,
-            token.end - 1,
-            token.comments,
-        )
-        for token in tokenize(f"({text}")[1:]
-    ]
+def _not_as_command(tokenize: Tokenizer, text: str, start: int) -> list[SqlglotToken]:
+    """The tokens from `start` on, where no statement starts: a parenthesis stands before them."""
+    before = re.sub(r"[^\r\n]", " ", text[: start - 1])
+    return list(tokenize(f"{before}({text[start:]}"))[1:]
 
 
 def frame_at(tokens: Sequence[SqlglotToken], index: int) -> str | None:

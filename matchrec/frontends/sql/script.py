@@ -9,6 +9,7 @@ from matchrec.errors.sql import query as errors
 from matchrec.frontends.lexing.dialect import SPARK, Dialect
 from matchrec.frontends.lexing.function_names import words
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence, read_tokens
+from matchrec.frontends.sql.query.brackets import refuse_unbalanced
 from matchrec.frontends.sql.query.cuts import find_clauses
 from matchrec.frontends.sql.windows.find import find_pattern_windows
 from matchrec.source import Source, Span
@@ -21,7 +22,7 @@ _WRITES = words("INSERT UPDATE DELETE MERGE")
 def split_script(text: str, dialect: Dialect = SPARK) -> tuple[str, ...]:
     """The statements of a script with clauses, each at its place in the text; else nothing.
 
-    Raises MatchRecognizeUnsupportedError where they do not simply follow each other.
+    Raises MatchRecognizeError where they do not simply follow each other, or brackets stay open.
 
     >>> split_script("BEGIN DROP TABLE v; SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A)); END")[0]
     '      DROP TABLE v'
@@ -30,6 +31,7 @@ def split_script(text: str, dialect: Dialect = SPARK) -> tuple[str, ...]:
     if tokens.key(0) != "BEGIN":
         return ()
     with shown_in(Source(text)):
+        refuse_unbalanced(tokens)
         if not find_clauses(tokens) and not find_pattern_windows(tokens):
             return ()
         return tuple(_alone(text, _checked(tokens, *one)) for one in _statements(tokens))

@@ -27,7 +27,6 @@ from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import Scope
 from matchrec.conditions.types import Family, ValueType
 from matchrec.conditions.within import OrderType, check_order
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.rule_sets import not_divided_by
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.before.columns import Preparation, with_keys_once
@@ -35,7 +34,7 @@ from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming
 from matchrec.spark.options import Options
-from matchrec.spark.prepare import check_workers_may_sort, reason_of, type_of_order
+from matchrec.spark.prepare import check_workers_may_sort, sorted_by_either, type_of_order
 from matchrec.spark.rule_sets.asked import Asked, Input, Rule, RuleSetOptions
 from matchrec.spark.rule_sets.packing import early_words, find_bits
 from matchrec.spark.rule_sets.prepare import prepare_sorted, prepare_unsorted
@@ -94,16 +93,22 @@ def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions)
         check_streams(rules[0].plan, given)
         if asked.is_stream:
             return build_over_stream(asked)
-        try:
-            check_workers_may_sort(asked.execution)
-            shared = draft_rules(asked, lambda _: Scope.SORTED)
-            return link_rules(asked, shared, prepare_unsorted(shared, asked.execution))
-        except (MatchRecognizeError, *REFUSALS) as error:
-            if options.sort == "worker":
-                raise
-            reason = reason_of(error)
-        shared = draft_rules(asked, lambda _: Scope.NEIGHBOURS)
-        return link_rules(asked, shared, prepare_sorted(shared, asked.execution, reason))
+        return sorted_by_either(
+            options.sort, lambda: build_unsorted(asked), lambda reason: build_sorted(asked, reason)
+        )
+
+
+def build_unsorted(asked: Asked) -> BuiltRuleSet:
+    """The set over rows that the workers sort. Raises where they cannot."""
+    check_workers_may_sort(asked.execution)
+    shared = draft_rules(asked, lambda _: Scope.SORTED)
+    return link_rules(asked, shared, prepare_unsorted(shared, asked.execution))
+
+
+def build_sorted(asked: Asked, reason: str) -> BuiltRuleSet:
+    """The set over rows that Spark sorts. reason: why."""
+    shared = draft_rules(asked, lambda _: Scope.NEIGHBOURS)
+    return link_rules(asked, shared, prepare_sorted(shared, asked.execution, reason))
 
 
 def build_over_stream(asked: Asked) -> BuiltRuleSet:

@@ -18,10 +18,13 @@ from matchrec.engine.contiguous import coverage as contiguous
 from matchrec.engine.contiguous.coverage import Counts
 from matchrec.engine.contiguous.kernels.coverage_layout import BEST_REMAINING, BEST_START
 from matchrec.engine.matches import RunFailure
+from matchrec.engine.nearby import NearbyCondition, rows_that_satisfy, satisfy_nearby
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.selection import coverage as selection
 from matchrec.output.rows import matched_rows
 from matchrec.spark import wire
+from matchrec.spark.sorting.sort import sorted_batches
+from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.failures import place_of, run_error
@@ -39,10 +42,15 @@ class Nearest:
 
 @dataclass(frozen=True)
 class CoverageWorker:
-    """Counts over one task's stream of batches. schema: of the row. rows_a_call: see `batches`."""
+    """Counts over one task's stream of batches.
+
+    schema: of the row. sorting: how the rows are to be sorted; None of rows that Spark has sorted.
+    rows_a_call: see `batches`.
+    """
 
     task: CoverageTask
     schema: pa.Schema
+    sorting: Sorting | None = None
     rows_a_call: int = ROWS_A_CALL
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -50,6 +58,8 @@ class CoverageWorker:
         executable = self.task.executable
         keys = tuple(map(wire.column, executable.crossing.once))
         figures, counts, nearest = Figures(), Counts.of(self.task.coverable), Nearest()
+        if self.sorting is not None:
+            batches = sorted_batches(batches, self.sorting)
         for piece in pieces(batches, executable.lookaround, keys, self.rows_a_call):
             figures = self.count_matches(piece, counts, count_rows(piece, figures))
             self.note_nearest(piece, counts, nearest)
@@ -64,6 +74,7 @@ class CoverageWorker:
         find_matches = selection.find_matches if self.task.selects else contiguous.find_matches
         matched, number, longest = set(known), 0, figures.longest
         try:
+            partitions = satisfy_nearby(partitions, executable.nearby, len(executable.conditions))
             for matches in find_matches(self.task.coverable, counts, partitions):
                 number += matches.count
                 longest = max(longest, int(np.diff(matches.offsets).max()))
@@ -83,10 +94,14 @@ class CoverageWorker:
 
     def ties(self, piece: Piece, partitions: Partitions) -> int:
         """How many rows that no piece has had before equal the one before in their order."""
-        if self.task.tie is None:
+        tie = self.task.tie
+        if tie is None:
             return 0
-        word, bit = divmod(self.task.tie, 64)
-        flags = (partitions.satisfied[:, word] >> np.uint64(bit)) & np.uint64(1)
+        if isinstance(tie, NearbyCondition):
+            flags = rows_that_satisfy(partitions, tie)
+        else:
+            word, bit = divmod(tie, 64)
+            flags = (partitions.satisfied[:, word] >> np.uint64(bit)) & np.uint64(1)
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
         return int(flags[len(flags) - piece.fresh :].sum())
 

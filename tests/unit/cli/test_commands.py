@@ -94,7 +94,9 @@ def test_why_and_coverage(embedded: Path) -> None:
     assert why.exit_code == 0, why.stderr
     assert "4 > 5" in why.stdout
     assert (embedded / "why.svg").read_text().startswith("<svg")
-    coverage = invoke("coverage", "streaks.sql", *STOCKS, "--clause", "1", "--svg", "far.svg")
+    coverage = invoke(
+        "coverage", "streaks.sql", *STOCKS, "--clause", "1", "--sort", "worker", "--svg", "far.svg"
+    )
     assert coverage.exit_code == 0, coverage.stderr
     assert "A UP+" in coverage.stdout
     assert (embedded / "far.svg").read_text().startswith("<svg")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from matchrec.engine.choose import ENGINES
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.selection import breadth_first
@@ -19,15 +20,14 @@ WORDS = tuple(f"{letter}@{time}" for time, letter in enumerate("aabc" * (ROWS //
 
 
 @pytest.mark.parametrize("skip", ["to next", "past last event", "to last b"])
-def test_little_is_held(monkeypatch: pytest.MonkeyPatch, skip: str) -> None:
+def test_little_is_held(skip: str) -> None:
     """Where a window bounds runs, it bounds what waits for them."""
-    monkeypatch.setattr(breadth_first, "ROOM", Room(matches=10))
     calls = "begin(a).one_or_more().allow_combinations().followed_by_any(b).within(9)"
     task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
-    search = breadth_first.Search(
-        task, prepare_input(task, partitions, merge_runs=True), Room(matches=10), None
-    )
-    skipping, most, count = breadth_first.ReleasingSearch(search), 0, 0
+    room = Room(matches=10)
+    arrays = prepare_input(task, partitions, merge_runs=True)
+    search = breadth_first.Search(task, arrays, room, None)
+    skipping, most, count = breadth_first.ReleasingSearch(search, (room, room)), 0, 0
     for matches in skipping.find_matches():
         count += matches.count
         most = max(most, *(one.count for one in skipping.held))
@@ -46,3 +46,14 @@ def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.Mon
             pass
         reads[skip] = counters[layout.READS]
     assert reads["past last event"] < ROWS * 30 < reads[""]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_partitions_come_out_one_after_the_other(engine: str) -> None:
+    """Of each the match, then the run that timed out."""
+    words = tuple(f"{event}/{key}" for key in "pq" for event in ("a@1", "b@2", "a@3"))
+    calls = "begin(a).next(b).within(5)"
+    task, partitions = searchable(Question(calls, "past last event", timeouts=True, words=words))
+    chunks = ENGINES[engine].choose(task).search(task, partitions)
+    found = [np.stack([one.partition, one.number, one.start], axis=1) for one in chunks]
+    assert np.concatenate(found).tolist() == [[0, 1, 0], [0, -1, 2], [1, 1, 3], [1, -1, 5]]

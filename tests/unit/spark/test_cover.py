@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from matchrec.compile.counted import Figures
 from matchrec.compile.coverage import CoverageTask, draft_coverage, link_coverage
 from matchrec.compile.path import draft, link
+from matchrec.conditions.row_column import row_column, show_column
+from matchrec.conditions.split import Scope
 from matchrec.conditions.types import Family, ValueType
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark import wire
+from matchrec.spark.sorting.sorting import SortColumn, Sorting
 from matchrec.spark.worker.batches import ROWS_A_CALL
 from matchrec.spark.worker.cover import CoverageWorker, add_up
+from tests.quick.scale import examples
 
 INT = ValueType(Family.INTEGER, "int", 32)
 COLUMNS = InputColumns(("k", "t", "a", "b", "c", "x"))
@@ -70,7 +76,7 @@ def counted(
     task: CoverageTask, rows: Sequence[Row], rows_a_call: int = ROWS_A_CALL, size: int = 1000
 ) -> tuple[Figures, list[object], list[object]]:
     """The figures, the counts by occurrence, and what is said of the nearest run."""
-    (batch,) = CoverageWorker(task, SCHEMA, rows_a_call).run(batches(rows, size))
+    (batch,) = CoverageWorker(task, SCHEMA, rows_a_call=rows_a_call).run(batches(rows, size))
     (row,) = batch.to_pylist()
     figures, counts = add_up(task, [row[wire.COUNTERS]])
     told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
@@ -133,3 +139,109 @@ def test_errors_of_the_rows_are_those_of_the_query() -> None:
     skips_to_none = task_of("A B? C*", skip="AFTER MATCH SKIP TO LAST B")
     with pytest.raises(MatchRecognizeRunError, match="the match has no row of B"):
         counted(skips_to_none, ROWS)
+
+
+NEARBY = """PARTITION BY k ORDER BY t MEASURES count(*) AS n {skip} PATTERN ({pattern})
+  DEFINE A AS a, B AS x < PREV(x) AND c AND NEXT(x) IS NOT NULL, C AS x + 1 > PREV(x, 2) AND c
+    {more}"""
+TIE = "t <=> PREV(t)"
+PATTERNS = ("A B+ C", "A (B | C)* C", "A X*? B C?", "(A | B) D+ C", "A B C D")
+UNSORTED = st.lists(
+    st.tuples(
+        st.sampled_from("uvw"),
+        st.integers(0, 9),
+        st.sampled_from(("", "a", "c", "ac")),
+        st.one_of(st.none(), st.integers(0, 3)),
+    ),
+    min_size=1,
+    max_size=40,
+)
+Unsorted = tuple[str, int, str, int | None]
+
+
+def nearby_task(pattern: str, skip: str, scope: Scope) -> CoverageTask:
+    more = ", D AS x >= FIRST(x)" if "D" in pattern else ""
+    clause = parse_clause(NEARBY.format(pattern=pattern, skip=skip, more=more))
+    asked = draft_coverage(draft(lower(clause), COLUMNS, str, scope=scope))
+    types = dict.fromkeys(asked.drafted.columns(), INT) | {
+        row_column("`k`"): ValueType(Family.STRING, "string")
+    }
+    task = link_coverage(asked, link(asked.drafted, types, "auto", ansi=True))
+    if scope is Scope.NEIGHBOURS:
+        return task
+    return replace(task, executable=task.executable.with_keys_in_all_rows())
+
+
+def names_of(task: CoverageTask) -> list[str]:
+    """The columns that cross."""
+    return [one.text.strip("`") for one in task.executable.crossing.columns]
+
+
+def told_by(
+    task: CoverageTask, rows: Sequence[Unsorted], sorting: Sorting | None, rows_a_call: int
+) -> tuple[Figures, list[object]]:
+    """What a worker counts of rows in batches of three; Spark's bits are computed here."""
+    tests = [show_column(one).replace("`", "") for one in task.executable.conditions]
+    bits = [
+        sum(1 << bit for bit, true in enumerate([first, *map(truth.__getitem__, tests)]) if true)
+        for first, truth in truths(rows)
+    ]
+    values = dict(zip("ktax", zip(*rows, strict=True), strict=True))
+    types = {"k": pa.string(), "t": pa.int32(), "x": pa.int32()}
+    columns = {
+        wire.column(place): pa.array(values[name], types[name])
+        for place, name in enumerate(names_of(task))
+    }
+    table = pa.table(columns | {wire.FIRST_BITS: pa.array(bits, pa.int32())})
+    worker = CoverageWorker(task, SCHEMA, sorting, rows_a_call)
+    (batch,) = worker.run(table.to_batches(max_chunksize=3))
+    (row,) = batch.to_pylist()
+    figures, counts = add_up(task, [row[wire.COUNTERS]])
+    told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
+    return replace(figures, held=0), [*told, *list(row.values())[1:]]
+
+
+def truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:
+    """Of each row whether it is the first of its partition, and what is true of it."""
+    for place, (key, order, letters, x) in enumerate(rows):
+
+        def there(distance: int, at: int = place, key: str = key) -> Unsorted | None:
+            other = at + distance
+            inside = 0 <= other < len(rows) and rows[other][0] == key
+            return rows[other] if inside else None
+
+        def value(distance: int, of: Callable[[int], Unsorted | None] = there) -> int | None:
+            row = of(distance)
+            return None if row is None else row[3]
+
+        before, second, after = value(-1), value(-2), value(1)
+        falls = x is not None and before is not None and x < before
+        rises = x is not None and second is not None and x + 1 > second
+        previous = there(-1)
+        truth = {
+            "a": "a" in letters,
+            "c": "c" in letters,
+            "x < PREV(x)": falls,
+            "NEXT(x) IS NOT NULL": after is not None,
+            "x + 1 > PREV(x, 2)": rises,
+            TIE: previous is not None and previous[1] == order,
+        }
+        truth["(x < PREV(x)) AND (c) AND (NEXT(x) IS NOT NULL)"] = all(
+            (falls, "c" in letters, after is not None)
+        )
+        truth["(x + 1 > PREV(x, 2)) AND (c)"] = rises and "c" in letters
+        yield previous is None, truth
+
+
+@settings(max_examples=examples(320), deadline=None, database=None, derandomize=True)
+@given(UNSORTED, st.sampled_from(PATTERNS), st.sampled_from(("", "AFTER MATCH SKIP TO NEXT ROW")))
+def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, skip: str) -> None:
+    """Spark's rows are in order and have the bits of all conditions; a worker's have neither."""
+    in_order = sorted(rows, key=lambda row: row[:2])  # of equal ones, as they have come
+    by_spark = nearby_task(pattern, skip, Scope.NEIGHBOURS)
+    expected = told_by(by_spark, in_order, None, ROWS_A_CALL)
+    task = nearby_task(pattern, skip, Scope.SORTED)
+    place = {name: wire.column(i) for i, name in enumerate(names_of(task))}
+    order = SortColumn(place["t"], descending=False, nulls_first=True)
+    for rows_a_call in (2, ROWS_A_CALL):
+        assert told_by(task, rows, Sorting((place["k"],), (order,)), rows_a_call) == expected

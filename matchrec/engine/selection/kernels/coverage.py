@@ -10,16 +10,24 @@ Cost: the rows of a window, or of a partition without one, for each starting row
 computation states that differ. Source: SASE+, "Merging equivalent runs".
 """
 
+import numpy as np
+
 from matchrec.engine.contiguous.kernels import coverage_layout as counted
 from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places, takes_too_many_steps
+from matchrec.engine.kernels.mapping import Places, takes_too_many_steps, update_copy
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.backtracking import BLOCKED, STOPPED
-from matchrec.engine.selection.kernels.choosing import may_map, note_failure
+from matchrec.engine.selection.kernels.choosing import note_failure, suits
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
-from matchrec.engine.selection.kernels.matches import closes, lacks_absent, write_path
+from matchrec.engine.selection.kernels.matches import (
+    Code,
+    closes,
+    evaluate,
+    lacks_absent,
+    write_path,
+)
 from matchrec.engine.selection.kernels.nearest_run import (
     DEPTH,
     NO_CHOICE,
@@ -81,7 +89,7 @@ def search_start(
     progress[layout.STAMP] += 1
     progress[layout.RUNS] = 0
     counting.nearest[DEPTH] = UNKNOWN
-    length = NO_MATCH
+    length = np.int64(NO_MATCH)
     for first in range(rules.starts):
         if length == NO_MATCH:
             length = search_from(first, between, partition, rules, rows, work, counting)
@@ -114,9 +122,9 @@ def search_from(
     program, path, progress = rules.program, work.path, work.progress
     start, nearest = progress[layout.START], counting.nearest
     end = rows.run_end[start]
-    row, state, depth, blocked = start, first, 0, 0
+    row, state, depth, blocked = start, first, np.int64(0), np.int64(0)
     choice = rules.first[first]
-    arrive(NO_CHOICE, state, row, depth, counting)
+    arrive(np.int64(NO_CHOICE), state, row, depth, counting)
     while True:
         last = rules.first[state + 1]
         while choice < last:
@@ -178,6 +186,27 @@ def search_from(
         row, choice = path[own.ROWS, depth], path[own.CHOICES, depth]
         blocked = path[own.MARKS, depth]
         state, choice = program[choice, layout.SOURCE], choice + 1
+
+
+@spliced
+def may_map(
+    choice: int,
+    places: Places,
+    row: int,
+    partition: Partition,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+) -> int:
+    """As `choosing.may_map`, by the one copy of what evaluates conditions: less to compile."""
+    if not suits(choice, row, partition, rules, rows):
+        return HOLDS_NOT
+    if rules.instructions.shape[0] == 0:
+        return HOLDS
+    update_copy(choice, places, row, partition, rules, rows, work)
+    place = places.before if rules.tests_before_mapping else places.after
+    code = Code(rules.program[choice, layout.CODE], rules.program[choice, layout.CODE_END])
+    return evaluate(code, place, row, partition, rules, rows, work)
 
 
 @inner

@@ -15,7 +15,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.backtracking import BLOCKED, STOPPED
 from matchrec.engine.selection.kernels.layout import Rows, Rules, Work
-from matchrec.jit.decorators import inlined, inner
+from matchrec.jit.decorators import inlined, inner, spliced
 
 UNKNOWN = -1
 
@@ -55,7 +55,7 @@ class Counting(NamedTuple):
     seen: IntArray
 
 
-@inlined
+@spliced
 def put(choice: int, row: int, depth: int, blocked: int, path: IntArray) -> None:
     """Map a row in the path, which has so many rows."""
     path[own.ROWS, depth] = row
@@ -63,7 +63,7 @@ def put(choice: int, row: int, depth: int, blocked: int, path: IntArray) -> None
     path[own.MARKS, depth] = blocked
 
 
-@inlined
+@spliced
 def take(choice: int, depth: int, counting: Counting) -> None:
     """Add to the trail the occurrence that the row after `depth` rows has taken."""
     trails, occurrence = counting.trails, counting.taken[choice]
@@ -109,7 +109,7 @@ def note(reason: int, depth: int, path: IntArray, nearest: IntArray) -> None:
         nearest[REASON] = reason
 
 
-@inlined
+@spliced
 def react(target: int, depth: int, blocked: int, path: IntArray, nearest: IntArray) -> int:
     """What a row that is not mapped makes of `blocked`."""
     if target == own.CUTS:
@@ -121,7 +121,7 @@ def react(target: int, depth: int, blocked: int, path: IntArray, nearest: IntArr
     return STOPPED if target == own.STOPS else max(blocked, BLOCKED)
 
 
-@inlined
+@spliced
 def is_full(progress: IntArray, seen: IntArray) -> bool:
     """Whether the table of computation states, if there is one, has no room for another."""
     return bool(seen.shape[0] > 0 and 2 * progress[layout.RUNS] >= seen.shape[0])
@@ -175,7 +175,7 @@ def count_nearest(
     counting.ended[choice + 1, reason] += 1
 
 
-@inlined
+@spliced
 def count_parts(
     other: int,
     choice: int,

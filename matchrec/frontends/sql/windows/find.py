@@ -73,14 +73,17 @@ def _has_pattern(tokens: TokenSequence, opening: int) -> bool:
     if not is_window(tokens, opening):
         return False
     level = tuple(tokens.level(opening + 1, tokens.pairs[opening]))
-    defines = any(tokens.key(i) == "DEFINE" and tokens.key(i + 2) == "AS" for i in level)
-    measures = any(tokens.key(i) == "MEASURES" for i in level)
+    has_others = any(_starts_other_part(tokens, i) for i in level)
     return any(
-        tokens.key(i) == "PATTERN"
-        and tokens.key(i + 1) == "("
-        and (defines or measures or tokens.key(i - 1) in _BEFORE_PATTERN)
+        tokens.says(i, "PATTERN", "(") and (has_others or tokens.key(i - 1) in _BEFORE_PATTERN)
         for i in level
     )
+
+
+def _starts_other_part(tokens: TokenSequence, index: int) -> bool:
+    """Whether a part stands there that only a window with PATTERN has."""
+    defines = tokens.key(index) == "DEFINE" and tokens.key(index + 2) == "AS"
+    return defines or tokens.key(index) == "MEASURES" or tokens.says(index, "AFTER", "MATCH")
 
 
 def _holds(tokens: TokenSequence, outer: int, inner: int) -> bool:

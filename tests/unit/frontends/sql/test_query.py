@@ -209,6 +209,12 @@ def test_a_script_is_cut_into_its_statements() -> None:
     assert [gives_rows(one) for one in statements] == [False, True, False]
 
 
+def test_statements_that_sqlglot_takes_as_one_string() -> None:
+    statements = ["SHOW TABLES", "EXPLAIN SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A))"]
+    found = split_script(f"BEGIN {'; '.join(statements)}; END")
+    assert [one.strip() for one in found] == statements
+
+
 @pytest.mark.parametrize(
     "text", ["SELECT 1", "BEGIN SELECT 1; END", "BEGIN SELECT 'MATCH_RECOGNIZE (PATTERN (A))'; END"]
 )
@@ -228,6 +234,11 @@ def test_what_directs_a_script_is_refused(statement: str) -> None:
         split_script(script)
     [span] = caught.value.spans
     assert span.start == 6
+
+
+def test_a_bracket_of_a_script_that_is_not_closed() -> None:
+    with pytest.raises(MatchRecognizeError, match="MATCH_RECOGNIZE is not closed"):
+        split_script("BEGIN SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A); END")
 
 
 PLACES = [
