@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from matchrec.conditions.distances import count_is, less_after
 from matchrec.nfa.facts import FollowSets
 from matchrec.nfa.program import VariableId
-from matchrec.plan.clauses import Definition, Gap
+from matchrec.plan.clauses import Definition, Gap, RowExpression
 from matchrec.plan.combined import joined
-from matchrec.plan.expression import Navigation, Scalar
+from matchrec.plan.expression import Aggregate, ColumnReference, Navigation, Operation, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
+from matchrec.source import Span
 
 
 def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
@@ -72,3 +72,25 @@ def after_row_before(plan: MatchPlan, gap: Gap, *, is_first: bool) -> Scalar:
     """Less than the interval after the row mapped before it. is_first: whether one may be."""
     near = less_after(plan, gap.interval, Navigation(logical_offset=1))
     return joined("OR", (count_is(None, 1, gap.interval), near)) if is_first else near
+
+
+def less_after(plan: MatchPlan, interval: RowExpression, row: Navigation) -> Scalar:
+    """`ts < <ts of the row> + interval`."""
+    order, span = plan.order_by[0].expression.text, place_of(interval)
+    here, there = (ColumnReference(one, order, span) for one in (Navigation(), row))
+    parts = Term((there,), span), Term((interval.text,), span)
+    end = Operation("+", parts, (there, " + ", interval.text), span)
+    return Operation("<", (Term((here,), span), end), (here, " < ", *end.pieces), span)
+
+
+def count_is(variable: str | None, number: int, interval: RowExpression) -> Scalar:
+    """`count(variable.*) = number`, with the current row. interval: whose place it has."""
+    span = place_of(interval)
+    count = Aggregate("count", variable, (), span=span)
+    parts = Term((count,), span), Term((str(number),), span)
+    return Operation("=", parts, (count, f" = {number}"), span)
+
+
+def place_of(interval: RowExpression) -> Span:
+    """Where an interval is written."""
+    return interval.span or Span(0, 0)
