@@ -73,7 +73,7 @@ from matchrec.frontends.dialects.rules.numbers import (
     quotient,
 )
 from matchrec.frontends.dialects.rules.place import Rule
-from matchrec.frontends.dialects.rules.texts import bounded_text
+from matchrec.frontends.dialects.rules.texts import bounded_text, text_of_subquery
 from matchrec.frontends.dialects.rules.times import (
     added_time,
     counted_boundaries,
@@ -196,7 +196,8 @@ WRITES: dict[str, tuple[Rule, ...]] = {
         named_unit,
     ),
     "bigquery": (arrays_and_nulls, named_unit),
-    "databricks": (running_aggregate,),
+    "databricks": (running_aggregate, text_of_subquery),
+    "spark": (text_of_subquery,),
 }
 """What is rewritten of expressions for a product."""
 

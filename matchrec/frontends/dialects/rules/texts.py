@@ -19,3 +19,15 @@ def bounded_text(node: exp.Expr, place: Place) -> exp.Expr:
     if length is None:
         return node
     return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length.copy()])
+
+
+def text_of_subquery(node: exp.Expr, _: Place) -> exp.Expr:
+    """`x IN (SELECT 'a')`, where Spark's own parser takes SELECT for the type of a literal."""
+    query = node.args.get("query") if isinstance(node, exp.In) else None
+    select = query.unnest() if isinstance(query, exp.Subquery) else query
+    if not isinstance(select, exp.Select) or select.args.get("from_"):
+        return node
+    for one in select.expressions:
+        if isinstance(one, exp.Literal) and one.is_string:
+            one.replace(exp.alias_(one.copy(), "text"))
+    return node
