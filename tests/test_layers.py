@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from matchrec.jit.kept import SOURCES
@@ -135,6 +136,27 @@ def test_imports_go_one_way() -> None:
         names = (name.split(".") for name in imported(module))
         layers = {name[1] for name in names if name[0] == "matchrec" and name[1:]}
         assert own not in MAY_IMPORT or layers <= MAY_IMPORT[own] | {own}, module
+
+
+def test_no_modules_import_each_other() -> None:
+    """Not even where only types need it, or a function does it when it is called."""
+    modules = {dotted(module): module for module in MODULES if module.name != "__init__.py"}
+    needed = {
+        name: {one for one in (*imported(module), *members(module)) if one in modules}
+        for name, module in modules.items()
+    }
+    TopologicalSorter(needed).prepare()  # raises CycleError
+
+
+def dotted(module: Path) -> str:
+    return ".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts)
+
+
+def members(module: Path) -> Iterator[str]:
+    """The names that a module imports from others, each of which may be a module."""
+    for node in tree(module):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def test_third_parties_stay_where_they_belong() -> None:

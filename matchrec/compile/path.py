@@ -20,6 +20,7 @@ from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.split import Scope
 from matchrec.conditions.types import ValueType
+from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.conditions.within import OrderType
 from matchrec.engine.choose import choose
@@ -84,7 +85,7 @@ def link(
     is an error, never replaced. ansi, session: the session's settings.
     """
     plan = drafted.plan
-    typer = Typer(types, ansi, session)
+    typer = StepTyper(types, ansi, session)
     run_conditions = type_run_conditions(drafted, typer)
     nearby = link_nearby(drafted, typer)
     task = build_task(drafted, run_conditions, nearby)

@@ -20,6 +20,7 @@ NAME = "Trino"
 TIME = "timestamp(6)"
 HEADERS = {"X-Trino-User": "benchmark", "X-Trino-Catalog": "memory", "X-Trino-Schema": "default"}
 LONGEST = 900_000  # characters of a statement; Trino takes a million
+PARTS = 64  # of a table, of which one at a time is in the driver's memory
 
 
 class TrinoError(Exception):
@@ -100,7 +101,8 @@ def chunks(table: DataFrame) -> Iterator[str]:
     form = "map('timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
     waiting: list[str] = []
     length = 0
-    for (line,) in table.selectExpr(f"to_json(struct(*), {form})").toLocalIterator():
+    lines = table.selectExpr(f"to_json(struct(*), {form})").repartition(PARTS)
+    for (line,) in lines.toLocalIterator():
         if waiting and length + len(line) > LONGEST:
             yield f"[{','.join(waiting)}]"
             waiting, length = [], 0

@@ -148,10 +148,11 @@ def test_a_sase_text_by_hand(spark: SparkSession) -> None:
         WITHIN 2 days"""
     visits = spark.table("covered_visits")
     streams = {"order_by": "day", "partition_by": "k", "type_column": "page"}
-    clause = matchrec.coverage_sase(visits, text, **streams).clauses[1]
+    covered = matchrec.coverage_sase(visits, text, **streams)
+    clause = covered.clauses[1]
     assert [one.came for one in clause.occurrences] == [10, 4, 3, 0]
     assert clause.nearest is not None
-    assert "matchrec.why_sase(df, text, ..., partition={'k'" in str(clause)
+    assert "matchrec.why_sase(df, text, ..., partition={'k'" in str(covered)
 
 
 def test_a_query_without_that_clause(spark: SparkSession) -> None:

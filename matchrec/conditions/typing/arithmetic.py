@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from matchrec.conditions.operations import ArithmeticOperator, Comparison
 from matchrec.conditions.residual import Combined, Step, Value
 from matchrec.conditions.run_condition import Choose, Compare, Constant
@@ -35,10 +33,8 @@ from matchrec.conditions.typing.numbers import (
     on_times,
     widen,
 )
+from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import cannot_combine, not_a_number
-
-if TYPE_CHECKING:
-    from matchrec.conditions.typing.typer import Typer
 
 OF_ONE_TYPE = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE", "CASE OF"})
 """What Spark brings to one type, also more than two operands, before it computes."""

@@ -8,7 +8,6 @@ Arguments that are columns are brought to a function's parameters by Spark, as i
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from matchrec.conditions.accumulators.aggregate import AggregateUse
 from matchrec.conditions.accumulators.catalogue import AGGREGATES
@@ -47,6 +46,7 @@ from matchrec.conditions.types import (
     is_held_by_python,
 )
 from matchrec.conditions.typing.numbers import Typed, on_times, widen
+from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import (
     aggregate_cannot_take,
     cannot_combine,
@@ -56,9 +56,6 @@ from matchrec.errors.conditions import (
     unknown_time_zone,
 )
 from matchrec.plan.text.sql_text import literal_text
-
-if TYPE_CHECKING:
-    from matchrec.conditions.typing.typer import Typer
 
 PARAMETERS = {
     Family.STRING: STRING,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import partial
 from math import nan
-from typing import TYPE_CHECKING
 
 from matchrec.conditions.functions.formula import Apply
 from matchrec.conditions.functions.function import Use
@@ -42,10 +41,8 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.calls import Arguments, in_python
 from matchrec.conditions.typing.numbers import Typed, integer_arithmetic
+from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import cannot_combine, not_known_during_the_match
-
-if TYPE_CHECKING:
-    from matchrec.conditions.typing.typer import Typer
 
 MATHEMATICS = {one.value: one for one in MathFunction} | {
     "POW": MathFunction.POWER,

@@ -6,8 +6,6 @@ list, see `calls`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from matchrec.conditions.operations import Reduction
 from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import RowColumn, cast, row_column
@@ -26,10 +24,8 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.calls import type_list
 from matchrec.conditions.typing.numbers import Typed, decimal_average
+from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import not_a_number
-
-if TYPE_CHECKING:
-    from matchrec.conditions.typing.typer import Typer
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:

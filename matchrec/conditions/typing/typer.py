@@ -1,4 +1,4 @@
-"""Residual condition → run condition: values get types, the columns that are read get places.
+"""What typing any kind of step needs: columns are read, two values brought to one type.
 
 Types follow Spark. Where two types meet, numbers are brought to one kind (see `numbers`), any other
 two must be one type. What Spark would coerce in a way that the engine cannot repeat is an
@@ -7,67 +7,38 @@ error that says which CAST to write.
 
 from __future__ import annotations
 
-import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-
-from typing_extensions import assert_never
 
 from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.operations import Comparison
 from matchrec.conditions.residual import (
-    COMPARISONS,
-    LOGIC,
     Combined,
-    ListAggregate,
-    NumberOfMatch,
-    RunningAggregate,
     Step,
     Value,
-    VariableAt,
 )
-from matchrec.conditions.rewrite import rewrite
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
-    And,
     Choose,
-    Compare,
     Constant,
     IsNull,
     Not,
-    Or,
     Read,
-    ReadClassifier,
-    ReadMatchNumber,
     RunExpression,
 )
 from matchrec.conditions.types import (
-    BIGINT,
     BOOLEAN,
-    INT,
     NUMBERS,
     VOID,
     Family,
-    Kind,
     ValueType,
     is_ranked,
     is_wide_decimal,
 )
-from matchrec.conditions.typing.arithmetic import (
-    check_common_type,
-    is_positive_remainder,
-    type_arithmetic,
-    type_compared,
-    type_positive_remainder,
-)
-from matchrec.conditions.typing.calls import is_pythons, type_call, type_list
+from matchrec.conditions.typing.constants import constant_of
 from matchrec.conditions.typing.effort import Effort
-from matchrec.conditions.typing.formulas import constant_of, type_formula
-from matchrec.conditions.typing.mathematics import is_mathematics, type_mathematics
 from matchrec.conditions.typing.numbers import Typed, common_type, widen
 from matchrec.conditions.typing.run_columns import RunColumns
-from matchrec.conditions.typing.running_aggregates import type_running_aggregate
 from matchrec.errors.conditions import cannot_combine, not_boolean
 from matchrec.plan.expression import Navigation
 
@@ -76,8 +47,8 @@ IN_UTC = Settings()
 
 
 @dataclass(frozen=True)
-class Typer:
-    """Types the steps of one query's conditions.
+class Typer(ABC):
+    """Types the steps of one query's conditions, each kind of step by a function of its own.
 
     types: of every column that the steps read. ansi: whether overflow is an error. settings: of the
     session.
@@ -88,6 +59,15 @@ class Typer:
     settings: Settings = IN_UTC
     columns: RunColumns = field(default_factory=RunColumns)
     effort: Effort = field(default_factory=Effort)
+
+    @property
+    @abstractmethod
+    def draft(self) -> Typer:
+        """What types steps before it is known whether their columns will be read as they are."""
+
+    @abstractmethod
+    def type_by_kind(self, step: Step) -> Typed:
+        """A step with its type, whatever kind of step it is."""
 
     def condition(self, step: Step) -> RunExpression:
         """The expression of a whole condition."""
@@ -103,44 +83,9 @@ class Typer:
         self.effort.leave()
         return found
 
-    def type_by_kind(self, step: Step) -> Typed:
-        match step:
-            case Value():
-                return self.value(step)
-            case RunningAggregate():
-                return type_running_aggregate(self, step)
-            case VariableAt():
-                return self.by_variable(step)
-            case ListAggregate():
-                return type_list(self, step)
-            case NumberOfMatch():
-                return Typed(ReadMatchNumber(), BIGINT)
-            case Combined():
-                return self.combine(step)
-            case _:
-                assert_never(step)
-
-    @cached_property
-    def draft(self) -> Draft:
-        """What types steps before it is known whether their columns will be read as they are."""
-        return Draft(
-            self.types,
-            self.ansi,
-            self.settings,
-            effort=self.effort,
-        )
-
     def type_of(self, step: Step) -> ValueType:
         """The type of a step; nothing is read for it."""
         return self.draft.type_step(step).type
-
-    def value(self, step: Value) -> Typed:
-        literal = step.column.text.strip("() ") if step.column.looks_at_one_row else ""
-        if step.navigation is None and re.fullmatch(r"[0-9]{1,9}", literal):
-            return Typed(Constant(int(literal), Kind.INTEGER), INT)
-        type_ = self.types[step.column]
-        found = constant_of(step, type_) or type_formula(self, step)
-        return found or Typed(self.read_value(step, type_), type_)
 
     def read_value(self, step: Value, type_: ValueType) -> RunExpression:
         """The column at its row, or what takes its place where there is no such row."""
@@ -154,56 +99,6 @@ class Typer:
         if is_ranked(type_):
             self.columns.ranked.add(column)
         return Read(self.columns.place(column, type_.kind), type_.kind, navigation)
-
-    def by_variable(self, step: VariableAt) -> Typed:
-        """The condition that belongs to the row's variable, NULL and all."""
-        here = ReadClassifier(step.navigation)
-        *known, absent = (self.read(column, BOOLEAN, None) for column in step.by_variable)
-        expression: RunExpression = absent
-        for variable, condition in enumerate(known):
-            expression = Choose(is_variable(here, variable), condition, expression)
-        return Typed(expression, BOOLEAN)
-
-    def combine(self, step: Combined) -> Typed:
-        if is_mathematics(self, step):
-            return type_mathematics(self, step)
-        if is_pythons(self, step):
-            return type_call(self, step)
-        if is_positive_remainder(self, step):
-            return type_positive_remainder(self, step)
-        basic = self.draft.basic(step)
-        if basic is not step:
-            return self.combine(basic)
-        operator = step.operator
-        if operator in LOGIC:
-            return self.logic(step)
-        if operator == "IS NULL":
-            return Typed(IsNull(self.type_step(step.operands[0]).expression), BOOLEAN)
-        if operator == "IF":
-            return self.choice(step)
-        if operator in COMPARISONS:
-            left, right = type_compared(self, step)
-            return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
-        return type_arithmetic(self, step)
-
-    def logic(self, step: Combined) -> Typed:
-        parts = tuple(self.condition(part) for part in step.operands)
-        match step.operator:
-            case "AND":
-                return Typed(And(parts), BOOLEAN)
-            case "OR":
-                return Typed(Or(parts), BOOLEAN)
-            case _:
-                return Typed(Not(parts[0]), BOOLEAN)
-
-    def choice(self, step: Combined) -> Typed:
-        """IF(condition, then, otherwise); without a last operand it is NULL."""
-        condition = self.condition(step.operands[0])
-        if len(step.operands) == 2:
-            then = self.type_step(step.operands[1])
-            return Typed(Choose(condition, then.expression, null(then.type).expression), then.type)
-        then, otherwise = self.unify(step, step.operands[1], step.operands[2])
-        return Typed(Choose(condition, then.expression, otherwise.expression), then.type)
 
     def unify(self, step: Combined, left: Step, right: Step) -> tuple[Typed, Typed]:
         """Both values as one type, as Spark would bring them together."""
@@ -256,37 +151,6 @@ class Typer:
         return Typed(self.read_value(recast, type_), type_)
 
 
-@dataclass(frozen=True)
-class Draft(Typer):
-    """Types each step once, over columns of its own.
-
-    known, forms: by the ids of steps, which are kept so that no other step gets their ids.
-    """
-
-    known: dict[int, tuple[Step, Typed]] = field(default_factory=dict)
-    forms: dict[int, tuple[Step, Combined]] = field(default_factory=dict)
-
-    @cached_property
-    def draft(self) -> Draft:
-        return self
-
-    def type_step(self, step: Step) -> Typed:
-        if id(step) not in self.known:
-            self.known[id(step)] = step, super().type_step(step)
-        return self.known[id(step)][1]
-
-    def basic(self, step: Combined) -> Combined:
-        """The same value by basic operations, always the same steps."""
-        if id(step) not in self.forms:
-            check_common_type(self, step)
-            self.forms[id(step)] = step, rewrite(step)
-        return self.forms[id(step)][1]
-
-
 def null(type_: ValueType) -> Typed:
     """NULL as a value of a type."""
     return Typed(Constant(None, type_.kind), type_)
-
-
-def is_variable(here: ReadClassifier, variable: int) -> RunExpression:
-    return Compare(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))

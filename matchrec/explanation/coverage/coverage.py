@@ -9,6 +9,7 @@ from typing import Any
 from matchrec.arguments import SESSION, Kind, all_of, instance_of
 from matchrec.explanation.coverage.figures import ClauseCoverage
 from matchrec.explanation.coverage.picture import draw
+from matchrec.explanation.coverage.text import show
 from matchrec.pictures.html import preformatted, wide
 
 CLAUSES = Kind(
@@ -47,9 +48,9 @@ class Coverage:
 
     def __str__(self) -> str:
         if len(self.clauses) == 1:
-            return str(next(iter(self.clauses.values())))
+            return show(next(iter(self.clauses.values())))
         return "\n\n".join(
-            f"clause {number}\n{indent(str(clause), '  ')}"
+            f"clause {number}\n{indent(show(clause), '  ')}"
             for number, clause in self.clauses.items()
         )
 

@@ -113,11 +113,6 @@ class ClauseCoverage:
         begin = f"{self.figures.matches:,} of {self.tried:,} starting rows begin a match"
         return f"{self.pattern}, {begin}"
 
-    def __str__(self) -> str:
-        from matchrec.explanation.coverage.text import show
-
-        return show(self)
-
 
 def either(names: tuple[str, ...]) -> str:
     """One of several names, in words."""

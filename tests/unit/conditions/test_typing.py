@@ -20,6 +20,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.split import split
 from matchrec.conditions.types import FLOAT, Family, Kind, ValueType
 from matchrec.conditions.typing.formulas import constant_of
+from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql import parse_clause
@@ -52,7 +53,7 @@ def typed(
     plan = lower(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
     ((step,),) = ([one.during] for one in split(plan))
     assert step is not None
-    typer = Typer({row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings)
+    typer = StepTyper({row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings)
     return typer.condition(step), typer
 
 

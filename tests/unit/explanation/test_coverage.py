@@ -12,6 +12,7 @@ from matchrec.explanation.coverage.figures import (
     Reason,
 )
 from matchrec.explanation.coverage.picture import draw
+from matchrec.explanation.coverage.text import show
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverag
 
 def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
     nearest = NearestStart(1, {"k": "x", "l": None}, {"t": "7"})
-    assert str(funnel(nearest)).splitlines() == [
+    assert show(funnel(nearest)).splitlines() == [
         "row pattern",
         "  A B",
         "rows",
@@ -68,7 +69,7 @@ def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
 
 
 def test_a_search_that_looks_far_is_remarked() -> None:
-    lines = str(funnel(held=2_000_000)).splitlines()
+    lines = show(funnel(held=2_000_000)).splitlines()
     assert lines[4].startswith("  2,000,000 were held by a worker at once")
 
 
