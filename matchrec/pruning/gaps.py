@@ -19,7 +19,6 @@ from matchrec.plan.combined import joined
 from matchrec.plan.expression import Aggregate, ColumnReference, Navigation, Operation, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
-from matchrec.source import Span
 
 
 def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
@@ -76,7 +75,7 @@ def after_row_before(plan: MatchPlan, gap: Gap, *, is_first: bool) -> Scalar:
 
 def less_after(plan: MatchPlan, interval: RowExpression, row: Navigation) -> Scalar:
     """`ts < <ts of the row> + interval`."""
-    order, span = plan.order_by[0].expression.text, place_of(interval)
+    order, span = plan.order_by[0].expression.text, interval.place
     here, there = (ColumnReference(one, order, span) for one in (Navigation(), row))
     parts = Term((there,), span), Term((interval.text,), span)
     end = Operation("+", parts, (there, " + ", interval.text), span)
@@ -85,12 +84,7 @@ def less_after(plan: MatchPlan, interval: RowExpression, row: Navigation) -> Sca
 
 def count_is(variable: str | None, number: int, interval: RowExpression) -> Scalar:
     """`count(variable.*) = number`, with the current row. interval: whose place it has."""
-    span = place_of(interval)
+    span = interval.place
     count = Aggregate("count", variable, (), span=span)
     parts = Term((count,), span), Term((str(number),), span)
     return Operation("=", parts, (count, f" = {number}"), span)
-
-
-def place_of(interval: RowExpression) -> Span:
-    """Where an interval is written."""
-    return interval.span or Span(0, 0)

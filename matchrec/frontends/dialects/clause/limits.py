@@ -161,9 +161,10 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
     for key in clause.partition_by:
         if key.name is not None:
             yield Feature.KEY_NAMES, key.span
-    keys = (*clause.partition_by, *clause.order_by)
-    columns = (one.expression for one in keys if not _COLUMN.fullmatch(one.expression.text))
-    yield from ((Feature.KEY_EXPRESSIONS, one.span) for one in columns)
+    keys = [one.expression for one in clause.partition_by]
+    keys += [one.expression for one in clause.order_by]
+    computed = (one for one in keys if not _COLUMN.fullmatch(one.text))
+    yield from ((Feature.KEY_EXPRESSIONS, one.span) for one in computed)
     for subset in clause.subsets:
         yield Feature.SUBSET, subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
