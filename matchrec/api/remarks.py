@@ -6,8 +6,9 @@ import inspect
 import warnings
 from typing import TYPE_CHECKING
 
+from matchrec.compile.executable import Executable
 from matchrec.errors.warnings.kinds import MatchRecognizeWarning
-from matchrec.errors.warnings.wording import unbounded_state
+from matchrec.errors.warnings.wording import unbounded_runs, unbounded_state
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks.remarks import remarks
 from matchrec.source import Source
@@ -28,9 +29,17 @@ def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
 def remarks_on(executed: Executed, source: Source) -> Remarks:
     """The remarks on a clause of SQL that has been planned, those on streams included."""
     found = remarks_in(executed.written, source)
-    if not executed.is_stream or executed.executable.is_bounded:
+    if not executed.is_stream:
         return found
-    return (*found, unbounded_state(executed.written.pattern.span).located(source))
+    return (*found, *remarks_on_state(executed.written, executed.executable, source))
+
+
+def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
+    """Whether nothing bounds what is kept of a stream."""
+    if executable.is_bounded or executable.crossing.ends:
+        return ()
+    unbounded = unbounded_runs if executable.task.selects else unbounded_state
+    return (unbounded(plan.pattern.span).located(source),)
 
 
 def explained(executed: Executed, found: Remarks, shuffle: tuple[str, ...] = ()) -> ExplainedClause:

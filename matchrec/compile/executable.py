@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.compile.lookaround import Lookaround, find_lookaround
@@ -51,6 +52,25 @@ class Crossing:
     gap: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
 
+    def moved(self, columns: tuple[RowColumn, ...], places: Sequence[int]) -> Crossing:
+        """The same among more columns, where each is at its place of `places`."""
+
+        def new(those: Iterable[int]) -> tuple[int, ...]:
+            return tuple(places[one] for one in those)
+
+        return Crossing(
+            columns,
+            new(self.integers),
+            new(self.floats),
+            frozenset(new(self.ranked)),
+            tuple((name, places[one]) for name, one in self.keys),
+            new(self.once),
+            new(self.window),
+            self.said,
+            new(self.gap),
+            new(self.ends),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Executable:
@@ -89,8 +109,8 @@ class Executable:
     @property
     def is_bounded(self) -> bool:
         """Whether every run ends with its window or by its length, whatever rows come."""
-        task = self.task
-        return task.windowed or (not task.selects and task.pattern.longest is not None)
+        pattern = self.task.pattern
+        return self.task.windowed or not (pattern.longest is None or pattern.program.waits)
 
     @property
     def frame(self) -> Frame | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeVar
 
 from matchrec.compile.columns import find_columns_sent_once, key_columns
@@ -17,6 +18,7 @@ from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.types import ValueType
 from matchrec.engine.interface import Condition
 from matchrec.engine.nearby import NearbyCondition
+from matchrec.output.reads.moved import moved
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import quoted
 
@@ -61,6 +63,25 @@ class RuleSet:
     def with_keys_in_all_rows(self) -> RuleSet:
         """The same, for rows that are not in order yet: see `Executable`."""
         return replace(self, once=())
+
+    def over_all_columns(self) -> RuleSet:
+        """The same, whose rules find columns and conditions where the set has them."""
+        return replace(self, rules=tuple(self.widened(rule) for rule in self.rules))
+
+    def widened(self, rule: LinkedRule) -> LinkedRule:
+        """The rule over all columns of the set."""
+        executable, early_and_late = rule.executable, chain(*self.conditions)
+        return LinkedRule(
+            rule.name,
+            replace(
+                executable,
+                crossing=executable.crossing.moved(self.columns, rule.columns),
+                conditions=tuple(early_and_late),
+                reads=tuple(moved(read, rule.columns) for read in executable.reads),
+            ),
+            tuple(range(len(self.columns))),
+            rule.equal,
+        )
 
     def users(self, column: RowColumn) -> tuple[str, ...]:
         """The names of the rules that need a column or a condition."""
@@ -139,6 +160,17 @@ class SharedDrafts:
             neighbours=(),
             observed=self.conditions[1],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedDrafts(SharedDrafts):
+    """The same over a stream: no sort of Spark's divides the conditions."""
+
+    @property
+    def conditions(self) -> tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]:
+        """The row conditions of all rules, each once, as if they were on several rows."""
+        drafts = self.drafts.values()
+        return (), tuple(dict.fromkeys(one for drafted in drafts for one in drafted.row_conditions))
 
 
 def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:

@@ -14,10 +14,18 @@ from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.explanation.clause import ExplainedClause, partition_lines
 from matchrec.plan.match_plan import MatchPlan
 
+KEPT = (
+    "kept of each partition in one state: rows that the watermark has not passed, the rows that",
+    "some rule looks at again, each once, and how far the search of each rule is",
+)
+
 
 @dataclass(frozen=True)
 class ExplainedRules:
-    """A rule set. drafts, executables: of each rule by itself, by name. sorts: who sorts rows."""
+    """A rule set. drafts, executables: of each rule by itself, by name.
+
+    sorts: who sorts the rows, empty of a stream, whose rows come little by little.
+    """
 
     rule_set: RuleSet
     drafts: Mapping[str, Draft]
@@ -32,9 +40,11 @@ class ExplainedRules:
     def _shared(self) -> Iterator[tuple[str, Iterator[str]]]:
         first = next(iter(self.drafts.values())).plan
         plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
-        sorts = f"sorted by {self.sorts}"
-        yield "partitions and order of all rules", chain(partition_lines(plan, ()), (sorts,))
+        sorts = (f"sorted by {self.sorts}",) if self.sorts else ()
+        yield "partitions and order of all rules", chain(partition_lines(plan, ()), sorts)
         yield "computed by Spark before the match, once for all rules", self._columns()
+        if not self.sorts:
+            yield "stream, once for all rules", iter(KEPT)
 
     def _columns(self) -> Iterator[str]:
         rules = self.rule_set
@@ -42,9 +52,11 @@ class ExplainedRules:
             yield f"c{number} = {show_column(column)}{self._users(column)}"
         early, late = rules.conditions
         for number, condition in enumerate((*early, *late)):
-            when = "before the sort" if number < len(early) else "after it"
-            yield f"bit {number} = {show_column(condition)}, {when}{self._users(condition)}"
-        yield "the workers hold each partition as a whole, and search it rule after rule"
+            when = ", before the sort" if number < len(early) else ", after it"
+            said = when if self.sorts else ""
+            yield f"bit {number} = {show_column(condition)}{said}{self._users(condition)}"
+        if self.sorts:
+            yield "the workers hold each partition as a whole, and search it rule after rule"
         if rules.relevant:
             tests = " or ".join(map(show_column, rules.relevant))
             yield f"only of rows with {tests}: without all others the matches are the same"
@@ -57,5 +69,7 @@ class ExplainedRules:
         for name, executable in self.executables.items():
             own = replace(executable, relevant=())  # rows stay behind for all rules or for none
             drafted = self.drafts[name]
-            clause = ExplainedClause(drafted.plan, own, written=drafted.written)
+            clause = ExplainedClause(
+                drafted.plan, own, is_stream=not self.sorts, written=drafted.written
+            )
             yield f"\nrule {name}\n{indent(str(clause), '  ')}"

@@ -96,6 +96,11 @@ class Program:
         assert self._proceed_graph_is_acyclic()
         return self
 
+    @property
+    def waits(self) -> bool:
+        """Whether a run may skip rows."""
+        return any(edge.action is Action.IGNORE for state in self.states for edge in state.edges)
+
     def _proceed_graph_is_acyclic(self) -> bool:
         """Whether states can be taken away one by one, each without proceed edges into the rest."""
         targets = [

@@ -1,4 +1,4 @@
-"""Streams with MATCH_RECOGNIZE whose process is killed: nothing is lost and nothing doubled.
+"""Streams of clauses and of a rule set whose process is killed: nothing is lost, nothing doubled.
 
     python -m tests.live.killed_streams --kills 6 --seed 0
 
@@ -22,11 +22,22 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
+from pyspark.sql import DataFrame
+
 from tests.conftest import small_session
 from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, query_of
-from tests.spark.test_streaming import SCHEMA, Event, Feed
+from tests.spark.test_rule_sets_over_streams import RULES, query_of_rules
+from tests.spark.test_streaming import SCHEMA, Event, Feed, Query
 
-QUERIES = (RISES, PAIRS, LONGEST)
+AT_ONCE = ("rises", "rows", "pairs", "same", "soon", "alone", "strict")  # nothing of the last rows
+
+
+def rules(events: DataFrame) -> DataFrame:
+    """The matches of a rule set, of clauses, SASE+ texts and Patterns."""
+    return query_of_rules({name: RULES[name] for name in AT_ONCE})(events).matches
+
+
+QUERIES: tuple[Query, ...] = (*map(query_of, (RISES, PAIRS, LONGEST)), rules)
 BATCHES = 40
 PAUSE = "1 second"  # from the start of a micro-batch to that of the next one
 PATIENCE = 300  # seconds
@@ -45,12 +56,12 @@ def events_of(random: Random) -> Iterator[list[Event]]:
         yield [(key, second, "z", 0) for key in "pqrs"]
 
 
-def run(folder: Path, query: str, *, to_the_end: bool) -> None:
+def run(folder: Path, query: Query, *, to_the_end: bool) -> None:
     """The process that is killed: go on from the checkpoint."""
     spark = small_session()
     stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
     events = stream.json(str(folder / "in")).withWatermark("ts", "5 seconds")
-    writer = query_of(query)(events).writeStream.format("parquet")
+    writer = query(events).writeStream.format("parquet")
     writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
     when = {"availableNow": True} if to_the_end else {"processingTime": PAUSE}
     writer.trigger(**when).start(str(folder / "out")).awaitTermination()  # type: ignore[arg-type]
@@ -129,7 +140,7 @@ def killed_once(folder: Path, arguments: list[str], number: int, random: Random)
     return f"{kill.__name__}: exit code {process.returncode}, {left}"
 
 
-def check(query: str, kills: int, random: Random) -> None:
+def check(query: Query, kills: int, random: Random) -> None:
     """Ends with an error where the rows are not those of all events at once."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -141,7 +152,7 @@ def check(query: str, kills: int, random: Random) -> None:
         for number in range(kills):
             print(killed_once(folder, begin, number, random), flush=True)
         subprocess.run([*begin, "--to-the-end"], check=True, stderr=subprocess.DEVNULL)
-        found, expected = feed.rows(), feed.at_once(query_of(query))
+        found, expected = feed.rows(), feed.at_once(query)
         assert found == expected, f"{len(found)} rows, not {len(expected)}"
         print(f"{len(found)} rows, as at once; {len(numbers(folder, 'commits'))} micro-batches")
 
@@ -150,7 +161,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--query", type=int, default=0, help="which of three queries")
+    parser.add_argument("--query", type=int, default=0, help="which of four queries")
     parser.add_argument("--folder", type=Path, help="of the process that is killed")
     parser.add_argument("--to-the-end", action="store_true", help="it runs until all is done")
     options = parser.parse_args()

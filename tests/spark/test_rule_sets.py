@@ -298,12 +298,6 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
         lambda df: matchrec.match_all(df, {"v_shape": V}, **STREAMS).rule("v_shap"),
         "there is no rule `v_shap`",
     ),
-    "a stream": (
-        lambda df: matchrec.match_all(
-            df.sparkSession.readStream.format("rate").load(), {"a": "PATTERN (A)"}, order_by="value"
-        ),
-        "match_all over a streaming DataFrame",
-    ),
     "nested values in an equivalence test": (
         lambda df: matchrec.match_all(
             df.selectExpr("*", "array(user) AS users"),

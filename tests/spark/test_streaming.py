@@ -222,8 +222,7 @@ def test_a_run_out_of_its_window_between_neighbours_is_let_go(spark: SparkSessio
     (timed_out,) = streamed.batch(streamed.by_key[0][:0], group)
     assert timed_out
     assert group.timer is None
-    assert group.state.is_idle
-    assert not len(group.state.numbers)
+    assert not group.exists
 
 
 def pieces_of(seconds: list[int], rnd: random.Random) -> list[tuple[int, int]]:

@@ -7,6 +7,7 @@ stateful operator would hand them, and the same executable matches all of them a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -15,16 +16,19 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from matchrec import RuleMatches
 from matchrec.compile.executable import Executable
 from matchrec.engine.incremental.state import SearchState, state_of
 from matchrec.engine.partitions import Frontier
 from matchrec.spark import execute, wire
+from matchrec.spark.rule_sets import asked, streams
+from matchrec.spark.rule_sets.keyed import RulesOfKey
 from matchrec.spark.streaming.arrival import order_events
 from matchrec.spark.streaming.contiguous import KeyedContiguous
 from matchrec.spark.streaming.keyed import Keyed
 from matchrec.spark.streaming.memory import load
 from matchrec.spark.streaming.prepare import WATERMARK, Crossed
-from matchrec.spark.streaming.worker import StreamWorker
+from matchrec.spark.streaming.worker import RunsKeys, StreamWorker
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.match import Worker
 
@@ -71,40 +75,15 @@ class Group:
         return self.watermark
 
 
-class Streamed:
-    """A query over a stream. make: the query, given a DataFrame. events: its rows."""
+class Keys:
+    """The keys of a stream and what goes on with them. crossed: its events."""
 
-    def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
-        kept: list[tuple[Crossed, Executable]] = []
-
-        def keep(crossed: Crossed, executable: Executable, schema: Any) -> DataFrame:
-            kept.append((crossed, executable))
-            return events.sparkSession.createDataFrame([], schema)
-
-        with (
-            patch.object(execute, "is_streaming", return_value=True),
-            patch.object(execute, "matched_events", keep),
-        ):
-            make(events.withMetadata(time, {WATERMARK: 0}))
-        ((crossed, self.executable),) = kept
-        kind = Keyed if self.executable.task.selects else KeyedContiguous
-        keyed = kind(self.executable, crossed.schema, crossed.orders, QUERY)
+    def __init__(self, crossed: Crossed, keyed: RunsKeys):
         self.worker = StreamWorker(keyed, crossed.columns)
-        self.keyed = keyed
         frame = crossed.frame.toPandas()
         keys = [frame[name] for name in crossed.keys]
         groups = frame.groupby(keys, dropna=False, sort=False)
         self.by_key = [one.reset_index(drop=True) for _, one in groups]
-
-    def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
-        """The output of a key's events, matched as in a batch."""
-        batch = self.worker.batch(frame)
-        table = pa.Table.from_batches([batch])
-        table = table.take(pa.array(order_events(table, self.keyed.orders))).combine_chunks()
-        rows = table.num_rows
-        whole = Piece(table, np.array([0, rows]), Frontier(0), 0, np.zeros(rows, np.bool_), rows)
-        found = Worker(self.executable).match_piece(whole)
-        return [row for one in found for row in one.to_pylist()]
 
     def in_pieces(
         self, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
@@ -128,6 +107,60 @@ class Streamed:
             for data in out["rows"]:
                 with pa.ipc.open_stream(data) as reader:
                     yield from reader.read_all().to_pylist()
+
+
+class Streamed(Keys):
+    """A query over a stream. make: the query, given a DataFrame. events: its rows."""
+
+    def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
+        kept: list[tuple[Crossed, Executable]] = []
+
+        def keep(crossed: Crossed, executable: Executable, schema: Any) -> DataFrame:
+            kept.append((crossed, executable))
+            return events.sparkSession.createDataFrame([], schema)
+
+        with (
+            patch.object(execute, "is_streaming", return_value=True),
+            patch.object(execute, "matched_events", keep),
+        ):
+            make(events.withMetadata(time, {WATERMARK: 0}))
+        ((crossed, self.executable),) = kept
+        kind = Keyed if self.executable.task.selects else KeyedContiguous
+        self.keyed = kind(self.executable, crossed.schema, crossed.orders, QUERY)
+        super().__init__(crossed, self.keyed)
+
+    def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
+        """The output of a key's events, matched as in a batch."""
+        batch = self.worker.batch(frame)
+        table = pa.Table.from_batches([batch])
+        table = table.take(pa.array(order_events(table, self.keyed.orders))).combine_chunks()
+        rows = table.num_rows
+        whole = Piece(table, np.array([0, rows]), Frontier(0), 0, np.zeros(rows, np.bool_), rows)
+        found = Worker(self.executable).match_piece(whole)
+        return [row for one in found for row in one.to_pylist()]
+
+
+class StreamedRules(Keys):
+    """A rule set over a stream. make: the set, given a DataFrame. events: its rows."""
+
+    def __init__(self, make: Callable[[DataFrame], RuleMatches], events: DataFrame, time: str):
+        kept: list[tuple[Crossed, RulesOfKey]] = []
+
+        def keep(crossed: Crossed, keyed: RulesOfKey, _: str, schema: Any) -> DataFrame:
+            kept.append((crossed, replace(keyed, query=QUERY)))
+            return events.sparkSession.createDataFrame([], schema)
+
+        with (
+            patch.object(asked, "is_streaming", return_value=True),
+            patch.object(streams, "run_on_keys", keep),
+        ):
+            self.found = make(events.withMetadata(time, {WATERMARK: 0}))
+        ((crossed, self.keyed),) = kept
+        super().__init__(crossed, self.keyed)
+
+    def of(self, rows: DataFrame) -> RuleMatches:
+        """The views of the rows that have come out."""
+        return RuleMatches(replace(self.found._built, rows=rows))
 
 
 def times(frame: pd.DataFrame) -> list[int]:

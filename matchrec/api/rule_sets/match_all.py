@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from matchrec.api.inputs import relation_of
-from matchrec.api.remarks import remarks_in, warn
+from matchrec.api.remarks import remarks_in, remarks_on_state, warn
 from matchrec.api.rule_sets.reading import Asked, Reading
 from matchrec.api.rule_sets.result import RuleMatches
 from matchrec.api.signatures import ARGUMENTS
@@ -19,7 +19,8 @@ from matchrec.errors.run.rule_sets import (
 )
 from matchrec.frontends.pattern import AfterMatch, Pattern
 from matchrec.spark.execute import input_columns
-from matchrec.spark.rule_sets.build import BuiltRuleSet, Input, RuleSetOptions, build_rule_set
+from matchrec.spark.rule_sets.asked import Input, RuleSetOptions
+from matchrec.spark.rule_sets.build import BuiltRuleSet, build_rule_set
 from matchrec.spark.rule_sets.worker import OnError
 from matchrec.spark.sessions.environment import check_session
 
@@ -69,7 +70,8 @@ def match_all(  # noqa: PLR0913 -- public signature
     "raise" ends the query and names the rule; "keep" goes on with all others, and `errors` of the
     result says where it failed. max_steps: of each rule.
 
-    Otherwise as `sql`. Raises MatchRecognizeError for what is wrong with a rule, and over a stream.
+    Over a stream the result is one, too: one query with one state for all rules.
+    Otherwise as `sql`. Raises MatchRecognizeError for what is wrong with a rule.
 
     >>> logins = spark.sql("VALUES (1, 'ok'), (2, 'bad'), (3, 'bad'), (4, 'ok') AS t(at, result)")
     >>> found = matchrec.match_all(logins, {
@@ -112,6 +114,9 @@ def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str
 def warn_of(built: BuiltRuleSet) -> None:
     """Warns of what in the rules is nearly never meant."""
     for name, rule in built.rules.items():
+        plan = built.drafts[name].written
         with reading(rule.language):
-            found = remarks_in(built.drafts[name].written, rule.source)
+            found = remarks_in(plan, rule.source)
+            if built.is_stream:
+                found += remarks_on_state(plan, built.executables[name], rule.source)
         warn(*(of_rule(name, one) for one in found))

@@ -25,7 +25,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MatchNumber
 from matchrec.source import Source, Span
 from matchrec.spark.errors.diagnose import check_type_column
-from matchrec.spark.rule_sets.build import Rule
+from matchrec.spark.rule_sets.asked import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

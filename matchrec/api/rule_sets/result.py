@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matchrec.arguments import TEXT, checked
-from matchrec.errors.run.rule_sets import unknown_rule
+from matchrec.arguments import DATAFRAME, TEXT, checked
+from matchrec.errors.run.rule_sets import (
+    cached_stream,
+    rows_of_something_else,
+    unknown_rule,
+)
 from matchrec.explanation.rule_set import ExplainedRules
 from matchrec.pictures.html import folded, paragraph, preformatted
 from matchrec.spark.rule_sets.build import BuiltRuleSet
@@ -26,7 +30,8 @@ class RuleMatches:
     """The matches of a set of rules, from `match_all`.
 
     Its DataFrames are views of one search: after `cache()` it runs once, for all of them together;
-    without, each action runs it anew.
+    without, each action runs it anew. Over a stream each is a streaming DataFrame, and each query
+    that is started has a search of its own; one query for all views writes `rows`.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 95) AS t(day, price)")
     >>> found = matchrec.match_all(ticks, {
@@ -113,6 +118,32 @@ class RuleMatches:
             self._results[name] = result_of_rule(self._built, self.rules.index(name))
         return self._results[name]
 
+    @property
+    def rows(self) -> DataFrame:
+        """What all views are views of, to be written once and taken apart by `of`.
+
+        >>> rules = {"large": "MEASURES A.id AS n PATTERN (A) DEFINE A AS id > 1"}
+        >>> found = matchrec.match_all(spark.range(3), rules, order_by="id")
+        >>> written = found.rows.localCheckpoint()
+        >>> found.of(written).rule("large").collect()
+        [Row(n=2)]
+        """
+        return self._built.rows
+
+    @checked(rows=DATAFRAME)
+    def of(self, rows: DataFrame) -> RuleMatches:
+        """The views of some `rows`, such as those of a micro-batch in `foreachBatch`.
+
+        >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
+        >>> found = matchrec.match_all(spark.range(3), rules, order_by="id")
+        >>> found.of(found.rows.limit(0)).matches.count()
+        0
+        """
+        missing = [name for name in self.rows.columns if name not in rows.columns]
+        if missing:
+            raise rows_of_something_else(missing)
+        return RuleMatches(self._built.over(rows))
+
     def cache(self) -> Self:
         """Let Spark keep what the first action finds, for all further ones.
 
@@ -121,6 +152,8 @@ class RuleMatches:
         >>> found.cache().matches.count(), found.unpersist().rules
         (1, ('large',))
         """
+        if self._built.is_stream:
+            raise cached_stream()
         self._built.rows.cache()
         return self
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from matchrec.errors.kinds import (
@@ -12,6 +12,7 @@ from matchrec.errors.kinds import (
     listed,
     nearest,
 )
+from matchrec.errors.streaming import cannot_stream
 from matchrec.source import Span
 
 L = TypeVar("L", bound=Located)
@@ -100,12 +101,28 @@ def not_divided_by(column: str, type_name: str) -> MatchRecognizeUnsupportedErro
     )
 
 
-def rule_set_over_stream() -> MatchRecognizeUnsupportedError:
-    """match_all over a streaming DataFrame."""
-    return MatchRecognizeUnsupportedError(
-        "match_all over a streaming DataFrame",
-        notes=("a rule set keeps nothing from one micro-batch to the next",),
-        hint="start a streaming query for each rule, of matchrec.match_recognize, matchrec.sase or "
-        "matchrec.detect; "
-        "match_all in foreachBatch finds only matches whose rows are all in one micro-batch",
+def divided_over_stream(column: str) -> MatchRecognizeUnsupportedError:
+    """An equivalence test of SASE+ in a rule set over a stream."""
+    return cannot_stream(
+        f"an equivalence test over {column} in a rule set",
+        "it divides the partitions of its rule further, and matches are numbered by partition",
+        "name the column in partition_by, or call matchrec.sase for this query",
+    )
+
+
+def cached_stream() -> MatchRecognizeUnsupportedError:
+    """.cache() of a rule set over a stream."""
+    return cannot_stream(
+        "cache() of a rule set",
+        "rows of a stream are not kept",
+        "write `matches`, and read what is written",
+    )
+
+
+def rows_of_something_else(missing: Sequence[str]) -> MatchRecognizePlanError:
+    """.of() of rows that are not those of the set."""
+    return MatchRecognizePlanError(
+        f"the rows given to of() have no column `{missing[0]}`",
+        notes=("they are `rows` of the same rule set, as they are read where they were written",),
+        hint="write and read all columns of `rows`",
     )

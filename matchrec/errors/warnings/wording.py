@@ -123,6 +123,16 @@ def unbounded_state(span: Span | None) -> UnboundedStateWarning:
     )
 
 
+def unbounded_runs(span: Span | None) -> UnboundedStateWarning:
+    """A row pattern that skips rows, without WITHIN, over a stream; span: of the row pattern."""
+    return UnboundedStateWarning(
+        "a run over a stream may wait for any number of rows",
+        span,
+        notes=("until it ends, it is kept with the rows that it leads to",),
+        hint="add WITHIN, or .within(...) to a Pattern",
+    )
+
+
 def other_in_product(title: str, message: str) -> ProductWarning:
     """A part of a query that means something else here than in its product."""
     return ProductWarning(f"{title}: {message}")

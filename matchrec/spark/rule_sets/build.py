@@ -6,8 +6,7 @@ all rules together; only where it refuses is each tried by itself, to find the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -17,36 +16,39 @@ from pyspark.sql import types as spark_types
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft, link
-from matchrec.compile.rule_set import RuleSet, SharedDrafts, further_keys, join_rules
+from matchrec.compile.rule_set import (
+    RuleSet,
+    SharedDrafts,
+    StreamedDrafts,
+    further_keys,
+    join_rules,
+)
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import Scope
 from matchrec.conditions.types import Family, ValueType
 from matchrec.conditions.within import OrderType, check_order
-from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import shown_in
-from matchrec.errors.language import Language
-from matchrec.errors.run.rule_sets import not_divided_by, of_rule, rule_set_over_stream
+from matchrec.errors.run.rule_sets import not_divided_by
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.resolve import InputColumns
-from matchrec.plan.use import EVERYTHING
-from matchrec.source import Source
 from matchrec.spark.before.columns import Preparation, with_keys_once
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming
 from matchrec.spark.options import Options
-from matchrec.spark.prepare import (
-    Execution,
-    check_workers_may_sort,
-    sorted_by_either,
-    type_of_order,
-)
-from matchrec.spark.relation import Relation
+from matchrec.spark.prepare import check_workers_may_sort, sorted_by_either, type_of_order
+from matchrec.spark.rule_sets.asked import Asked, Input, Rule, RuleSetOptions
 from matchrec.spark.rule_sets.packing import early_words, find_bits
 from matchrec.spark.rule_sets.prepare import prepare_sorted, prepare_unsorted
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
-from matchrec.spark.rule_sets.worker import OnError, RuleSetWorker
+from matchrec.spark.rule_sets.streams import bits_of, check_draft, match_events
+from matchrec.spark.rule_sets.worker import RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis, settings_of
+from matchrec.spark.streaming.execute import (
+    check_executable,
+    check_options,
+    check_plan,
+    scope_of,
+)
+from matchrec.spark.streaming.prepare import Events
 from matchrec.spark.transport import arrow_schema, map_in_arrow, runner_in_worker
 from matchrec.spark.types import value_type
 
@@ -55,64 +57,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Rule:
-    """What a rule asks for. source, language: of its text, for messages."""
-
-    name: str
-    plan: MatchPlan
-    source: Source
-    language: Language | None = None
-
-    @contextmanager
-    def naming(self) -> Iterator[None]:
-        """Errors raised inside name the rule and show its text."""
-        try:
-            with shown_in(self.source, self.language):
-                yield
-        except MatchRecognizeError as error:
-            raise of_rule(self.name, error) from error.__cause__
-
-
-@dataclass(frozen=True)
-class RuleSetOptions:
-    """How a rule set is run. engine, max_steps: as of `Options`, for each rule; sort: as there."""
-
-    engine: str = "auto"
-    max_steps: int | None = None
-    on_error: OnError = OnError.RAISE
-    sort: str = "auto"
-
-
-@dataclass(frozen=True)
-class Input:
-    """What rules are over. columns: the names by which they know its columns."""
-
-    relation: Relation
-    columns: InputColumns
-    events: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Rules over an input, and how they are run."""
-
-    rules: Sequence[Rule]
-    given: Input
-    options: RuleSetOptions
-
-    @property
-    def execution(self) -> Execution:
-        """What tells who sorts the rows of all rules."""
-        options = Options(self.options.engine, sort=self.options.sort)
-        given = self.given
-        return Execution(self.rules[0].plan, given.relation, given.columns, options, EVERYTHING)
-
-
-@dataclass(frozen=True)
 class BuiltRuleSet:
     """The rows of all rules, and what explains them.
 
-    rules: by name. drafts: theirs. executables: of each by itself. sorts: who sorts the rows.
+    rules: by name. drafts: theirs. executables: of each by itself. sorts: who sorts the rows,
+    empty of a stream.
     """
 
     rows: DataFrame
@@ -124,14 +73,26 @@ class BuiltRuleSet:
     executables: Mapping[str, Executable]
     sorts: str
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether the rows come little by little."""
+        return is_streaming(self.rows)
+
+    def over(self, rows: DataFrame) -> BuiltRuleSet:
+        """The same over rows of the workers that are elsewhere, in a session of their own."""
+        relation = self.given.relation
+        runner = replace(relation.runner, spark=rows.sparkSession)
+        given = replace(self.given, relation=replace(relation, runner=runner))
+        return replace(self, rows=rows, given=given)
+
 
 def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions) -> BuiltRuleSet:
     """All rules over one input. Raises MatchRecognizeError for whatever is wrong with a rule."""
-    if is_streaming(given.relation.rows):
-        raise rule_set_over_stream()
     asked = Asked(rules, given, options)
     with quiet_analysis():
         check_streams(rules[0].plan, given)
+        if asked.is_stream:
+            return build_over_stream(asked)
         return sorted_by_either(
             options.sort, lambda: build_unsorted(asked), lambda reason: build_sorted(asked, reason)
         )
@@ -140,20 +101,35 @@ def build_rule_set(rules: Sequence[Rule], given: Input, options: RuleSetOptions)
 def build_unsorted(asked: Asked) -> BuiltRuleSet:
     """The set over rows that the workers sort. Raises where they cannot."""
     check_workers_may_sort(asked.execution)
-    shared = draft_rules(asked, Scope.SORTED)
+    shared = draft_rules(asked, lambda _: Scope.SORTED)
     return link_rules(asked, shared, prepare_unsorted(shared, asked.execution))
 
 
 def build_sorted(asked: Asked, reason: str) -> BuiltRuleSet:
     """The set over rows that Spark sorts. reason: why."""
-    shared = draft_rules(asked, Scope.NEIGHBOURS)
+    shared = draft_rules(asked, lambda _: Scope.NEIGHBOURS)
     return link_rules(asked, shared, prepare_sorted(shared, asked.execution, reason))
 
 
-def draft_rules(asked: Asked, scope: Scope) -> SharedDrafts:
+def build_over_stream(asked: Asked) -> BuiltRuleSet:
+    """All rules over a stream, in one stateful operator."""
+    check_options(Options(sort=asked.options.sort))
+    for rule in asked.rules:
+        with rule.naming():
+            check_plan(rule.plan)
+    drafts = draft_rules(asked, scope_of).drafts
+    for rule in asked.rules:
+        with rule.naming():
+            check_draft(drafts[rule.name])
+    every = {name: replace(one, relevant=()) for name, one in drafts.items()}  # for the watermark
+    shared = StreamedDrafts(every, asked.given.events)
+    return link_rules(asked, shared, Events(asked.given.relation, shared.plan))
+
+
+def draft_rules(asked: Asked, scope: Callable[[MatchPlan], Scope]) -> SharedDrafts:
     """The drafts of all rules. scope: what Spark can compute before the match."""
     order = cache(type_of_order(asked.given.relation))
-    drafts = {rule.name: draft_rule(rule, asked, scope, order) for rule in asked.rules}
+    drafts = {rule.name: draft_rule(rule, asked, scope(rule.plan), order) for rule in asked.rules}
     return SharedDrafts(drafts, asked.given.events)
 
 
@@ -165,12 +141,19 @@ def link_rules(asked: Asked, shared: SharedDrafts, preparation: Preparation) -> 
         rule.name: link_rule(rule, shared.drafts[rule.name], types, given, options)
         for rule in rules
     }
-    rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
-    if isinstance(preparation, Unsorted):
-        rule_set = rule_set.with_keys_in_all_rows()
-    rows, slots = match_rules(rule_set, shared, preparation, options)
+    if isinstance(preparation, Events):
+        for rule in rules:
+            with rule.naming():
+                check_executable(executables[rule.name], rule.plan)
+        rule_set = join_rules(shared, executables, types, bits_of(shared))
+        rows, slots = match_events(rule_set, shared, preparation, options.on_error)
+    else:
+        rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
+        if isinstance(preparation, Unsorted):
+            rule_set = rule_set.with_keys_in_all_rows()
+        rows, slots = match_rules(rule_set, shared, preparation, options)
     named = {rule.name: rule for rule in rules}
-    sorts = preparation.sorts
+    sorts = "" if isinstance(preparation, Events) else preparation.sorts
     return BuiltRuleSet(rows, given, rule_set, slots, named, shared.drafts, executables, sorts)
 
 
@@ -206,16 +189,17 @@ def types_of(
         fields = prepared.schema.fields
     except REFUSALS:
         for rule in rules:
-            refuse(rule, shared.drafts[rule.name], given)
+            refuse(rule, shared.drafts[rule.name], preparation, given)
         raise
     kinds = (value_type(field.dataType) for field in fields)
     return dict(zip(shared.columns, kinds, strict=False))
 
 
-def refuse(rule: Rule, drafted: Draft, given: Input) -> None:
+def refuse(rule: Rule, drafted: Draft, preparation: Preparation, given: Input) -> None:
     """Raises MatchRecognizeError where Spark makes no sense of a rule by itself."""
+    kind = Events if isinstance(preparation, Events) else Preparation
     with rule.naming(), in_terms_of_the_query(rule.plan, given.relation, given.columns):
-        alone = Preparation(given.relation, drafted.plan, ())
+        alone = kind(given.relation, drafted.plan)
         _ = alone.dataframe(drafted.columns(), drafted).schema
 
 

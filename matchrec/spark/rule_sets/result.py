@@ -14,7 +14,8 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text.sql_text import quoted, string_literal
 from matchrec.spark import wire
 from matchrec.spark.execute import in_terms_of_the_query, projected, projection
-from matchrec.spark.rule_sets.build import BuiltRuleSet, Input
+from matchrec.spark.rule_sets.asked import Input
+from matchrec.spark.rule_sets.build import BuiltRuleSet
 from matchrec.spark.rule_sets.schema import VARIABLE, RowKind
 from matchrec.spark.session import REFUSALS
 from matchrec.spark.wire import SelectItem

@@ -11,7 +11,7 @@ import pyarrow as pa
 from matchrec.compile.rule_set import LinkedRule, RuleSet
 from matchrec.engine.matches import Matches, RunFailure, no_matches
 from matchrec.engine.nearby import satisfy_nearby
-from matchrec.engine.partitions import BoolArray, Frontier, Partitions
+from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.errors.run.place import Place
@@ -96,15 +96,21 @@ class RuleSearch:
         rows_per_match = self.rule.executable.rows_per_match
         covered = np.zeros(self.partitions.rows, np.bool_)
         for matches in self.matches():
-            each = self.reader(matches, one_row_each(matches))
-            if rows_per_match is RowsPerMatch.ONE_ROW:
-                yield self.of_matches(each) | self.reads(each)
-                continue
-            yield self.of_matches(each)
-            yield from self.further_rows(matches, output_rows(matches, rows_per_match))
-            covered |= matched_rows(matches, self.partitions.rows)
-        if rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
-            yield from self.unmatched(covered)
+            yield from self.rows_of(matches, output_rows(matches, rows_per_match))
+            if rows_per_match.shows_unmatched:
+                covered |= matched_rows(matches, self.partitions.rows)
+        if rows_per_match.shows_unmatched:
+            yield from self.further_rows(no_matches(), unmatched_rows(covered, self.partitions))
+
+    def rows_of(self, matches: Matches, rows: OutputRows) -> Iterator[Columns]:
+        """The columns of some matches. rows: that come out for them."""
+        if self.rule.executable.rows_per_match is RowsPerMatch.ONE_ROW:
+            each = self.reader(matches, rows)
+            yield self.of_matches(each) | self.reads(each)
+            return
+        if matches.count:
+            yield self.of_matches(self.reader(matches, one_row_each(matches)))
+        yield from self.further_rows(matches, rows)
 
     def matches(self) -> Iterator[Matches]:
         """The matches, numbered by partitions of the set."""
@@ -114,10 +120,6 @@ class RuleSearch:
         if self.rows.outer is None:
             return found
         return ContiguousRuns(self.rows.starts, self.rows.outer).number_matches(found, Frontier(0))
-
-    def unmatched(self, covered: BoolArray) -> Iterator[Columns]:
-        """The rows that no match covers."""
-        yield from self.further_rows(no_matches(), unmatched_rows(covered, self.partitions))
 
     def further_rows(self, matches: Matches, rows: OutputRows) -> Iterator[Columns]:
         """The rows of a rule that has others than one for each match."""

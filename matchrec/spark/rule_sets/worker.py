@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import RuleSet
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.rule_sets import of_rule
 from matchrec.spark import wire
 from matchrec.spark.rule_sets.packing import word_columns, words_of
@@ -18,6 +19,7 @@ from matchrec.spark.rule_sets.schema import RowKind
 from matchrec.spark.rule_sets.search import Columns, RuleFailure, RuleSearch, constant
 from matchrec.spark.sorting.sort import sorted_batches
 from matchrec.spark.sorting.sorting import Sorting
+from matchrec.spark.worker.arrays import column
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
 
 ROWS_A_BATCH = 1 << 14
@@ -90,28 +92,33 @@ class RuleSetWorker:
     ) -> Iterator[Columns]:
         """The rows of a rule in all partitions but that of a failure, and the failure itself."""
         failed = int(np.searchsorted(shared.starts, failure.row, side="right")) - 1
-        row = pa.array([int(shared.starts[failed])])
-        keys = {
-            wire.key(i): shared.table.column(wire.column(place)).take(row).combine_chunks()
-            for i, place in enumerate(self.rule_set.keys)
-        }
-        message = pa.array([str(failure.error)], pa.string())
-        yield {wire.KIND: constant(RowKind.FAILURE, 1), **keys, wire.MESSAGE: message}
+        row = shared.table.slice(int(shared.starts[failed]), 1)
+        yield columns_of_failure(self.rule_set, row, failure.error)
         for first, last in ((0, failed), (failed + 1, len(shared.starts) - 1)):
             if first < last:
                 yield from self.rows_of_rule(number, shared.between(first, last))
 
     def batch(self, number: int, columns: Columns) -> pa.RecordBatch:
         """A batch with all columns, those that are not given NULL."""
-        count = len(columns[wire.KIND])
-        given = {wire.RULE: constant(number, count)} | columns
-        arrays = [
-            cast(given[field.name], field.type)
-            if field.name in given
-            else pa.nulls(count, field.type)
-            for field in self.schema
-        ]
-        return pa.RecordBatch.from_arrays(arrays, names=self.schema.names)
+        return filled(self.schema, number, columns)
+
+
+def columns_of_failure(rule_set: RuleSet, row: pa.Table, error: MatchRecognizeError) -> Columns:
+    """The columns of a failed rule. row: one of the partition."""
+    keys = {wire.key(i): column(row, wire.column(place)) for i, place in enumerate(rule_set.keys)}
+    message = pa.array([str(error)], pa.string())
+    return {wire.KIND: constant(RowKind.FAILURE, 1), **keys, wire.MESSAGE: message}
+
+
+def filled(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBatch:
+    """A batch of a rule's rows with all columns of a schema, those that are not given NULL."""
+    count = len(columns[wire.KIND])
+    given = {wire.RULE: constant(number, count)} | columns
+    arrays = [
+        cast(given[field.name], field.type) if field.name in given else pa.nulls(count, field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(arrays, names=schema.names)
 
 
 def cast(values: pa.Array, kind: pa.DataType) -> pa.Array:

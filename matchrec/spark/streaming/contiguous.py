@@ -8,7 +8,7 @@ which an event-time timer is set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,9 +22,10 @@ from matchrec.engine.incremental.open_row import ask_open_row, before_open_row, 
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.output.reads import ReadMatchNumber
-from matchrec.spark.streaming.arrival import Arrived, Order, arrange, times
-from matchrec.spark.streaming.group import FOREVER, Group, wake, window_bounds
-from matchrec.spark.streaming.memory import Arrays, Memory, dump, load
+from matchrec.spark.streaming.arrival import Arrived
+from matchrec.spark.streaming.group import FOREVER, window_bounds
+from matchrec.spark.streaming.memory import Arrays
+from matchrec.spark.streaming.search import KeySearch, Left, Searching
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.match import Worker
@@ -65,31 +66,30 @@ class OpenWorker(Worker):
 
 
 @dataclass(frozen=True)
-class KeyedContiguous:
-    """Runs an executable of contiguous matches over the events of one key. Picklable.
+class KeyedContiguous(KeySearch):
+    """Runs an executable of contiguous matches over the events of one key. Picklable."""
 
-    schema, orders, query: see `Keyed`.
-    """
+    def nothing(self) -> Arrays:
+        return NOTHING.arrays()
 
-    executable: Executable
-    schema: pa.Schema
-    orders: tuple[Order, ...]
-    query: str
+    def searched(self, arrays: Arrays) -> int:
+        return len(arrays["covered"])
 
-    def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
-        """The output rows of what is decided now; the state is kept in the group."""
-        memory = self.memory(group)
-        begun, watermark = Begun.of(memory.arrays), group.getCurrentWatermarkMs() * 1000
-        arrived = arrange(memory, len(begun.covered), new, self.orders, watermark)
-        rows = Rows.of(self, begun, arrived, watermark)
+    def search(self, arrays: Arrays, arrived: Arrived, watermark: int) -> Searching:
+        rows = Rows.of(self, Begun.of(arrays), arrived, watermark)
         yield from self.worker.match_partitions(rows.piece, rows.partitions)
-        self.keep(rows, arrived, group)
+        return self.left(rows, arrived.known)
 
     @cached_property
     def worker(self) -> Worker:
-        """What searches; conditions hold on the open row."""
+        """What searches."""
+        return OpenWorker(self.open_executable)
+
+    @property
+    def open_executable(self) -> Executable:
+        """The executable with conditions that hold on the open row."""
         task = ask_open_row(self.executable.task, len(self.executable.crossing.integers))
-        return OpenWorker(replace(self.executable, task=task))
+        return replace(self.executable, task=task)
 
     @cached_property
     def lookaround(self) -> Lookaround:
@@ -108,28 +108,16 @@ class KeyedContiguous:
         compiled = compile_task(executable.task, len(executable.crossing.integers))
         return ReadMatchNumber() in executable.reads or compiled.counts_matches
 
-    def memory(self, group: Group) -> Memory:
-        """What is known of a key."""
-        if group.exists:
-            return load(group.get[0], self.query)
-        return Memory(None, NOTHING.arrays(), self.schema.empty_table())
-
-    def keep(self, rows: Rows, arrived: Arrived, group: Group) -> None:
-        """Store what is needed further on, and ask to be called when something may end."""
+    def left(self, rows: Rows, known: pa.Table) -> Left:
+        """What is needed further on, and when a window ends."""
         frontier = rows.piece.frontier
         gone = max(0, frontier.start - self.lookaround.before)
-        kept = arrived.known.slice(gone)
-        covered = rows.piece.covered[gone : arrived.known.num_rows]
-        left = pa.concat_tables([kept, arrived.later]).combine_chunks()
-        if not (left.num_rows or self.counts):
-            if group.exists:
-                group.remove()
-            return
+        covered = rows.piece.covered[gone : known.num_rows]
         begun = Begun(frontier.start - gone, frontier.number, covered)
-        group.update((dump(Memory(arrived.passed, begun.arrays(), left), self.query),))
-        ends = [*times(arrived.later)[:1].tolist(), *rows.bounds[frontier.start :][:1].tolist()]
+        ends = rows.bounds[frontier.start :][:1].tolist()  # what has ended waits for a row
         next_end = min((end for end in ends if end > rows.watermark), default=FOREVER)
-        wake(group, next_end, rows.watermark)  # what has ended and is undecided waits for a row
+        is_idle = not (self.counts and frontier.number)
+        return Left(begun.arrays(), known.slice(gone), next_end, is_idle)
 
 
 @dataclass(frozen=True, slots=True)

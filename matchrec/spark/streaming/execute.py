@@ -30,7 +30,7 @@ from matchrec.spark.sessions.interpreter import able_workers
 from matchrec.spark.streaming.contiguous import KeyedContiguous
 from matchrec.spark.streaming.keyed import Keyed
 from matchrec.spark.streaming.prepare import Crossed
-from matchrec.spark.streaming.worker import StreamWorker
+from matchrec.spark.streaming.worker import RunsKeys, StreamWorker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -181,8 +181,22 @@ def matched_events(
     events: Crossed, executable: Executable, schema: spark_types.StructType
 ) -> DataFrame:
     """The reads of the output rows, each as soon as it is complete."""
-    function = over_groups(events, executable)
-    function.__name__ = f"match_recognize[PATTERN ({executable.pattern})]"
+    kind = Keyed if executable.task.selects else KeyedContiguous
+    keyed = kind(executable, events.schema, events.orders, digest(executable, events.schema))
+    return run_on_keys(events, keyed, f"PATTERN ({executable.pattern})", schema)
+
+
+def digest(*asked: object) -> str:
+    """What tells one query from all others."""
+    return hashlib.sha256(repr(asked).encode()).hexdigest()
+
+
+def run_on_keys(
+    events: Crossed, keyed: RunsKeys, name: str, schema: spark_types.StructType
+) -> DataFrame:
+    """What comes out of the events of all keys. name: what Spark's own plan shows."""
+    function = over_groups(StreamWorker(keyed, events.columns))
+    function.__name__ = f"match_recognize[{name}]"
     groups = events.frame.groupBy(*events.keys)
     with able_workers(events.frame.sparkSession):
         found = groups.applyInPandasWithState(function, FOUND, STATE, "append", "EventTimeTimeout")
@@ -201,15 +215,12 @@ def unpack() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     return run
 
 
-def over_groups(events: Crossed, executable: Executable) -> Callable[..., Iterator[pd.DataFrame]]:
+def over_groups(worker: StreamWorker) -> Callable[..., Iterator[pd.DataFrame]]:
     """The function that Spark calls with a key's new events.
 
     The worker travels as bytes: read with the function, it would fail before a word of ours.
     """
-    digest = hashlib.sha256(repr((executable, events.schema)).encode()).hexdigest()
-    kind = Keyed if executable.task.selects else KeyedContiguous
-    keyed = kind(executable, events.schema, events.orders, digest)
-    payload = pickle.dumps(StreamWorker(keyed, events.columns))
+    payload = pickle.dumps(worker)
     workers: list[Any] = []
 
     def run(_key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:

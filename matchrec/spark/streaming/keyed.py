@@ -1,13 +1,12 @@
-"""The function of Spark's stateful operator: the new events of a key in, what is complete out.
+"""Event selection over a stream: the new events of a key in, what is complete out.
 
-Events wait until the watermark has passed them; then they are put in order and searched. What the
-search still needs is kept with its runs. Nothing is at its end because a batch is: a window ends
-when the watermark passes its end, for which an event-time timer is set.
+The runs and the shared buffer are kept between two micro-batches, with the events that these lead
+to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +22,7 @@ from matchrec.engine.incremental.search import (
     windows_between,
 )
 from matchrec.engine.incremental.state import SearchState, arrays_of, new_state, state_of
-from matchrec.engine.matches import RunFailure
+from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.engine.windows import ends_by_number
 from matchrec.errors.run.failures import sum_too_large
@@ -33,9 +32,10 @@ from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.output.rows import output_rows
 from matchrec.spark import wire
-from matchrec.spark.streaming.arrival import Order, arrange, times
-from matchrec.spark.streaming.group import FOREVER, Group, wake, window_bounds
-from matchrec.spark.streaming.memory import Memory, dump, load
+from matchrec.spark.streaming.arrival import Arrived, times
+from matchrec.spark.streaming.group import FOREVER, window_bounds
+from matchrec.spark.streaming.memory import Arrays
+from matchrec.spark.streaming.search import KeySearch, Left, Searching
 from matchrec.spark.worker.arrays import as_integers, column
 from matchrec.spark.worker.encode import partitions_of, value_at
 from matchrec.spark.worker.failures import run_error
@@ -43,34 +43,27 @@ from matchrec.spark.worker.gather import Gatherer
 
 
 @dataclass(frozen=True)
-class Keyed:
-    """Runs an executable over the events of one key. Picklable.
+class Keyed(KeySearch):
+    """Runs an executable of event selection over the events of one key. Picklable."""
 
-    schema: of the rows as they are kept. orders: columns beside the time that put them in order.
-    query: a digest of what is asked.
-    """
+    def nothing(self) -> Arrays:
+        integers = len(self.executable.crossing.integers)
+        return arrays_of(new_state(registers_of(self.executable.task, integers)))
 
-    executable: Executable
-    schema: pa.Schema
-    orders: tuple[Order, ...]
-    query: str
+    def searched(self, arrays: Arrays) -> int:
+        return len(arrays["numbers"])
 
-    def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
-        """The output rows of what is complete now; the state is kept in the group."""
-        memory = load(group.get[0], self.query) if group.exists else self.nothing()
-        watermark = group.getCurrentWatermarkMs() * 1000
-        rows = Rows.of(self, memory, list(new), watermark)
+    def search(self, arrays: Arrays, arrived: Arrived, watermark: int) -> Searching:
+        rows = Rows.of(self.executable, state_of(arrays), arrived, watermark)
         answer = self.answer(rows)
         if answer.matches.count:
-            yield self.written(rows, answer)
-        self.keep(rows, answer, group)
+            yield from self.written(rows, answer.matches)
+        return self.left(rows, answer)
 
-    def nothing(self) -> Memory:
-        """What is known of a key without events."""
-        state = new_state(
-            registers_of(self.executable.task, len(self.executable.crossing.integers))
-        )
-        return Memory(None, arrays_of(state), self.schema.empty_table())
+    @property
+    def counts(self) -> bool:
+        """Whether the number of matches is asked for."""
+        return ReadMatchNumber() in self.executable.reads
 
     def answer(self, rows: Rows) -> Answer:
         """What the search says. Raises MatchRecognizeRunError."""
@@ -80,36 +73,36 @@ class Keyed:
             place = self.place(failure.row, rows)
             raise run_error(failure, place) from failure
 
-    def written(self, rows: Rows, answer: Answer) -> pa.RecordBatch:
-        """The reads of what comes out."""
-        task = self.executable.task
-        out = output_rows(answer.matches, self.executable.rows_per_match)
-        variables = len(task.variables)
-        reader = Reader(answer.matches, out, rows.partitions, task.members, variables)
+    def written(self, rows: Rows, matches: Matches) -> Iterator[pa.RecordBatch]:
+        """The output rows of what comes out. Raises MatchRecognizeRunError."""
         try:
-            return Gatherer(self.executable, rows.known, reader).batch()
+            yield from self.gather(rows, matches)
         except SumOverflow as overflow:
             place = self.place(overflow.row, rows)
             raise sum_too_large(overflow.type_name, place) from overflow
 
-    def keep(self, rows: Rows, answer: Answer, group: Group) -> None:
-        """Store what is needed further on, and ask to be called when something may end."""
+    def gather(self, rows: Rows, matches: Matches) -> Iterator[pa.RecordBatch]:
+        """The reads of what comes out."""
+        task = self.executable.task
+        out = output_rows(matches, self.executable.rows_per_match)
+        reader = Reader(matches, out, rows.partitions, task.members, len(task.variables))
+        yield Gatherer(self.executable, rows.known, reader).batch()
+
+    def left(self, rows: Rows, answer: Answer) -> Left:
+        """What is needed further on, and when something may end."""
+        state = answer.state
         kept = rows.known.take(pa.array(answer.kept))
         pending = rows.known.slice(rows.stop)
-        left = pa.concat_tables([kept, pending, rows.later]).combine_chunks()
-        counts = any(isinstance(read, ReadMatchNumber) for read in self.executable.reads)
-        if answer.state.is_idle and not left.num_rows and not counts:
-            if group.exists:
-                group.remove()
-            return
-        memory = Memory(rows.passed, arrays_of(answer.state), left)
-        group.update((dump(memory, self.query),))
-        starts = answer.kept[answer.state.live_runs.starts]
+        starts = answer.kept[state.live_runs.starts]
         ends = rows.bounds[starts][~rows.ended[starts]].tolist()  # else the row to stop at decides
         ends += rows.bounds[rows.stop : rows.stop + 1].tolist()
         ends += self.near_ends(rows, answer).tolist()
-        ends += times(rows.later)[:1].tolist()
-        wake(group, min(ends, default=FOREVER), rows.watermark)
+        return Left(
+            arrays_of(state),
+            pa.concat_tables([kept, pending]),
+            min(ends, default=FOREVER),
+            state.is_idle and not (self.counts and state.numbered),
+        )
 
     def near_ends(self, rows: Rows, answer: Answer) -> IntArray:
         """When the windows between neighbours end that runs wait in; microseconds."""
@@ -132,28 +125,24 @@ class Rows:
     """The events of a key in one micro-batch.
 
     known: those that the search needs from before, then those that the watermark has passed, in
-    order; later: those that wait. stop: the row before which the search stops. bounds: when the
-    window ends that begins with a known row, in microseconds, FOREVER without one; near:
-    int64[w, n] or None, the same of windows between neighbours. passed: see `Memory`.
+    order. stop: the row before which the search stops. bounds: when the window ends that begins
+    with a known row, in microseconds, FOREVER without one; near: int64[w, n] or None, the same of
+    windows between neighbours.
     """
 
     state: SearchState
     known: pa.Table
-    later: pa.Table
     partitions: Partitions
     numbers: IntArray
     bounds: IntArray
     near: IntArray | None
     watermark: int
-    passed: int
     stop: int
     needed: int
 
     @staticmethod
-    def of(keyed: Keyed, memory: Memory, new: list[pa.RecordBatch], watermark: int) -> Rows:
-        """memory: of the key. new: its new events. watermark: in microseconds."""
-        executable, state = keyed.executable, state_of(memory.arrays)
-        arrived = arrange(memory, len(state.numbers), new, keyed.orders, watermark)
+    def of(executable: Executable, state: SearchState, arrived: Arrived, watermark: int) -> Rows:
+        """state: of the key. arrived: its events. watermark: in microseconds."""
         known, passed = arrived.known, arrived.new
         numbers = np.append(state.numbers, np.arange(state.done, state.done + passed))
         starts = np.array([0, known.num_rows])
@@ -167,13 +156,11 @@ class Rows:
         return Rows(
             state,
             known,
-            arrived.later,
             partitions,
             numbers,
             bounds,
             near_bounds(executable, known),
             watermark,
-            arrived.passed,
             stop,
             edges.needed(stop),
         )

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.spark import wire
-from matchrec.spark.streaming.contiguous import KeyedContiguous
 from matchrec.spark.streaming.flat import Flat
 from matchrec.spark.streaming.group import Group
-from matchrec.spark.streaming.keyed import Keyed
 from matchrec.spark.transport import arrow_type, decode
+
+
+class RunsKeys(Protocol):
+    """What goes on with a key's events. schema: of them."""
+
+    @property
+    def schema(self) -> pa.Schema: ...
+    def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]: ...
 
 
 @dataclass(frozen=True)
 class StreamWorker:
     """Runs a key's search. columns: those that cross, beside the time. Picklable."""
 
-    keyed: Keyed | KeyedContiguous
+    keyed: RunsKeys
     columns: tuple[Flat, ...]
 
     def run(self, frames: Iterable[pd.DataFrame], group: Group) -> Iterator[pd.DataFrame]:

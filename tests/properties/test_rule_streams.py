@@ -1,0 +1,126 @@
+"""Random clauses as one rule set over streams: what has come out of each rule is the oracle's.
+
+A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_rule_streams.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.spark.rule_sets.keyed import NOTHING, Kept
+from matchrec.spark.streaming.contiguous import Begun
+from matchrec.spark.streaming.memory import load
+from tests.generators.queries import Batch, Query, random_streams
+from tests.properties.test_queries import (
+    ENGINES,
+    INTERPRETED,
+    answers,
+    counted,
+    settings,
+    table,
+    text_of,
+)
+from tests.properties.test_rule_sets import ascending, clause, failed_partitions, rows_by_rule
+from tests.quick.scale import SEED, examples
+from tests.references.queries import partition_rows
+from tests.spark.test_streaming import pieces_of
+from tests.tasks.query_batches import handed_over
+from tests.tasks.stream_pieces import QUERY, Group, StreamedRules, times
+
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
+
+EXAMPLES = examples(48)
+RULES = min(12, EXAMPLES)
+Decided = dict[tuple[Any, ...], dict[int, int]]  # by key and rule, the first undecided starting row
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // RULES)))
+def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int) -> None:
+    batch = ascending(random_streams(SEED + 900_000 + seed, RULES))
+    oracle = {f"rule {number}": one for number, one in enumerate(answers(batch).items())}
+    rules = {name: clause(batch, query) for name, (query, _) in oracle.items()}
+    decided: Decided = {}
+
+    with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
+        streamed = over_stream(spark.table("random_rules"), rules, ENGINES[seed % 2])
+        batches = list(come_out(streamed, decided, Random(seed)))
+        rows = pa.Table.from_batches(batches, streamed.keyed.sends)
+        found = streamed.of(handed_over(spark, rows, streamed.found.rows.schema))
+        texts, errors = rows_by_rule(found), found.errors.collect()
+    for number, name in enumerate(rules):
+        one, answer = oracle[name]
+        failures = set(answer.failures)
+        assert set(failed_partitions(errors, name)) <= failures, name
+        apart = {text_of(key) for (key,) in failures}
+        own = [row for row in texts[name] if row[0] not in apart]
+        until = {key: by_rule[number] for key, by_rule in decided.items() if key not in failures}
+        assert counted(batch, one, own) == expected(batch, one, until), name
+
+
+def over_stream(events: DataFrame, rules: dict[str, str], engine: str) -> StreamedRules:
+    """The rules that can stream; the others are refused, and taken out."""
+
+    def query(rows: DataFrame) -> matchrec.RuleMatches:
+        options = {"on_error": "keep", "engine": engine}
+        return matchrec.match_all(rows, rules, order_by=["t", "n"], partition_by="k", **options)
+
+    try:
+        return StreamedRules(query, events, "t")
+    except matchrec.MatchRecognizeUnsupportedError as error:
+        refused = re.match("rule `(.*?)`: an aggregate that only Spark knows", str(error))
+        if refused is None:
+            raise
+        del rules[refused[1]]
+        return over_stream(events, rules, engine)
+
+
+def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Iterator[pa.RecordBatch]:
+    """The rows of all rules, of events that come in random pieces, nearly in order."""
+    for frame in streamed.by_key:
+        near = [second + random.choice((0, 0, 700_000)) for second in times(frame)]
+        events = frame.take(sorted(range(len(frame)), key=near.__getitem__))
+        pieces, group = pieces_of(times(events), random), Group()
+        rows = list(streamed.in_pieces(events.reset_index(drop=True), pieces, group))
+        yield from pa.Table.from_pylist(rows, streamed.keyed.sends).to_batches()
+        decided[key_of(frame),] = decided_by(streamed, group, len(frame))
+
+
+def key_of(frame: pd.DataFrame) -> str | None:
+    """The key of some events."""
+    key = frame["__k0"].iloc[0]
+    return key if isinstance(key, str) else None
+
+
+def decided_by(streamed: StreamedRules, group: Group, rows: int) -> dict[int, int]:
+    """By rule, how many starting rows of a key are decided."""
+    kept = Kept.of(load(group.get[0], QUERY).arrays) if group.exists else NOTHING
+    found = dict.fromkeys(range(len(streamed.keyed.searches)), rows)
+    for number, needs in kept.needs.items():
+        begun = Begun.of(needs.arrays)
+        found[number] = rows - len(begun.covered) + begun.start
+    return found
+
+
+def expected(
+    batch: Batch, query: Query, until: dict[tuple[Any, ...], int]
+) -> Counter[tuple[str | None, ...]]:
+    """The rows of the oracle up to the first undecided starting row of each partition."""
+    partitions = batch.partitions()
+    rows = [
+        tuple(map(text_of, row))
+        for key, decided in until.items()
+        for row in partition_rows(batch, query, partitions[key], decided)
+    ]
+    found = counted(batch, query, rows)
+    assert isinstance(found, Counter)
+    return found

@@ -1,0 +1,278 @@
+"""Rule sets over streams: what comes out in pieces is what all rows give at once."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+import matchrec
+from matchrec import Pattern, RuleMatches
+from matchrec.spark import wire
+from matchrec.spark.streaming.memory import load
+from tests.properties.test_queries import INTERPRETED, settings
+from tests.quick.scale import examples
+from tests.spark.test_streaming import SCHEMA, Feed, events_of, pieces_of
+from tests.tasks.stream_pieces import QUERY, Group, StreamedRules, times
+
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")
+
+STREAMS: dict[str, Any] = {"order_by": ["ts", "x", "v", "k"], "partition_by": "k"}
+SOON = Pattern.begin("a").where("v = 'a'").followed_by("b").where("v = 'b'")
+RULES: dict[str, str | Pattern] = {
+    "rises": """MEASURES MATCH_NUMBER() AS m, FIRST(A.x) AS first, sum(B.x) AS total
+        AFTER MATCH SKIP TO NEXT ROW PATTERN (A B+) WITHIN INTERVAL 9 SECONDS
+        DEFINE A AS v = 'a', B AS x > PREV(x)""",
+    "rows": """MEASURES CLASSIFIER() AS c, PREV(x) AS before ALL ROWS PER MATCH WITH UNMATCHED ROWS
+        PATTERN (A B? C) WITHIN INTERVAL 20 SECONDS
+        DEFINE A AS v = 'a', B AS x < avg(A.x) + 1, C AS v <> 'z'""",
+    "hidden": """MEASURES count(*) AS n ALL ROWS PER MATCH OMIT EMPTY MATCHES
+        PATTERN (A {- B -} C | ()) WITHIN INTERVAL 9 SECONDS DEFINE A AS v = 'a', C AS v = 'b'""",
+    "next": """MEASURES LAST(v) AS v AFTER MATCH SKIP TO LAST B
+        PATTERN (A B{1,3}) DEFINE A AS v = 'a', B AS v IN ('a', 'b') AND x >= NEXT(x)""",
+    "none": "PATTERN (A*) WITHIN INTERVAL 3 SECONDS DEFINE A AS x = 1",
+    "pairs": """PATTERN SEQ(a p, b+ q[], c r) WHERE skip_till_any_match { q[i].x >= p.x }
+        WITHIN 9 seconds RETURN p.x AS x, sum(q[].x) AS total, r.ts AS last""",
+    "before": """PATTERN SEQ(~(c n), a p, b q) WHERE skip_till_any_match { q.x > n.x }
+        WITHIN 3 events RETURN p.x AS x, q.ts AS last""",
+    "after": """PATTERN SEQ(a p, b q, ~(c n)) WHERE skip_till_any_match { q.x > p.x AND n.x > 1 }
+        WITHIN 7 seconds RETURN p.x AS x, q.ts AS last""",
+    "same": """PATTERN SEQ(ANY p, ANY q) WHERE skip_till_next_match { [k] AND p.x > q.x }
+        WITHIN 5 events RETURN q.x AS x""",
+    "soon": SOON.within("6 seconds"),
+    "alone": SOON.not_followed_by("c").where("v = 'c'").within("4 seconds"),
+    "strict": Pattern.begin("b").where("v = 'b'").next("c").where("v = 'c' AND x > last(b.x)"),
+}
+
+
+def plain(value: object) -> object:
+    """A value of Arrow's or Spark's as both have it."""
+    if isinstance(value, datetime):
+        return value.timestamp()
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list) else value
+
+
+def of_rows(rows: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(repr(plain(row)) for row in rows)
+
+
+def query_of_rules(
+    rules: dict[str, str | Pattern], **options: Any
+) -> Callable[[DataFrame], RuleMatches]:
+    return lambda events: matchrec.match_all(
+        events, rules, **{**STREAMS, "type_column": "v", **options}
+    )
+
+
+def random_events(rnd: random.Random, keys: list[str | None]) -> list[tuple[Any, ...]]:
+    """The last two of each key end what waits for a row and for the one after it."""
+    return [
+        (key, second, rnd.choice("aabbbc") if second < 900 else "z", rnd.randrange(5))
+        for key in keys
+        for second in [*sorted(rnd.choices(range(100, 125), k=10)), 900, 901]
+    ]
+
+
+@pytest.mark.parametrize("seed", range(examples(24)))
+def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) -> None:
+    rnd = random.Random(seed)
+    rows = random_events(rnd, [*"pqrstu", None])
+    events = events_of(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
+    names = [*RULES] if seed % 8 == 0 else rnd.sample([*RULES], rnd.randint(2, len(RULES)))
+    keys = [] if seed % 4 == 3 and "same" not in names else ["k"]
+    query = query_of_rules({name: RULES[name] for name in names}, partition_by=keys)
+    with settings(spark, **INTERPRETED):
+        streamed, at_once = StreamedRules(query, events, "ts"), query(events)._built.rows
+        assert streamed.found._built.rows.dtypes == at_once.dtypes
+        expected = of_rows([row.asDict(recursive=True) for row in at_once.collect()])
+    found = [
+        row
+        for frame in streamed.by_key
+        for row in streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
+    ]
+    assert of_rows(found) == expected
+
+
+TWINS = """MEASURES A.x AS x AFTER MATCH SKIP TO LAST B
+    PATTERN (A B?) WITHIN INTERVAL 9 SECONDS DEFINE A AS v = 'a', B AS v = 'b'"""
+CHEAP = "MEASURES A.x AS x PATTERN (A) DEFINE A AS x < 2"
+
+
+def in_two(streamed: StreamedRules, group: Group) -> list[dict[str, Any]]:
+    """What comes out of the first key, whose events come in two pieces."""
+    frame = streamed.by_key[0]
+    return list(streamed.in_pieces(frame, [(3, times(frame)[2])], group))
+
+
+def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSession) -> None:
+    seconds = [("p", 1, "a", 0), ("p", 2, "b", 1), ("p", 3, "a", 5), ("p", 30, "a", 1)]
+    events = events_of(spark, [*seconds, ("p", 40, "a", 9), ("p", 41, "b", 0), ("p", 900, "z", 7)])
+    rules: dict[str, str | Pattern] = {"twins": TWINS, "cheap": CHEAP}
+    with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
+        in_two(StreamedRules(query_of_rules(rules), events, "ts"), Group())
+    said = "AFTER MATCH SKIP TO `B`: the match has no row of B"
+    assert caught.value.message == f"rule `twins`: {said}"
+    assert caught.value.partition == {"k": "p"}
+    streamed, group = StreamedRules(query_of_rules(rules, on_error="keep"), events, "ts"), Group()
+    found = in_two(streamed, group)
+    failures = [row[wire.MESSAGE] for row in found if row[wire.MESSAGE]]
+    assert [one.splitlines()[0] for one in failures] == [said]
+    numbers = [(row[wire.RULE], row[wire.ROW_NUMBER]) for row in found if not row[wire.MESSAGE]]
+    before = [(0, 1), (1, 1), (1, 2)]
+    assert numbers == [*before, (1, 3), (1, 4)], "the failed rule finds nothing more"
+    assert group.exists, "it is known which rule has failed"
+
+
+def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -> None:
+    rules = {name: RULES[name] for name in ("rises", "pairs", "soon")}
+    rows = [("p", 100 + i, "abbc"[i % 4], i % 3) for i in range(200)]
+    streamed = StreamedRules(query_of_rules(rules), events_of(spark, rows), "ts")
+    (frame,), group, sizes = streamed.by_key, Group(), []
+    for begin in range(0, 200, 10):
+        list(streamed.batch(frame[begin : begin + 10], group))
+        group.watermark = (begin + 105) * 1000
+        kept = load(group.get[0], QUERY).rows.column(wire.MICROSECONDS).to_pylist()
+        assert len(kept) == len(set(kept))
+        sizes.append(group.bytes)
+    assert max(sizes[10:]) <= max(sizes[:10]) + 64
+    group.watermark = 10**9
+    list(streamed.batch(frame[:0], group))
+    assert load(group.get[0], QUERY).rows.num_rows == 1, "PREV may look at the last one"
+    assert group.timer is None
+
+
+def rate(spark: SparkSession) -> DataFrame:
+    stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    columns = ("'k' AS k", "timestamp AS ts", "'a' AS v", "CAST(value AS INT) AS x")
+    return stream.selectExpr(*columns)
+
+
+def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
+    rules = {
+        "bounded": RULES["rises"],
+        "next": RULES["strict"],
+        "open": "PATTERN (A B+) DEFINE B AS x > PREV(x)",
+        "waits": SOON,
+    }
+    with pytest.warns(matchrec.UnboundedStateWarning) as warned:
+        found = query_of_rules(rules)(rate(spark))
+    said = [str(one.message).splitlines() for one in warned]
+    assert [one[0].partition(":")[0] for one in said] == ["rule `open`", "rule `waits`"]
+    assert said[0][1] == "  line 1, column 10"
+    explained = found.explain()
+    assert "stream, once for all rules\n  kept of each partition in one state: " in explained
+    assert explained.count("\n  stream\n    kept of each partition: ") == 4
+    assert "bounded by the window: a run ends when" in explained.partition("rule next")[0]
+    assert "sort" not in explained.partition("rule bounded")[0]
+
+
+MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
+    "no watermark": (
+        query_of_rules({"a": CHEAP}, order_by="x"),
+        "ORDER BY `x` has no watermark",
+    ),
+    "a sort": (query_of_rules({"a": CHEAP}, sort="spark"), 'sort="spark" over a stream'),
+    "an end": (
+        query_of_rules({"a": CHEAP, "b": "PATTERN (A $) DEFINE A AS x > 1"}),
+        "rule `b`: `$` in PATTERN over a streaming DataFrame",
+    ),
+    "an aggregate of Spark's": (
+        query_of_rules({"a": CHEAP, "b": "MEASURES stddev(x) AS s PATTERN (A)"}),
+        "rule `b`: an aggregate that only Spark knows over a stream",
+    ),
+    "rows of the partition": (
+        query_of_rules({"b": "PATTERN (A) DEFINE A AS x > avg(x) OVER (ROWS 2 PRECEDING)"}),
+        "rule `b`: an aggregate OVER rows of the partition over a stream",
+    ),
+    "an equivalence test": (
+        query_of_rules(
+            {"b": "PATTERN SEQ(ANY p, ANY q) WHERE skip_till_next_match { [x] } WITHIN 9 seconds"}
+        ),
+        "rule `b`: an equivalence test over `x` in a rule set over a stream",
+    ),
+    "rows of something else": (
+        lambda df: query_of_rules({"a": CHEAP})(df).of(df),
+        "the rows given to of() have no column `__rule`",
+    ),
+    "a cache": (
+        lambda df: query_of_rules({"a": CHEAP})(df).cache(),
+        "cache() of a rule set over a stre",
+    ),
+    "an unknown column": (
+        query_of_rules({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS y > 1"}),
+        "rule `b`: unknown column `y` in DEFINE",
+    ),
+    "a function of no sense": (
+        query_of_rules({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS sqrt(v, 1) > 1"}),
+        "rule `b`: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_what_cannot_stream_is_refused_by_name(spark: SparkSession, name: str) -> None:
+    ask, message = MESSAGES[name]
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        ask(rate(spark))
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.slow
+def test_conditions_of_many_rules(spark: SparkSession) -> None:
+    rules: dict[str, str | Pattern] = {
+        f"at least {least}": f"PATTERN (A) DEFINE A AS x >= {least}" for least in range(70)
+    }
+    events = events_of(spark, [("p", 100 + number, "a", number) for number in range(70)])
+    streamed = StreamedRules(query_of_rules(rules), events, "ts")
+    found = Counter(row[wire.RULE] for row in in_two(streamed, Group()))
+    assert found == {least: 70 - least for least in range(70)}
+
+
+@pytest.fixture
+def feed(spark: SparkSession, tmp_path: Path) -> Feed:
+    return Feed(spark, tmp_path)
+
+
+EARLY = [("p", 1, "a", 1), ("q", 2, "a", 5), ("p", 5, "b", 2)]
+LATE = ("p", 3, "late", 7)
+
+
+@pytest.mark.slow
+def test_a_rule_set_goes_on_from_its_checkpoint(feed: Feed) -> None:
+    """Rows out of order, one that is late; matches and windows that are open when it stops."""
+    names = ("rises", "rows", "pairs", "soon", "alone")
+    query = query_of_rules({name: RULES[name] for name in names})
+    feed.put(EARLY, [("p", 12, "b", 9), ("p", 9, "a", 4), ("q", 10, "b", 6)])
+    assert feed.run(lambda events: query(events).matches) == 0
+    early = feed.rows()
+    feed.put([("p", 14, "b", 8), ("q", 40, "a", 0), LATE], [("p", 200, "z", 0), ("q", 200, "z", 0)])
+    feed.put([("p", 400, "z", 0)])
+    assert feed.run(lambda events: query(events).matches) == 1
+    assert set(early) < set(feed.rows())
+    assert feed.rows() == feed.at_once(lambda events: query(events).matches, [LATE])
+
+
+@pytest.mark.slow
+def test_one_query_writes_the_results_of_all_rules(feed: Feed) -> None:
+    rules = {"rises": RULES["rises"], "soon": SOON.where(sql.col("x") < 9).within("6 seconds")}
+    query, views = query_of_rules(rules), ("matches", *rules)
+    feed.put(EARLY, [("p", 12, "b", 9), ("p", 9, "a", 4), ("q", 10, "b", 6)], [("q", 900, "z", 0)])
+    feed.put([("p", 1800, "z", 0)])
+    feed.run(lambda events: query(events).rows)
+    events = feed.spark.read.schema(SCHEMA).json(str(feed.source))
+    at_once = query(events)
+    found = at_once.of(feed.spark.read.parquet(str(feed.result)))
+    for name in views:
+        own, expected = (
+            one.matches if name == "matches" else one.rule(name) for one in (found, at_once)
+        )
+        assert sorted(map(repr, own.collect())) == sorted(map(repr, expected.collect())) != []
