@@ -15,7 +15,7 @@ from matchrec.conditions.residual import (
     VariableAt,
 )
 from matchrec.conditions.row_column import RowColumn, cast, row_column
-from matchrec.conditions.split import framed
+from matchrec.conditions.split_aggregates import framed
 from matchrec.conditions.types import NUMBERS, Family, ValueType
 from matchrec.conditions.typing.run_columns import RunColumns
 from matchrec.conditions.typing.typer import TRUE_COLUMN

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from matchrec.conditions.residual import COMPARISONS, LOGIC, NULL_IN_NULL_OUT, Combined, Step
+from matchrec.conditions.residual import (
+    COMPARISONS,
+    LOGIC,
+    NULL_IN_NULL_OUT,
+    Combined,
+    Step,
+    Value,
+)
+from matchrec.conditions.row_column import row_column
 from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
@@ -14,13 +22,16 @@ from matchrec.plan.expression import (
     Scalar,
     argument_of,
     references,
+    render,
 )
 from matchrec.plan.show import show_scalar
+from matchrec.plan.text.amounts import amount
 from matchrec.plan.text.sql_text import as_operand
 from matchrec.source import Span
 
 Write = Callable[[Reference], str]
 
+FORMULAS = frozenset({"+", "-", "*"})
 OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
 TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
@@ -86,3 +97,22 @@ def named(scalar: Scalar) -> str:
         return scalar.operator
     text = show_scalar(scalar)
     return (text.split("(")[0].split() or text.split())[0] if " " in text else text
+
+
+def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
+    """Arithmetic of columns, all read at one position, and of constants; None of anything else."""
+    found = part_of_formula(scalar, position)
+    return found if isinstance(found, Combined) else None
+
+
+def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
+    """The same of a part of it."""
+    if is_bare(scalar) and isinstance(references(scalar)[0], ColumnReference):
+        return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
+    if not references(scalar) and amount(render(scalar, str)) is not None:
+        return Value(row_column(render(scalar, str)), None, None, scalar.span)
+    if not isinstance(scalar, Operation) or scalar.operator not in FORMULAS:
+        return None
+    parts = [part_of_formula(part, position) for part in scalar.operands]
+    known = tuple(part for part in parts if part is not None)
+    return Combined(scalar.operator, known, scalar.span) if len(known) == len(parts) else None

@@ -12,13 +12,15 @@ what combines them is the engine's, and is a tree of `Step`s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TypeGuard
 
 from matchrec.conditions.forms import (
     Write,
     all_of,
+    formula,
     is_bare,
     is_null_on_null,
     is_truth,
@@ -28,6 +30,7 @@ from matchrec.conditions.forms import (
     writing,
 )
 from matchrec.conditions.functions.catalogue import FUNCTIONS
+from matchrec.conditions.guards import guards_of, may_divide, may_fail, under
 from matchrec.conditions.residual import (
     BASIC,
     Combined,
@@ -40,7 +43,7 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
-from matchrec.conditions.split_aggregates import split_aggregate
+from matchrec.conditions.split_aggregates import framed, split_aggregate
 from matchrec.conditions.typing.mathematics import NAMES
 from matchrec.errors.conditions import (
     lambda_of_several_rows,
@@ -60,19 +63,15 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
-    argument_of,
     references,
     render,
-    row_text,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
-from matchrec.plan.text.amounts import amount
 from matchrec.plan.text.sql_text import string_literal
 from matchrec.source import Span
 
 OF_ALL_ROWS = BASIC | REWRITINGS.keys()
-FORMULAS = frozenset({"+", "-", "*"})
 KNOWN = OF_ALL_ROWS | NAMES | FUNCTIONS.keys()
 
 
@@ -99,15 +98,17 @@ def split(plan: MatchPlan, scope: Scope = Scope.NEIGHBOURS) -> tuple[SplitCondit
 
 @dataclass(frozen=True, slots=True)
 class ConditionSplitter:
-    """Splits the condition of one variable."""
+    """Splits the condition of one variable. guards: what holds where it is asked."""
 
     plan: MatchPlan
     variable: str
     scope: Scope = Scope.NEIGHBOURS
+    guards: tuple[Scalar, ...] = ()
 
     def condition(self, scalar: Scalar) -> SplitCondition:
         """Conjuncts at a fixed distance go before the match, the others during it."""
-        tests = [(part, self.test(part)) for part in conjuncts(scalar)]
+        parts = conjuncts(scalar)
+        tests = [(part, self.after(part, parts).test(part)) for part in parts]
         known = tuple(test for _, test in tests if test is not None)
         before = tuple(test for test in known if isinstance(test, RowColumn))
         nearby = tuple(test for test in known if isinstance(test, Nearby))
@@ -115,7 +116,9 @@ class ConditionSplitter:
         return SplitCondition(
             self.variable,
             conjunction(before) if before else None,
-            all_of([self.step(part) for part in rest], scalar.span) if rest else None,
+            all_of([self.after(part, parts).step(part) for part in rest], scalar.span)
+            if rest
+            else None,
             scalar.span,
             known,
             rest,
@@ -129,6 +132,10 @@ class ConditionSplitter:
         if self.is_nearby(scalar):
             return Nearby(self.fixed_column(scalar), self.nearby_step(scalar))
         return None
+
+    def after(self, part: Scalar, parts: Sequence[Scalar]) -> ConditionSplitter:
+        """The splitter of a conjunct, which is asked where those before it hold."""
+        return replace(self, guards=tuple(parts[: parts.index(part)]))
 
     def is_fixed(self, scalar: Scalar) -> bool:
         """Whether it reads only rows that Spark can compute it of, before the match."""
@@ -178,21 +185,23 @@ class ConditionSplitter:
         """What the worker computes for `scalar`; what only Spark knows is a column of its own."""
         distances = self.distances(scalar)
         if self.is_fixed(scalar):
-            here = self.fixed_column(scalar)
+            here = self.fixed_column(self.guarded(scalar))
             return Value(here, None, None, scalar.span, formula(scalar, None))
         is_known = isinstance(scalar, Operation) and scalar.operator in OF_ALL_ROWS
         if len(distances) == 1 and (is_null_on_null(scalar) or not is_known):
             position = Navigation(physical_offset=distances.pop() or 0)
             return replace(self.move_inside(scalar, position), formula=formula(scalar, position))
         if isinstance(scalar, Operation) and is_known:
-            operands = tuple(map(self.nearby_step, scalar.operands))
+            operands = tuple(one.nearby_step(part) for one, part in self.operands(scalar))
             return Combined(scalar.operator, operands, scalar.span, scalar.words)
         return Value(self.fixed_column(scalar), None, None, scalar.span)
 
     def step(self, scalar: Scalar) -> Step:
         """What the engine computes for `scalar`."""
+        if self.is_computed_late(scalar):
+            return self.combined(scalar)
         if self.is_fixed(scalar):
-            return Value(self.fixed_column(scalar), None, None, scalar.span)
+            return Value(self.fixed_column(self.guarded(scalar)), None, None, scalar.span)
         found = references(scalar)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
             names = self.variables_of_rows(found[0])
@@ -205,8 +214,7 @@ class ConditionSplitter:
         if position is not None and isinstance(found[0], Classifier) and is_truth(scalar):
             return self.by_classifier(scalar, position)
         if isinstance(scalar, Operation) and scalar.operator in KNOWN:
-            operands = tuple(self.step(part) for part in scalar.operands)
-            return Combined(scalar.operator, operands, scalar.span, scalar.words)
+            return self.combined(scalar)
         if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
             raise operations_nested_too_deep(DEEPEST, scalar.span)
         has_lambda = any("->" in one for one in scalar.pieces if isinstance(one, str))
@@ -215,11 +223,44 @@ class ConditionSplitter:
 
     def move_inside(self, scalar: Scalar, position: Navigation) -> Value:
         """f(LAST(A.x)) as the column f(x) read at LAST(A); f(NULL) where there is no such row."""
-        column = row_column(render(scalar, writing(scalar)))
+        asked = self.guarded(scalar)
+        column = row_column(render(asked, writing(asked)))
         missing = None
         if not is_null_on_null(scalar) and not self.is_there(position):
             missing = row_column(render(scalar, null_of_the_same_type))
         return Value(column, position, missing, scalar.span)
+
+    def combined(self, scalar: Operation) -> Combined:
+        """An operation that the engine computes."""
+        operands = tuple(one.step(part) for one, part in self.operands(scalar))
+        return Combined(scalar.operator, operands, scalar.span, scalar.words)
+
+    def is_computed_late(self, scalar: Scalar) -> TypeGuard[Operation]:
+        """Whether a quotient is the engine's, as other rows tell whether it is asked for."""
+        return (
+            isinstance(scalar, Operation)
+            and scalar.operator in BASIC
+            and may_divide(scalar)
+            and not all(self.reads_same_row(one, scalar) for one in self.guards)
+        )
+
+    def operands(self, scalar: Operation) -> Iterator[tuple[ConditionSplitter, Scalar]]:
+        """The operands, each with its splitter: some are asked only where others hold."""
+        for guards, operand in zip(guards_of(scalar), scalar.operands, strict=True):
+            yield replace(self, guards=(*self.guards, *guards)), operand
+
+    def guarded(self, scalar: Scalar) -> Scalar:
+        """What may fail, computed where the guards of the same row hold."""
+        if not may_fail(scalar):
+            return scalar
+        return under([one for one in self.guards if self.reads_same_row(one, scalar)], scalar)
+
+    def reads_same_row(self, guard: Scalar, scalar: Scalar) -> bool:
+        """Whether a condition looks at the row, or rows, at which the expression looks."""
+        if self.is_fixed(guard) or self.is_fixed(scalar):
+            return self.is_fixed(guard) and self.is_fixed(scalar)
+        position = one_position(references(guard))
+        return position is not None and position == one_position(references(scalar))
 
     def is_there(self, position: Navigation) -> bool:
         """Whether there is such a row whenever the condition is asked."""
@@ -250,46 +291,10 @@ class ConditionSplitter:
 
     def step_of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
-        return replace(self, variable=variable).step(term)
+        return replace(self, variable=variable, guards=()).step(term)
 
 
 def joined(parts: tuple[Nearby, ...], span: Span) -> Nearby:
     """All that the worker computes of a condition."""
     column = conjunction(tuple(part.column for part in parts))
     return Nearby(column, all_of([part.step for part in parts], span))
-
-
-def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
-    """Arithmetic of columns, all read at one position, and of constants; None of anything else."""
-    found = part_of_formula(scalar, position)
-    return found if isinstance(found, Combined) else None
-
-
-def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
-    """The same of a part of it."""
-    if is_bare(scalar) and isinstance(references(scalar)[0], ColumnReference):
-        return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
-    if not references(scalar) and amount(render(scalar, str)) is not None:
-        return Value(row_column(render(scalar, str)), None, None, scalar.span)
-    if not isinstance(scalar, Operation) or scalar.operator not in FORMULAS:
-        return None
-    parts = [part_of_formula(part, position) for part in scalar.operands]
-    known = tuple(part for part in parts if part is not None)
-    return Combined(scalar.operator, known, scalar.span) if len(known) == len(parts) else None
-
-
-def framed(aggregate: Aggregate) -> Framed:
-    """An aggregate over a frame as what Spark computes for every row."""
-    assert aggregate.frame is not None
-    return Framed(tuple(call_pieces(aggregate)), aggregate.frame)
-
-
-def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:
-    """The call of an aggregate, with what it evaluates on each row; a constant stays written."""
-    yield f"{aggregate.function}("
-    for number, argument in enumerate(aggregate.arguments):
-        yield ", " if number else ""
-        text = row_text(argument)
-        yield Shifted(text, 0) if references(argument) else text
-    yield ")" if aggregate.arguments else "*)"
-    yield " IGNORE NULLS" if aggregate.ignore_nulls else ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from matchrec.conditions.accumulators.catalogue import AGGREGATES, INSTEAD
 from matchrec.conditions.aggregates import basic
 from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step
-from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
 from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
 from matchrec.plan.expression import (
     Aggregate,
@@ -18,6 +18,7 @@ from matchrec.plan.expression import (
     Scalar,
     references,
     render,
+    row_text,
 )
 from matchrec.plan.text.sql_text import as_operand, string_literal
 from matchrec.source import Span
@@ -93,3 +94,20 @@ def listed_columns(
     values = (*aggregate.arguments, *(term for term, _ in aggregate.ordering))
     counts = row_column("TRUE") if condition is None else listed(condition)
     return counts, *map(listed, values)
+
+
+def framed(aggregate: Aggregate) -> Framed:
+    """An aggregate over a frame as what Spark computes for every row."""
+    assert aggregate.frame is not None
+    return Framed(tuple(call_pieces(aggregate)), aggregate.frame)
+
+
+def call_pieces(aggregate: Aggregate) -> Iterator[str | Shifted]:
+    """The call of an aggregate, with what it evaluates on each row; a constant stays written."""
+    yield f"{aggregate.function}("
+    for number, argument in enumerate(aggregate.arguments):
+        yield ", " if number else ""
+        text = row_text(argument)
+        yield Shifted(text, 0) if references(argument) else text
+    yield ")" if aggregate.arguments else "*)"
+    yield " IGNORE NULLS" if aggregate.ignore_nulls else ""

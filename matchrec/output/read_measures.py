@@ -13,7 +13,7 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.aggregates import BasicAggregate, basic
 from matchrec.conditions.row_column import RowColumn, row_column
-from matchrec.conditions.split import framed
+from matchrec.conditions.split_aggregates import framed
 from matchrec.conditions.types import NUMBERS, Family, ValueType
 from matchrec.conditions.within import window_columns
 from matchrec.nfa.places import A_MATCH, FIRST_NEAR, TIMED_OUT

@@ -21,6 +21,11 @@ class RowExpression:
     span: Span | None = field(default=None, compare=False)
     name: str | None = None
 
+    @property
+    def place(self) -> Span:
+        """Where it was written, or nowhere."""
+        return self.span or Span(0, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class SortItem:

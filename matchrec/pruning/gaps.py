@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from matchrec.conditions.distances import count_is, less_after
 from matchrec.nfa.facts import FollowSets
 from matchrec.nfa.program import VariableId
-from matchrec.plan.clauses import Definition, Gap
+from matchrec.plan.clauses import Definition, Gap, RowExpression
 from matchrec.plan.combined import joined
-from matchrec.plan.expression import Navigation, Scalar
+from matchrec.plan.expression import Aggregate, ColumnReference, Navigation, Operation, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negated_names
 from matchrec.plan.precedence import always_precedes
@@ -75,3 +74,20 @@ def after_row_before(plan: MatchPlan, gap: Gap, *, is_first: bool) -> Scalar:
     """Less than the interval after the row mapped before it. is_first: whether one may be."""
     near = less_after(plan, gap.interval, Navigation(logical_offset=1))
     return joined("OR", (count_is(None, 1, gap.interval), near)) if is_first else near
+
+
+def less_after(plan: MatchPlan, interval: RowExpression, row: Navigation) -> Scalar:
+    """`ts < <ts of the row> + interval`."""
+    order, span = plan.order_by[0].expression.text, interval.place
+    here, there = (ColumnReference(one, order, span) for one in (Navigation(), row))
+    parts = Term((there,), span), Term((interval.text,), span)
+    end = Operation("+", parts, (there, " + ", interval.text), span)
+    return Operation("<", (Term((here,), span), end), (here, " < ", *end.pieces), span)
+
+
+def count_is(variable: str | None, number: int, interval: RowExpression) -> Scalar:
+    """`count(variable.*) = number`, with the current row. interval: whose place it has."""
+    span = interval.place
+    count = Aggregate("count", variable, (), span=span)
+    parts = Term((count,), span), Term((str(number),), span)
+    return Operation("=", parts, (count, f" = {number}"), span)

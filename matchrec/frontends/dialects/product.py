@@ -52,6 +52,8 @@ class Product:
     collects_nulls       whether ARRAY_AGG keeps NULLs
     counts_boundaries    whether DATEDIFF(minute, a, b) counts how many minutes begin
     joins_without_nulls  whether CONCAT_WS leaves NULLs out
+    names_with_as        whether AS must stand before the name of a measure
+    divides_sequences    whether `A B | C` in PATTERN is `A (B | C)`, as its page says
     is_written           whether queries are converted to it, too
     """
 
@@ -79,6 +81,8 @@ class Product:
     collects_nulls: bool = False
     counts_boundaries: bool = False
     joins_without_nulls: bool = True
+    names_with_as: bool = False
+    divides_sequences: bool = False
     is_written: bool = True
 
 

@@ -21,6 +21,7 @@ PRODUCTS = {
             functions={f"MATCH_RECOGNIZE_{name}": name for name in NAVIGATION},
             columns=ColumnOrder.INPUT_FIRST,
             finds_empty=False,
+            names_with_as=True,
         ),
         Product(
             "snowflake",
@@ -38,6 +39,7 @@ PRODUCTS = {
             defines_more=True,
             counts_boundaries=True,
             joins_without_nulls=False,
+            divides_sequences=True,
         ),
         Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE),
         Product(
@@ -50,6 +52,7 @@ PRODUCTS = {
             repeats_keys=True,
             has_row_pattern_windows=True,
             collects_nulls=True,
+            names_with_as=True,
         ),
         Product(
             "flink",
@@ -62,6 +65,7 @@ PRODUCTS = {
             within_includes=True,
             has_windows_of_time=True,
             cuts_texts=True,
+            names_with_as=True,
             additions=frozenset({Addition.DOLLAR_NAMES}),
         ),
         Product(
@@ -76,6 +80,7 @@ PRODUCTS = {
             keeps_case=True,
             collects_nulls=True,
             joins_without_nulls=False,
+            names_with_as=True,
         ),
         Product(
             "azure",

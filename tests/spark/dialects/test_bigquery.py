@@ -15,7 +15,7 @@ import matchrec
         ("ARRAY_AGG(DISTINCT x ORDER BY x)", "distinct values with ORDER BY or LIMIT"),
         ("DATE_DIFF(MAX(x), MIN(x), WEEK)", "a difference in units of SUNDAY"),
         ("MAX(x + AVG(z) GROUP BY x)", "cannot read"),
-        ("FIRST(MATCH_NUMBER() + x)", r"MATCH_NUMBER\(\) in the argument of FIRST"),
+        ("FIRST(MATCH_NUMBER() + x, 1)", r"MATCH_NUMBER\(\) in the argument of FIRST"),
     ],
 )
 def test_what_is_refused(spark: SparkSession, expression: str, message: str) -> None:

@@ -155,6 +155,41 @@ def test_two_positions_are_combined_by_the_engine() -> None:
     assert first.navigation == Navigation("A", End.FIRST)
 
 
+@pytest.mark.parametrize(
+    ("condition", "column"),
+    [
+        ("x <> 0 AND 10 / x < A.y", "CASE WHEN x <> 0 THEN 10 / x END"),
+        ("A.x <> 0 AND LAST(10 / A.x) < y", "CASE WHEN x <> 0 THEN (10 / x) END"),
+        ("kind = 'n' AND CAST(v AS INT) > A.y", "CASE WHEN kind = 'n' THEN CAST(v AS INT) END"),
+        (
+            "x = 0 OR 10 / x < A.y",
+            "CASE WHEN CASE WHEN x = 0 THEN FALSE ELSE TRUE END THEN 10 / x END",
+        ),
+        ("coalesce(v, 1 / z, A.y) > 1", "CASE WHEN (v) IS NULL THEN 1 / z END"),
+        ("IF(x > 0, 10 / x, A.y) > 1", "CASE WHEN x > 0 THEN 10 / x END"),
+        (
+            "CASE WHEN x = 0 THEN A.y WHEN z > 0 THEN 1 / x END > 1",
+            "CASE WHEN (CASE WHEN x = 0 THEN FALSE ELSE TRUE END) AND (z > 0) THEN 1 / x END",
+        ),
+        ("x <> 0 AND x / 2 < A.y", "x / 2"),  # no guard needed
+        ("10 / x < A.y AND x <> 0", "10 / x"),  # Spark would fail as well
+    ],
+)
+def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column: str) -> None:
+    step = split_b(condition).during
+    assert step is not None
+    assert column in [show_column(one) for one in step_columns(step)]
+
+
+@pytest.mark.parametrize(
+    "condition", ["IF(A.y > 0, 1 / x, 0) = 1", "A.y > x AND 1 / x < A.z", "nvl(A.y, 1 / x) > 2"]
+)
+def test_a_quotient_under_a_guard_of_other_rows_is_the_engines(condition: str) -> None:
+    step = split_b(condition).during
+    assert step is not None
+    assert {"1", "x"} <= {show_column(one) for one in step_columns(step)}
+
+
 def test_conjuncts_go_where_they_are_cheapest() -> None:
     found = split_b("x > 3 AND avg(A.x) < x AND y < 5")
     assert found.before is not None

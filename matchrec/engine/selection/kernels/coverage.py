@@ -94,7 +94,7 @@ def search_start(
         if length == NO_MATCH:
             length = search_from(first, between, partition, rules, rows, work, counting)
     if length < NO_MATCH:
-        return NO_MATCH - length
+        return int(NO_MATCH - length)
     if length == NO_MATCH:
         count_nearest(partition, rules, rows, work, counting)
         return layout.DONE
@@ -132,7 +132,7 @@ def search_from(
             if target == layout.ACCEPT:
                 answer = accept(choice, row, depth, partition, rules, rows, work)
                 if answer == HOLDS:
-                    return depth
+                    return int(depth)
                 if answer == own.ENDS:
                     note(counted.FORBIDDEN, depth, path, nearest)
                 elif answer != HOLDS_NOT:
@@ -156,7 +156,7 @@ def search_from(
                         break
                 elif answer == HOLDS:
                     if target == own.COMPLETES_HERE:
-                        return depth
+                        return int(depth)
                     blocked = react(target, depth, blocked, path, nearest)
                     if target == own.ENDS or target == own.TIMES_OUT or target == own.CUTS:
                         choice = last
@@ -177,7 +177,7 @@ def search_from(
             choice = rules.first[state]
             continue
         if depth > 0 and row >= end and rules.ends[state] == A_MATCH:
-            return depth
+            return int(depth)
         if is_nearest(depth, path, nearest):
             nearest[UNTIL] = min(row, end) + 1
         if depth == 0:

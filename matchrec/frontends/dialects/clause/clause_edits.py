@@ -6,6 +6,10 @@ from collections.abc import Iterator
 
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.clause.additions import option_edits, without_additions
+from matchrec.frontends.dialects.clause.alternatives import (
+    alternative_edits,
+    alternative_notes,
+)
 from matchrec.frontends.dialects.clause.defaults import default_edits, output_notes
 from matchrec.frontends.dialects.clause.event_time import (
     EventTime,
@@ -67,10 +71,12 @@ def clause_edits(
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
     yield from bound_edits(clause, write.parameter)
     yield from default_edits(tokens, clause, read, write)
+    yield from alternative_edits(fragments.text, clause.pattern_span, read, write)
     yield from _loop_edits(clause, fragments, place)
     if clause.output is MatchOutput.LONGEST and Addition.LONGEST_MATCH in write.additions:
         yield from option_edits(tokens, clause.pattern_span)
     fragments.notes.extend(output_notes(tokens, clause, read, write))
+    fragments.notes.extend(alternative_notes(fragments.text, clause.pattern_span, read, write))
     if write.has_exclusive_loops and not read.has_exclusive_loops:
         fragments.notes.extend(exclusive_loop_notes(clause, write))
 

@@ -32,6 +32,10 @@ def default_edits(
     if clause.after_match is None and read.skip is not write.skip:
         start = tokens[tokens.index_at[clause.pattern_span.start] - 1].span.start
         yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")
+    if write.names_with_as:
+        starts = (one.span.start for one in clause.measures)
+        names = (at for at in starts if tokens[tokens.index_at[at] - 1].key != "AS")
+        yield from (Edit(Span(at, at), "AS ") for at in names)
 
 
 def _nulls_first(product: Product, *, descends: bool) -> bool:

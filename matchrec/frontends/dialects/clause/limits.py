@@ -5,6 +5,7 @@ Sources: the products' references of the clause; Flink's page has its "Known lim
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
@@ -39,6 +40,7 @@ class Feature(Enum):
     WITHIN = "WITHIN"
     GAPS = "WITHIN between rows or variables"
     KEY_NAMES = "names in PARTITION BY"
+    KEY_EXPRESSIONS = "expressions in PARTITION BY and ORDER BY, only columns"
     SUBSET = "SUBSET"
     ALL_ROWS = "ALL ROWS PER MATCH"
     OMIT_EMPTY = "OMIT EMPTY MATCHES"
@@ -59,6 +61,8 @@ class Feature(Enum):
     MATCHED_ROWS = "MATCHED_ROWS"
 
 
+_PART = r"""(?:[^\W\d][\w$#]*|"[^"]+"|`[^`]+`|\[[^\]]+\])"""
+_COLUMN = re.compile(rf"{_PART}(?:\.{_PART})*")
 _OURS = {
     Feature.SELECTION,
     Feature.LONGEST,
@@ -72,8 +76,8 @@ _OURS = {
 _LACKING = {
     "spark": frozenset[Feature](),
     "standard": frozenset(_OURS),
-    "oracle": frozenset(_OURS),
-    "trino": frozenset(_OURS),
+    "oracle": frozenset(_OURS | {Feature.KEY_EXPRESSIONS}),
+    "trino": frozenset(_OURS | {Feature.KEY_EXPRESSIONS}),
     "snowflake": frozenset(_OURS | {Feature.SUBSET}),
     "databricks": frozenset(
         _OURS
@@ -157,6 +161,10 @@ def features(clause: MatchRecognize) -> Iterator[tuple[Feature, Span]]:
     for key in clause.partition_by:
         if key.name is not None:
             yield Feature.KEY_NAMES, key.span
+    keys = [one.expression for one in clause.partition_by]
+    keys += [one.expression for one in clause.order_by]
+    computed = (one for one in keys if not _COLUMN.fullmatch(one.text))
+    yield from ((Feature.KEY_EXPRESSIONS, one.span) for one in computed)
     for subset in clause.subsets:
         yield Feature.SUBSET, subset.span or pattern
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))

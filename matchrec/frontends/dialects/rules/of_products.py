@@ -19,6 +19,7 @@ from matchrec.frontends.dialects.rules.by_product.azure import (
 from matchrec.frontends.dialects.rules.by_product.bigquery import (
     named_fields,
     named_parameter,
+    numbers_of_first_and_last,
     text_of_json,
     unnested_structs,
 )
@@ -44,6 +45,7 @@ from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
 from matchrec.frontends.dialects.rules.by_product.oracle.texts import concatenation, empty_text
 from matchrec.frontends.dialects.rules.by_product.snowflake import (
     bare_classifier,
+    equal_with_nulls,
     first_and_last,
     first_and_last_of_partition,
     inside_of_match,
@@ -53,6 +55,7 @@ from matchrec.frontends.dialects.rules.by_product.snowflake import (
 )
 from matchrec.frontends.dialects.rules.by_product.trino import (
     first_of_match,
+    joda_format,
     matching_elements,
     navigation_inside,
     number_of_day,
@@ -70,7 +73,7 @@ from matchrec.frontends.dialects.rules.numbers import (
     quotient,
 )
 from matchrec.frontends.dialects.rules.place import Rule
-from matchrec.frontends.dialects.rules.texts import bounded_text
+from matchrec.frontends.dialects.rules.texts import bounded_text, text_of_subquery
 from matchrec.frontends.dialects.rules.times import (
     added_time,
     counted_boundaries,
@@ -80,10 +83,14 @@ from matchrec.frontends.dialects.rules.times import (
 from matchrec.frontends.dialects.rules.variables import quoted_variable
 from matchrec.frontends.dialects.rules.windows import over_each_aggregate
 from matchrec.frontends.dialects.rules.written import (
+    aggregate_of_all_rows,
     arrays_and_nulls,
+    day_without_time,
     elapsed_time,
     first_of_later_rows,
     joined_text,
+    named_unit,
+    no_arrays,
     running_aggregate,
     whole_quotient,
 )
@@ -97,6 +104,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         navigation_with_default,
         row_number_in_match,
         bare_classifier,
+        equal_with_nulls,
         formatted_time_of_snowflake,
         added_time,
         crossed_boundaries,
@@ -134,6 +142,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         number_of_day,
         seconds_since_1970,
         matching_elements,
+        joda_format,
         bounded_text,
         first_of_match,
         elapsed,
@@ -142,6 +151,7 @@ READS: dict[str, tuple[Rule, ...]] = {
     "flink": (processing_time, match_rowtime, average_of_integers, elapsed),
     "bigquery": (
         quoted_variable,
+        numbers_of_first_and_last,
         arrays,
         texts,
         over_each_aggregate,
@@ -169,11 +179,25 @@ READS: dict[str, tuple[Rule, ...]] = {
 """What is rewritten of the expressions of a product."""
 
 WRITES: dict[str, tuple[Rule, ...]] = {
-    "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time),
-    "oracle": (whole_quotient, joined_text),
-    "trino": (ordered_aggregates, arrays_and_nulls, first_of_later_rows),
-    "bigquery": (arrays_and_nulls,),
-    "databricks": (running_aggregate,),
+    "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time, named_unit),
+    "oracle": (
+        no_arrays,
+        aggregate_of_all_rows,
+        whole_quotient,
+        joined_text,
+        named_unit,
+        day_without_time,
+    ),
+    "trino": (
+        ordered_aggregates,
+        arrays_and_nulls,
+        first_of_later_rows,
+        aggregate_of_all_rows,
+        named_unit,
+    ),
+    "bigquery": (arrays_and_nulls, named_unit),
+    "databricks": (running_aggregate, text_of_subquery),
+    "spark": (text_of_subquery,),
 }
 """What is rewritten of expressions for a product."""
 

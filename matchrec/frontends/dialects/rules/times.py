@@ -26,6 +26,7 @@ _SHORT = {
     "YYYY": "YEAR",
     "QQ": "QUARTER",
     "MM": "MONTH",
+    "MON": "MONTH",
     "WK": "WEEK",
     "WW": "WEEK",
     "DD": "DAY",

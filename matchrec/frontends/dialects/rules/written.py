@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.marks import name_of
 from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
+from matchrec.frontends.dialects.rules.times import unit_of
 
+_OF_ARRAYS = (
+    *(exp.Array, exp.ArrayAgg, exp.ArrayUniqueAgg, exp.ArraySize, exp.ArrayContains, exp.Bracket),
+    *(exp.ArrayFilter, exp.Transform, exp.ArrayToString, exp.ArrayConcat),
+)
+_TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)
+_UNITS_OF_ORACLE = {
+    "DAY": "DD",
+    "WEEK": "IW",
+    "MONTH": "MM",
+    "QUARTER": "Q",
+    "YEAR": "YYYY",
+    "HOUR": "HH24",
+    "MINUTE": "MI",
+}
 _DIFFERENCES = (exp.DateDiff, exp.TimestampDiff, exp.DatetimeDiff)
 
 
@@ -18,6 +34,8 @@ def arrays_and_nulls(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     if read.collects_nulls is not write.collects_nulls and not write.is_spark:
         keeps, drops = (read, write) if read.collects_nulls else (write, read)
+        if place.clause is not None:
+            node.set("nulls_excluded", None)  # no aggregate has FILTER there
         place.remark(
             f"ARRAY_AGG keeps NULLs in {keeps.title}, and leaves them out in {drops.title}"
         )
@@ -30,6 +48,52 @@ def whole_quotient(node: exp.Expr, _: Place) -> exp.Expr:
         return node
     quotient = exp.Div(this=node.this.copy(), expression=node.expression.copy())
     return exp.Anonymous(this="TRUNC", expressions=[quotient])
+
+
+def no_arrays(node: exp.Expr, _: Place) -> exp.Expr:
+    """Arrays, which Oracle's SQL has only as types of a schema."""
+    if isinstance(node, _OF_ARRAYS):
+        raise UnsupportedError("an array: have a row for each value, with ALL ROWS PER MATCH")
+    return node
+
+
+def aggregate_of_all_rows(node: exp.Expr, place: Place) -> exp.Expr:
+    """An aggregate in a clause, where some have neither DISTINCT nor FILTER."""
+    if place.clause is None or not isinstance(node, exp.AggFunc):
+        return node
+    for word, is_there in (
+        ("DISTINCT", isinstance(node.this, exp.Distinct)),
+        ("FILTER", isinstance(node.parent, exp.Filter)),
+    ):
+        if is_there:
+            raise UnsupportedError(f"no {word}: an aggregate of a clause is over all its rows")
+    return node
+
+
+def named_unit(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TRUNC(d, 'MM')` and `date_trunc('MM', t)` of Spark, whose units have short names."""
+    unit = node.args.get("unit")
+    if not isinstance(node, _TRUNCATIONS) or unit is None or place.write.is_spark:
+        return node
+    name = unit_of(unit.name)
+    if place.write.name == "oracle":
+        if name not in _UNITS_OF_ORACLE:
+            raise UnsupportedError(f"no TRUNC to a unit of {name}")
+        letters = exp.Literal.string(_UNITS_OF_ORACLE[name])
+        return exp.Anonymous(this="TRUNC", expressions=[node.this.copy(), letters])
+    unit.replace(exp.Literal.string(name) if isinstance(unit, exp.Literal) else exp.var(name))
+    return node
+
+
+def day_without_time(node: exp.Expr, place: Place) -> exp.Expr:
+    """`CAST(t AS DATE)` without the time of day, which Oracle's DATE keeps."""
+    if not isinstance(node, exp.Cast) or not node.is_type("date"):
+        return node
+    if isinstance(node.this, exp.Literal) or place.kind(node.this) is Kind.DATE:
+        return node
+    if isinstance(node.parent, exp.Anonymous) and node.parent.name == "TRUNC":
+        return node
+    return exp.Anonymous(this="TRUNC", expressions=[exp.cast(node.this.copy(), "date")])
 
 
 def joined_text(node: exp.Expr, place: Place) -> exp.Expr:

@@ -32,6 +32,7 @@ QUERIES = [
         "COALESCE(TO_JSON(x, MAP('ignoreNullFields', 'false')), 'null')",
     ),
     ("flink", "$rowtime", "`$rowtime`"),
+    ("trino", "format_datetime(x, 'yyyy-MM-dd')", "DATE_FORMAT(x, 'yyyy-MM-dd')"),
 ]
 
 
@@ -101,10 +102,17 @@ def test_kinds_of_columns_of_queries(query: str) -> None:
     assert not found.missed
 
 
+def test_a_column_with_the_name_of_a_function_of_snowflake() -> None:
+    query = "SELECT classifier, EQUAL_NULL(x, y) AS same FROM t"
+    found = translate_query(query, PRODUCTS["snowflake"], SPARK).text
+    assert " ".join(found.split()) == "SELECT classifier, (x IS NOT DISTINCT FROM y) AS same FROM t"
+
+
 REFUSED = [
     ("oracle", "SELECT rownum FROM t", "rownum", "no ROWNUM: write row_number"),
     ("oracle", "SELECT MAX(x) KEEP (DENSE_RANK FIRST ORDER BY y) FROM t", "KEEP", "no KEEP"),
     ("trino", "SELECT max(x, 3) FROM t", "max(x, 3)", "max of several values"),
+    ("trino", "SELECT format_datetime(x, 'e') FROM t", "format_datetime", "the format e"),
     ("azure", "SELECT System.Timestamp() AS t FROM i", "System.Timestamp", "in MEASURES"),
     ("azure", "SELECT * FROM i TIMESTAMP BY t", "TIMESTAMP BY", "no MATCH_RECOGNIZE follows"),
     ("snowflake", "SELECT TO_CHAR(x, 'YYYY-MM-DD TZH') FROM t", "TO_CHAR(", "the format YYYY"),

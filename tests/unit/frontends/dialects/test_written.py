@@ -29,6 +29,13 @@ TEXTS = [
     ("oracle", "bigquery", "x || 'a'", "COALESCE(CAST(x AS STRING), '') || 'a'"),
     ("spark", "oracle", "COUNT(*) DIV 2", "TRUNC(COUNT(*) / 2)"),
     ("bigquery", "trino", "TO_JSON_STRING(x)", "JSON_FORMAT(CAST(x AS JSON))"),
+    ("oracle", "trino", "CAST(x AS VARCHAR2(3))", "CAST(x AS VARCHAR(3))"),
+    ("spark", "oracle", "CAST(x AS DATE)", "TRUNC(CAST(x AS DATE))"),
+    ("spark", "oracle", "TRUNC(x, 'MM')", "TRUNC(x, 'MM')"),
+    ("spark", "trino", "DATE_TRUNC('MM', x)", "DATE_TRUNC('MONTH', x)"),
+    ("snowflake", "trino", "EQUAL_NULL(x, y)", "(x IS NOT DISTINCT FROM y)"),
+    ("trino", "spark", "bool_or(x IN (SELECT 'a'))", "bool_or(x IN (SELECT 'a' AS text))"),
+    ("trino", "spark", "x IN (SELECT 'a' FROM u)", "x IN (SELECT 'a' FROM u)"),
 ]
 
 
@@ -91,3 +98,42 @@ def test_loops_that_give_rows_back_are_noted_for_flink() -> None:
 def test_what_flink_has_not(pattern: str, define: str, words: str) -> None:
     with pytest.raises(MatchRecognizeError, match=words):
         to_flink(pattern, define)
+
+
+@pytest.mark.parametrize(
+    ("write", "text", "words"),
+    [
+        ("oracle", "COLLECT_LIST(x)", "an array: have a row for each value"),
+        ("oracle", "COUNT(DISTINCT x)", "no DISTINCT: an aggregate of a clause is over all"),
+        ("trino", "SUM(x) FILTER (WHERE y > 0)", "no FILTER: an aggregate of a clause is over all"),
+        ("oracle", "TRUNC(x, 'DECADE')", "no TRUNC to a unit of DECADE"),
+    ],
+)
+def test_what_measures_of_others_have_not(write: str, text: str, words: str) -> None:
+    with pytest.raises(MatchRecognizeError, match=words):
+        measure("spark", write, text)
+
+
+@pytest.mark.parametrize("write", ["oracle", "trino"])
+def test_keys_that_are_expressions(write: str) -> None:
+    query = "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY x % 2 ORDER BY y PATTERN (A))"
+    with pytest.raises(MatchRecognizeError, match="expressions in PARTITION BY"):
+        translate_query(query, PRODUCTS["spark"], PRODUCTS[write])
+
+
+def test_an_alternative_of_a_concatenation_in_snowflake() -> None:
+    given = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN ({}))"
+    read = translate_query(given.format("A B | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
+    assert any("by the page of Snowflake" in one.message for one in read.notes)
+    clear = translate_query(given.format("(A B) | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
+    assert not clear.notes
+    write = translate_query(given.format("A B | C D+"), PRODUCTS["trino"], PRODUCTS["snowflake"])
+    assert "PATTERN ((A B) | (C D+))" in " ".join(write.text.split())
+
+
+@pytest.mark.parametrize("write", ["trino", "bigquery", "flink", "databricks"])
+def test_names_of_measures_follow_as(write: str) -> None:
+    clause = "ORDER BY y MEASURES LAST(A.x) m PATTERN (A B) DEFINE A AS x > 1"
+    query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
+    found = translate_query(query, PRODUCTS["oracle"], PRODUCTS[write])
+    assert " AS m" in found.text

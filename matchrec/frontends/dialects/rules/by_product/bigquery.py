@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from matchrec.frontends.dialects.marks import name_of
 from matchrec.frontends.dialects.rules.place import Place
 
 
 def named_parameter(node: exp.Expr, _: Place) -> exp.Expr:
     """`@name` is `:name`."""
     return exp.Placeholder(this=node.name) if isinstance(node, exp.Parameter) else node
+
+
+def numbers_of_first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FIRST(x + MATCH_ROW_NUMBER())`: numbers are of the row that FIRST and LAST find."""
+    name = name_of(node)
+    is_found = name in ("FIRST", "LAST") and len(node.expressions) == 1
+    if not is_found or not place.is_measure:
+        return node
+    calls = {name_of(one) for one in node.find_all(exp.Anonymous)}
+    if not calls & {"MATCH_NUMBER", "ROW_NUMBER"}:
+        return node
+    item = exp.PropertyEQ(this=exp.to_identifier("item"), expression=node.expressions[0].copy())
+    rows = exp.ArrayAgg(this=exp.Struct(expressions=[item]))
+    number = exp.Literal.number(1 if name == "FIRST" else -1)
+    found = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[rows, number])
+    return exp.Dot(this=found, expression=exp.to_identifier("item"))
 
 
 def unnested_structs(node: exp.Expr, _: Place) -> exp.Expr:

@@ -73,10 +73,19 @@ def _rows(semantics: str) -> exp.Expr:
     return called(semantics, count) if semantics else count
 
 
-def bare_classifier(node: exp.Expr, _: Place) -> exp.Expr:
-    """`CLASSIFIER` without parentheses."""
+def bare_classifier(node: exp.Expr, place: Place) -> exp.Expr:
+    """`CLASSIFIER` without parentheses; around a clause it may be a column."""
+    if place.clause is None:
+        return node
     is_bare = isinstance(node, exp.Column) and not node.table and not node.this.quoted
     return called("CLASSIFIER") if is_bare and node.name.upper() == "CLASSIFIER" else node
+
+
+def equal_with_nulls(node: exp.Expr, _: Place) -> exp.Expr:
+    """`EQUAL_NULL(x, y)`, which other products write as an operator."""
+    if not isinstance(node, exp.EqualNull):
+        return node
+    return exp.paren(exp.NullSafeEQ(this=node.this, expression=node.expression), copy=False)
 
 
 def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
@@ -9,6 +11,7 @@ from matchrec.frontends.dialects.marks import called, function_name, has_semanti
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import NAVIGATION
 
+_ALIKE = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|SSS|[^A-Za-z'])*")
 _NOT_NULL_FOR_NULL = (exp.Coalesce, exp.Is, exp.Case, exp.If, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
@@ -62,6 +65,16 @@ def matching_elements(node: exp.Expr, _: Place) -> exp.Expr:
     spark = "FORALL" if name == "ALL_MATCH" else "EXISTS"
     found = exp.Anonymous(this=spark, expressions=node.expressions)
     return exp.Not(this=found) if name == "NONE_MATCH" else found
+
+
+def joda_format(node: exp.Expr, place: Place) -> exp.Expr:
+    """`format_datetime(t, 'yyyy-MM-dd')`, of letters that mean the same in Spark."""
+    if function_name(node) != "FORMAT_DATETIME" or not place.write.is_spark:
+        return node
+    pattern = node.expressions[1].name
+    if not _ALIKE.fullmatch(pattern):
+        raise UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
+    return exp.Anonymous(this="DATE_FORMAT", expressions=node.expressions)
 
 
 def several_extremes(node: exp.Expr, _: Place) -> exp.Expr:

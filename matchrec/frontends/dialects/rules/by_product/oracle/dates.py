@@ -52,7 +52,7 @@ def _truncated_time(time: exp.Expr, kind: Kind | None, unit: exp.Expr | None) ->
     name = "DAY" if unit is None else _UNITS.get(unit.name.upper())
     if name is None:
         raise UnsupportedError(f"no TRUNC to {unit}")
-    if kind is Kind.DATE and name == "DAY":
+    if kind is Kind.DATE and name == "DAY" and not isinstance(time, exp.Cast):
         return time
     return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(name), time])
 
