@@ -44,11 +44,21 @@ PATIENCE = 300  # seconds
 
 
 def events_of(random: Random) -> Iterator[list[Event]]:
-    """Micro-batches of events, out of order by as much as the watermark lets them be."""
+    """Micro-batches of events, out of order by as much as the watermark lets them be.
+
+    No two have the same time and value: a table says nothing of their order, a stream that of
+    arrival.
+    """
     second = 100
-    for _ in range(BATCHES):
+    for batch in range(BATCHES):
+        value = batch % 2
         yield [
-            (random.choice("pqrs"), second + random.randrange(9), random.choice("aabbc"), number)
+            (
+                random.choice("pqrs"),
+                second + random.randrange(9),
+                random.choice("aabbc"),
+                2 * number + value,
+            )
             for number in random.sample(range(9), 6)
         ]
         second += 5
