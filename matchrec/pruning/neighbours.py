@@ -21,7 +21,16 @@ from matchrec.conditions.row_column import Neighbours, RowColumn
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import FollowSets
 from matchrec.nfa.program import VariableId
-from matchrec.plan.expression import Navigation, Operation, Scalar, references
+from matchrec.plan.expression import (
+    Aggregate,
+    MatchNumber,
+    Navigation,
+    Operation,
+    Reference,
+    Scalar,
+    inner_references,
+    references,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.pruning.irrelevant_rows import NO_FILLERS, counts_rows, sees_no_row
 
@@ -75,11 +84,23 @@ def find_neighbour_tests(
 
 
 def sees_own_rows_only(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> Iterator[bool]:
-    """For each measure and each condition on the run, whether it reads rows of the match only."""
+    """For each measure and each condition on the run, whether it reads rows of the match only.
+
+    Nor may a condition ask for the match's number: matches are numbered once all of them are found.
+    """
     for measure in plan.measures:
         yield all(sees_no_row(plan, one, NO_FILLERS) for one in references(measure.value))
+    for definition in plan.definitions:
+        yield not any(map(asks_for_number, references(definition.condition)))
     for condition in conditions:
         yield condition.during is None or not reads_neighbour(condition.during)
+
+
+def asks_for_number(reference: Reference) -> bool:
+    """Whether it is MATCH_NUMBER(), or an aggregate of it."""
+    if isinstance(reference, Aggregate):
+        return any(map(asks_for_number, inner_references(reference)))
+    return isinstance(reference, MatchNumber)
 
 
 def reads_neighbour(step: Step) -> bool:

@@ -110,6 +110,8 @@ LEFT_OUT = (
         (f"MEASURES PREV(A.t) AS s {SCAN}", ()),
         (f"MEASURES A.t AS s ALL ROWS PER MATCH WITH UNMATCHED ROWS {SCAN}", ()),
         (f"MEASURES A.t AS s {SCAN} AND PREV(A.x) > 1", ()),
+        (f"MEASURES A.t AS s {SCAN} AND MATCH_NUMBER() = 1", ()),
+        (f"MEASURES A.t AS s {SCAN} AND MAX(A.x + MATCH_NUMBER()) < 9", ()),
         ("MEASURES A.t AS s PATTERN (A B) DEFINE A AS x > 9", ()),
         (
             "MEASURES A.t AS s PATTERN (A B C) DEFINE B AS x = 3, C AS x < PREV(x)",
