@@ -86,7 +86,8 @@ class AnsweredTrino(trino.Trino):
 def test_a_table_goes_to_trino_in_statements_that_it_takes(spark: SparkSession) -> None:
     server, statements = AnsweredTrino("http://trino/"), AnsweredTrino.statements
     rows = spark.sql("SELECT 'it''s' AS k, timestamp_seconds(id) AS t, id / 2 AS x FROM range(5)")
-    with mock.patch.object(trino, "LONGEST", 150):
+    rows = rows.coalesce(1)  # in order
+    with mock.patch.object(trino, "LONGEST", 150), mock.patch.object(trino, "PARTS", 1):
         server.load(rows, "ticks")
     made = "TABLE ticks (k varchar, t timestamp(6), x double)"
     assert (

@@ -39,7 +39,7 @@ from tests.tasks.stream_pieces import QUERY, Group, StreamedRules, times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
-EXAMPLES = examples(48)
+EXAMPLES = examples(16)
 RULES = min(12, EXAMPLES)
 Decided = dict[tuple[Any, ...], dict[int, int]]  # by key and rule, the first undecided starting row
 

@@ -233,7 +233,7 @@ def truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:
         yield previous is None, truth
 
 
-@settings(max_examples=examples(320), deadline=None, database=None, derandomize=True)
+@settings(max_examples=examples(160), deadline=None, database=None, derandomize=True)
 @given(UNSORTED, st.sampled_from(PATTERNS), st.sampled_from(("", "AFTER MATCH SKIP TO NEXT ROW")))
 def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, skip: str) -> None:
     """Spark's rows are in order and have the bits of all conditions; a worker's have neither."""

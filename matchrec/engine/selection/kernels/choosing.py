@@ -11,17 +11,6 @@ from matchrec.jit.decorators import inlined, spliced
 
 
 @spliced
-def suits(choice: int, row: int, partition: Partition, rules: Rules, rows: Rows) -> bool:
-    """Whether what a choice asks of the data alone is true of a row."""
-    program = rules.program
-    mask = program[choice, layout.MASK]
-    if rows.satisfied[row, program[choice, layout.WORD]] & mask != mask:
-        return False
-    guard = program[choice, layout.GUARD]
-    return bool(guard == 0 or is_anchored(guard, row, partition))
-
-
-@spliced
 def may_map(
     choice: int,
     places: Places,
@@ -36,7 +25,11 @@ def may_map(
     Of stages, the condition is evaluated on the registers from before the row is mapped.
     """
     program = rules.program
-    if not suits(choice, row, partition, rules, rows):
+    mask = program[choice, layout.MASK]
+    if rows.satisfied[row, program[choice, layout.WORD]] & mask != mask:
+        return HOLDS_NOT
+    guard = program[choice, layout.GUARD]
+    if guard != 0 and not is_anchored(guard, row, partition):
         return HOLDS_NOT
     if rules.instructions.shape[0] == 0:
         return HOLDS

@@ -16,18 +16,12 @@ from matchrec.engine.contiguous.kernels import coverage_layout as counted
 from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places, takes_too_many_steps, update_copy
+from matchrec.engine.kernels.mapping import Places, takes_too_many_steps
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.backtracking import BLOCKED, STOPPED
-from matchrec.engine.selection.kernels.choosing import note_failure, suits
+from matchrec.engine.selection.kernels.choosing import may_map, note_failure
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
-from matchrec.engine.selection.kernels.matches import (
-    Code,
-    closes,
-    evaluate,
-    lacks_absent,
-    write_path,
-)
+from matchrec.engine.selection.kernels.matches import closes, lacks_absent, write_path
 from matchrec.engine.selection.kernels.nearest_run import (
     DEPTH,
     NO_CHOICE,
@@ -186,27 +180,6 @@ def search_from(
         row, choice = path[own.ROWS, depth], path[own.CHOICES, depth]
         blocked = path[own.MARKS, depth]
         state, choice = program[choice, layout.SOURCE], choice + 1
-
-
-@spliced
-def may_map(
-    choice: int,
-    places: Places,
-    row: int,
-    partition: Partition,
-    rules: Rules,
-    rows: Rows,
-    work: Work,
-) -> int:
-    """As `choosing.may_map`, by the one copy of what evaluates conditions: less to compile."""
-    if not suits(choice, row, partition, rules, rows):
-        return HOLDS_NOT
-    if rules.instructions.shape[0] == 0:
-        return HOLDS
-    update_copy(choice, places, row, partition, rules, rows, work)
-    place = places.before if rules.tests_before_mapping else places.after
-    code = Code(rules.program[choice, layout.CODE], rules.program[choice, layout.CODE_END])
-    return evaluate(code, place, row, partition, rules, rows, work)
 
 
 @inner
