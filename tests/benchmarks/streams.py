@@ -62,6 +62,7 @@ QUERIES = {
         f"PATTERN (A B* C) WITHIN INTERVAL '59' SECOND {LOOP}",
     ),
 }
+BEGIN = 1_700_000_000  # seconds since 1970, where Spark's watermark begins
 HEAD = ["query", "events/s", "rows of state", "bytes of state", "matches"]
 HEAD_OF_FLINK = ["Flink: events/s", "reading alone", "bytes of state"]
 MEASURES = "PARTITION BY k ORDER BY ts MEASURES count(*) AS n"
@@ -100,7 +101,7 @@ class Benchmark:
         ids = self.spark.range(first, last or first + 1, 1, 1)
         ids.selectExpr(
             f"id % {self.sizes.keys} AS k",
-            f"timestamp_seconds(id DIV {self.sizes.keys} + {later}) AS ts",
+            f"timestamp_seconds({BEGIN} + id DIV {self.sizes.keys} + {later}) AS ts",
             "CAST(hash(id) & 127 AS INT) AS price",
         ).write.parquet(str(self.folder / f"{number:04}"))
         (found,) = (self.folder / f"{number:04}").glob("*.parquet")
