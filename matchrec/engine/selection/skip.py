@@ -59,8 +59,11 @@ def keep_matches(
     lowers = starts[ranked.partition[first]]
     kept, bounds = mark_matches(task, skip, ranked, (groups, lowers), last_live)
     partial = sort_matches(filter_matches(matches, matches.kind != A_MATCH))
+    whole = filter_matches(ranked, kept)
+    if not partial.count:
+        return whole
     in_time = partial.start >= bounds_before(bounds, partial.completed)
-    released = concatenate([filter_matches(ranked, kept), filter_matches(partial, in_time)])
+    released = concatenate([whole, filter_matches(partial, in_time)])
     return take_matches(released, np.argsort(released.partition, kind="stable"))
 
 
