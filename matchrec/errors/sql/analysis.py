@@ -41,6 +41,8 @@ def unknown_column(
     qualifier, _, column = name.rpartition(".")
     if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
         return _variable_before_the_match(qualifier, column, clause, span)
+    if qualifier and qualifier.upper() in known.variables:
+        return _variable_over_window(qualifier, span)
     if qualifier and column in known.columns:
         return _unknown_qualifier(qualifier, column, clause, known, span)
     near = nearest(column, known.columns)
@@ -99,6 +101,16 @@ def _variable_before_the_match(
         span,
         notes=(f"{part(clause)} is evaluated before the match, on each row by itself",),
         hint=f"write {column}",
+    ).under(qualifier)
+
+
+def _variable_over_window(qualifier: str, span: Span | None) -> MatchRecognizePlanError:
+    """sum(A.x) OVER w, where A is a variable of the window's pattern and no relation."""
+    return MatchRecognizePlanError(
+        f"pattern variable `{qualifier}` in a function over a window",
+        span,
+        notes=("outside of MEASURES, functions know the rows of the match, but no variables",),
+        hint="write it as a measure of the window: MEASURES ... AS m, then m OVER w",
     ).under(qualifier)
 
 
