@@ -135,7 +135,8 @@ class Streamed(Keys):
         table = pa.Table.from_batches([batch])
         table = table.take(pa.array(order_events(table, self.keyed.orders))).combine_chunks()
         rows = table.num_rows
-        whole = Piece(table, np.array([0, rows]), Frontier(0), 0, np.zeros(rows, np.bool_), rows)
+        starts = np.array([0, rows])
+        whole = Piece(table, starts, Frontier.of(starts), 0, np.zeros(rows, np.bool_), rows)
         found = Worker(self.executable).match_piece(whole)
         return [row for one in found for row in one.to_pylist()]
 

@@ -9,7 +9,6 @@ from functools import cached_property
 import pyarrow as pa
 
 from matchrec.compile.rule_set import LinkedRule, RuleSet
-from matchrec.engine.incremental.open_row import before_open_row
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.errors.run.failures import sum_too_large
@@ -18,10 +17,11 @@ from matchrec.output.rows import OutputRows, output_rows
 from matchrec.spark.rule_sets.rows import SharedRows
 from matchrec.spark.rule_sets.search import RuleSearch
 from matchrec.spark.rule_sets.worker import filled
-from matchrec.spark.streaming.contiguous import KeyedContiguous, OpenWorker
+from matchrec.spark.streaming.contiguous import KeyedContiguous
 from matchrec.spark.streaming.keyed import Keyed, Rows
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.failures import place_of
+from matchrec.spark.worker.match import Worker
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,14 @@ class RuleOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RuleWorker(OpenWorker):
+class RuleWorker(Worker):
     """Searches for one rule."""
 
     output: RuleOutput
 
-    def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
+    def find_matches(self, partitions: Partitions, _piece: Piece) -> Iterator[Matches]:
         """Matches with all of their rows, which are asked of each."""
-        found = self.executable.algorithm.search(self.executable.task, partitions)
-        return before_open_row(found, piece.frontier)
+        return self.executable.algorithm.search(self.executable.task, partitions)
 
     def gather(
         self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows

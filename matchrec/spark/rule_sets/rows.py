@@ -58,7 +58,7 @@ class SharedRows:
     def piece(self, view: pa.Table) -> Piece:
         """The rows as a worker of one query has them."""
         covered: BoolArray = np.zeros(view.num_rows, np.bool_)
-        return Piece(view, self.starts, Frontier(0), 0, covered, view.num_rows)
+        return Piece(view, self.starts, Frontier.of(self.starts), 0, covered, view.num_rows)
 
 
 def first_of_equal(keys: IntArray) -> IntArray:

@@ -8,7 +8,6 @@ which an event-time timer is set.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,9 +17,8 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.compile.lookaround import Lookaround
 from matchrec.engine.compiled import compile_task
-from matchrec.engine.incremental.open_row import ask_open_row, before_open_row, with_open_row
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
+from matchrec.engine.incremental.open_row import OpenRows, ask_open_row, with_open_rows
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.spark.streaming.arrival import Arrived
 from matchrec.spark.streaming.group import FOREVER, window_bounds
@@ -58,14 +56,6 @@ NOTHING = Begun(0, 0, np.zeros(0, np.bool_))
 
 
 @dataclass(frozen=True)
-class OpenWorker(Worker):
-    """Searches pieces that end with an open row."""
-
-    def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        return before_open_row(super().find_matches(partitions, piece), piece.frontier)
-
-
-@dataclass(frozen=True)
 class KeyedContiguous(KeySearch):
     """Runs an executable of contiguous matches over the events of one key. Picklable."""
 
@@ -83,7 +73,7 @@ class KeyedContiguous(KeySearch):
     @cached_property
     def worker(self) -> Worker:
         """What searches."""
-        return OpenWorker(self.open_executable)
+        return Worker(self.open_executable)
 
     @property
     def open_executable(self) -> Executable:
@@ -111,12 +101,13 @@ class KeyedContiguous(KeySearch):
     def left(self, rows: Rows, known: pa.Table) -> Left:
         """What is needed further on, and when a window ends."""
         frontier = rows.piece.frontier
-        gone = max(0, frontier.start - self.lookaround.before)
+        start, number = int(frontier.start[0]), int(frontier.number[0])
+        gone = max(0, start - self.lookaround.before)
         covered = rows.piece.covered[gone : known.num_rows]
-        begun = Begun(frontier.start - gone, frontier.number, covered)
-        ends = rows.bounds[frontier.start :][:1].tolist()  # what has ended waits for a row
+        begun = Begun(start - gone, number, covered)
+        ends = rows.bounds[start:][:1].tolist()  # what has ended waits for a row
         next_end = min((end for end in ends if end > rows.watermark), default=FOREVER)
-        is_idle = not (self.counts and frontier.number)
+        is_idle = not (self.counts and number)
         return Left(begun.arrays(), known.slice(gone), next_end, is_idle)
 
 
@@ -138,18 +129,19 @@ class Rows:
         executable, known = keyed.executable, arrived.known
         count = known.num_rows
         table = with_blank_row(known)
-        frontier = Frontier(begun.start, begun.number)
         starts = np.array([0, count + 1], np.int64)
-        found = partitions_of(executable, table, starts, frontier)
+        found = partitions_of(executable, table, starts)
         bounds = window_bounds(executable, known)
-        open_row = max(0, count - keyed.lookaround.after)
+        given = ([max(0, count - keyed.lookaround.after)], [begun.start], [begun.number])
+        open_rows = OpenRows(*(np.array(one, np.int64) for one in given))
         may_grow = np.append(bounds > watermark, False)
         if found.window_end is not None:
             may_grow &= found.window_end >= count
-        partitions = with_open_row(found, frontier, open_row, may_grow)
+        partitions = with_open_rows(found, open_rows, may_grow)
+        assert partitions.frontier is not None
         covered = np.zeros(count + 1, np.bool_)
         covered[: len(begun.covered)] = begun.covered
-        piece = Piece(table, starts, frontier, None, covered, arrived.new)
+        piece = Piece(table, starts, partitions.frontier, None, covered, arrived.new)
         return Rows(piece, partitions, bounds, watermark)
 
 
