@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.engine.skipping import find_targets, skip_rule
 from matchrec.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.evaluate.link import LinkedConditions, Ways, link_conditions
@@ -194,12 +194,10 @@ def _add_links(choices: IntArray, tables: ProgramTables, linked: LinkedCondition
     choices[forgotten, layout.MEMO] = layout.NOT_REMEMBERED
 
 
-def searched_of(partitions: Partitions) -> IntArray:
-    """Where matches begin as a kernel reads it: anywhere, or where the partitions say."""
-    starts = plain(partitions.starts, np.int64)
-    if partitions.searched is None:
-        return np.stack([starts, np.append(starts[1:], starts[-1])])
-    return np.concatenate([partitions.searched, np.full((2, 1), starts[-1])], axis=1)
+def frontier_of(partitions: Partitions) -> IntArray:
+    """How far searches have come as a kernel notes it: int64[5, p]."""
+    one = partitions.frontier or Frontier.of(partitions.starts)
+    return np.stack([one.start, one.until, one.edge, one.number, one.steps])
 
 
 def satisfied_of(partitions: Partitions) -> IntArray:

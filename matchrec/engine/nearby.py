@@ -88,9 +88,9 @@ def vectors_of(partitions: Partitions) -> Vectors:
         Kind.FLOATING: (partitions.floats, partitions.floats_valid),
     }
     begin, end = 0, partitions.rows
-    if partitions.frontier is not None:
-        begin, edge = partitions.frontier.start, partitions.frontier.edge
-        end = end if edge is None else max(begin, edge)
+    if partitions.frontier is not None and len(partitions.frontier.start):
+        begin = int(partitions.frontier.start[0])
+        end = max(begin, min(end, int(partitions.frontier.edge[-1])))
     return Vectors(columns, partitions.starts, begin, end)
 
 

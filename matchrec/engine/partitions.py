@@ -14,21 +14,41 @@ FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
 
 
-@dataclass(slots=True)
-class Frontier:
-    """How far the search of a partition has come whose rows come in pieces.
+NO_EDGE = 2**62  # after every row: the partition is whole
 
-    start: row position of the next starting row: in the first partition when a search begins, in
-    the last one when it is at its end. number: how many matches were found before in that
-    partition, and steps how often conditions on the run were asked there. edge: no search may look
-    at the last partition's rows from here on, and one that would ends there; None where that
-    partition is whole.
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """How far the search of each of p partitions has come, where rows come in pieces.
+
+    start: int64[p], row position of the next starting row; until: int64[p], the row before which
+    matches begin. edge: int64[p], no search may look at the partition's rows from here on, and one
+    that would ends there; NO_EDGE where the partition is whole. number: int64[p], how many matches
+    were found in the partition, and steps how often conditions on the run were asked there.
+    The search of a partition moves start, number and steps when it is at its end.
     """
 
-    start: int
-    number: int = 0
-    edge: int | None = None
-    steps: int = 0
+    start: IntArray
+    until: IntArray
+    edge: IntArray
+    number: IntArray
+    steps: IntArray
+
+    @staticmethod
+    def of(
+        starts: IntArray, start: int = 0, edge: int = NO_EDGE, number: int = 0, steps: int = 0
+    ) -> Frontier:
+        """That of partitions of which the first may have begun before, and the last may go on.
+
+        starts: as in `Partitions`. start, number, steps: of the first one; edge: of the last one.
+        """
+        count = len(starts) - 1
+        own = [starts[:-1], starts[1:], np.full(count, NO_EDGE), np.zeros(count), np.zeros(count)]
+        found = Frontier(*(one.astype(np.int64) for one in own))
+        if count:
+            found.start[0], found.number[0], found.steps[0] = start, number, steps
+            found.edge[-1] = edge
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +63,8 @@ class Partitions:
     window; None without a window. It never decreases within a partition.
     ends: int64[1 + w, n], when windows end that begin with a row, that of the match first, then
     those between neighbours; None where no run comes out at the end of one of the latter.
-    frontier: where the first partition's rows are not its first ones, or the last one's not its
-    last ones. searched: int64[2, p], from which row on and before which one matches of each
-    partition begin; None where any row may begin one. Only a search without event selection keeps
-    to these two.
+    frontier: where some partition's rows are not all of its rows, or have been searched before;
+    None where all are whole. Only a search without event selection keeps to it.
     ranked: by integer column, the values of which the column has the ranks, from rank 1 on, where
     Python computes with them.
     """
@@ -60,10 +78,25 @@ class Partitions:
     window_end: IntArray | None = None
     ends: IntArray | None = None
     frontier: Frontier | None = None
-    searched: IntArray | None = None
     ranked: Mapping[int, Sequence[object]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
         """The number of rows n."""
         return int(self.starts[-1])
+
+    def only(self, partition: int) -> Partitions:
+        """One of them by itself. It has no frontier."""
+        begin, end = self.starts[partition : partition + 2].tolist()
+        rows = slice(begin, end)
+        return Partitions(
+            np.array([0, end - begin], np.int64),
+            self.satisfied[rows],
+            self.integers[:, rows],
+            self.floats[:, rows],
+            self.integers_valid[:, rows],
+            self.floats_valid[:, rows],
+            None if self.window_end is None else self.window_end[rows] - begin,
+            None if self.ends is None else self.ends[:, rows],
+            ranked=self.ranked,
+        )

@@ -13,8 +13,8 @@ After the match     __r0 ...       what the measures read
                     __counters     what a worker has counted
 Of rule sets        __rule, __kind, __first, __last, __events, __message    see `rule_sets.schema`
 Of streams          __o0 ...       ORDER BY columns after the first    __k0 ...    keys
+                    __bucket       a number for some of the keys
                     __time         the column with the watermark       __t         in microseconds
-                    __place        a row among those that the rules of a set share
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ POSITION = "p"
 COUNTERS = "__counters"
 EVENT_TIME = "__time"
 MICROSECONDS = "__t"
-PLACE = "__place"
+BUCKET = "__bucket"
 FIRST_BITS = "__bits0"
 RULE = "__rule"
 KIND = "__kind"

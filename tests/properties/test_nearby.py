@@ -167,7 +167,7 @@ def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
     """Of a piece of a partition the search begins at row 1 and comes no further than row 2."""
     part: Columns = {Kind.INTEGER: [[5, 1, 1, 0], [0] * 4], Kind.FLOATING: [[0.0] * 4] * 2}
     partitions = partitions_of([part], [0] * 4)
-    frontier = Frontier(start=1, edge=3)
+    frontier = Frontier.of(partitions.starts, start=1, edge=3)
     partitions = Partitions(
         *(getattr(partitions, name) for name in Partitions.__slots__[:6]), frontier=frontier
     )

@@ -17,9 +17,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.rule_sets.keyed import NOTHING, Kept
-from matchrec.spark.streaming.contiguous import Begun
-from matchrec.spark.streaming.memory import load
+from matchrec.spark.rule_sets.keyed import KeptRules
+from matchrec.spark.streaming.contiguous import COVERED, START
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
     ENGINES,
@@ -35,7 +34,7 @@ from tests.quick.scale import SEED, examples
 from tests.references.queries import partition_rows
 from tests.spark.test_streaming import pieces_of
 from tests.tasks.query_batches import handed_over
-from tests.tasks.stream_pieces import QUERY, Group, StreamedRules, times
+from tests.tasks.stream_pieces import Group, StreamedRules, times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")  # random queries
 
@@ -54,7 +53,7 @@ def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int
     with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
         streamed = over_stream(spark.table("random_rules"), rules, ENGINES[seed % 2])
         batches = list(come_out(streamed, decided, Random(seed)))
-        rows = pa.Table.from_batches(batches, streamed.keyed.sends)
+        rows = pa.Table.from_batches(batches, streamed.bucket.sends)
         found = streamed.of(handed_over(spark, rows, streamed.found.rows.schema))
         texts, errors = rows_by_rule(found), found.errors.collect()
     for number, name in enumerate(rules):
@@ -86,28 +85,27 @@ def over_stream(events: DataFrame, rules: dict[str, str], engine: str) -> Stream
 
 def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Iterator[pa.RecordBatch]:
     """The rows of all rules, of events that come in random pieces, nearly in order."""
-    for frame in streamed.by_key:
+    for frame in streamed.buckets(random):
         near = [second + random.choice((0, 0, 700_000)) for second in times(frame)]
         events = frame.take(sorted(range(len(frame)), key=near.__getitem__))
         pieces, group = pieces_of(times(events), random), Group()
         rows = list(streamed.in_pieces(events.reset_index(drop=True), pieces, group))
-        yield from pa.Table.from_pylist(rows, streamed.keyed.sends).to_batches()
-        decided[key_of(frame),] = decided_by(streamed, group, len(frame))
+        yield from pa.Table.from_pylist(rows, streamed.bucket.sends).to_batches()
+        decided.update(decided_of(streamed, group, frame))
 
 
-def key_of(frame: pd.DataFrame) -> str | None:
-    """The key of some events."""
-    key = frame["__k0"].iloc[0]
-    return key if isinstance(key, str) else None
-
-
-def decided_by(streamed: StreamedRules, group: Group, rows: int) -> dict[int, int]:
-    """By rule, how many starting rows of a key are decided."""
-    kept = Kept.of(load(group.get[0], QUERY).arrays) if group.exists else NOTHING
-    found = dict.fromkeys(range(len(streamed.keyed.searches)), rows)
-    for number, needs in kept.needs.items():
-        begun = Begun.of(needs.arrays)
-        found[number] = rows - len(begun.covered) + begun.start
+def decided_of(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
+    """By key and rule, how many starting rows of the key are decided."""
+    searches, (name,) = streamed.bucket.searches, streamed.bucket.arriving.keys
+    rows = Counter(streamed.worker.batch(frame).column(name).to_pylist())
+    found = {(key,): dict.fromkeys(range(len(searches)), count) for key, count in rows.items()}
+    if not group.exists:
+        return found
+    keys = group.memory.keys.column(name).to_pylist()
+    for number, needs in KeptRules.of(group.memory.arrays, searches).needs.items():
+        starts, kept = needs.states[START].values, needs.states[COVERED].sizes
+        for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
+            found[keys[key],][number] += int(start - count)
     return found
 
 

@@ -7,6 +7,7 @@ do it. What only one engine can search, and what one of them gives up, is left a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -69,7 +70,7 @@ def find_by_the_other(worker: Worker, partitions: Partitions) -> Outcome | None:
     name = next(name for name in ENGINES if name != worker.executable.algorithm.engine)
     if ENGINES[name].supports(task) is not None:
         return None
-    frontier = partitions.frontier and replace(partitions.frontier)
+    frontier = deepcopy(partitions.frontier)
     search = ENGINES[name].choose(task).search(task, replace(partitions, frontier=frontier))
     outcome = Outcome()
     try:

@@ -16,11 +16,10 @@ from pyspark.sql import functions as sql
 import matchrec
 from matchrec import Pattern, RuleMatches
 from matchrec.spark import wire
-from matchrec.spark.streaming.memory import load
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import examples
 from tests.spark.test_streaming import SCHEMA, Feed, events_of, pieces_of
-from tests.tasks.stream_pieces import QUERY, Group, StreamedRules, times
+from tests.tasks.stream_pieces import Group, StreamedRules, times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.MatchRecognizeWarning")
 
@@ -96,7 +95,7 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) ->
         expected = of_rows([row.asDict(recursive=True) for row in at_once.collect()])
     found = [
         row
-        for frame in streamed.by_key
+        for frame in streamed.buckets(rnd)
         for row in streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
     ]
     assert of_rows(found) == expected
@@ -140,13 +139,13 @@ def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -
     for begin in range(0, 200, 10):
         list(streamed.batch(frame[begin : begin + 10], group))
         group.watermark = (begin + 105) * 1000
-        kept = load(group.get[0], QUERY).rows.column(wire.MICROSECONDS).to_pylist()
+        kept = group.memory.rows.column(wire.MICROSECONDS).to_pylist()
         assert len(kept) == len(set(kept))
         sizes.append(group.bytes)
     assert max(sizes[10:]) <= max(sizes[:10]) + 64
     group.watermark = 10**9
     list(streamed.batch(frame[:0], group))
-    assert load(group.get[0], QUERY).rows.num_rows == 1, "PREV may look at the last one"
+    assert group.memory.rows.num_rows == 1, "PREV may look at the last one"
     assert group.timer is None
 
 

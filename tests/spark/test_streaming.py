@@ -14,7 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import AfterMatch, Pattern
+from matchrec.engine.incremental.state import SearchState, arrays_of, new_state, state_of
 from matchrec.errors import MatchRecognizeError
+from matchrec.spark.streaming.by_key import states_in
 from tests.tasks.stream_pieces import Group, Streamed, times
 
 pytestmark = pytest.mark.one_of(2)
@@ -166,7 +168,7 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
         )
 
     streamed = Streamed(query, events_of(spark, rows), "ts")
-    for frame in streamed.by_key:
+    for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))
         for _ in range(3):
             found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
@@ -195,7 +197,7 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
         lambda events: detect(events, pattern.within("9 seconds"), partition_by="k", timeouts=True),
     ):
         streamed, timed_out = Streamed(query, events_of(spark, rows), "ts"), 0
-        for frame in streamed.by_key:
+        for frame in streamed.buckets(rnd):
             expected = sorted(map(repr, streamed.at_once(frame)))
             for _ in range(3):
                 group = Group()
@@ -242,8 +244,17 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
     group, most = after_a_long_stream(spark, query, "ab")
     assert most < 100_000
-    assert group.state.is_idle
-    assert not len(group.state.numbers)
+    (state,) = states_of(group)
+    assert state.is_idle
+    assert not len(state.numbers)
+
+
+def states_of(group: Group) -> list[SearchState]:
+    """Of the searches with event selection of a bucket's keys."""
+    names = arrays_of(new_state(0))
+    states = {name: one.each() for name, one in states_in(group.memory.arrays, names).items()}
+    keys = group.memory.keys.num_rows
+    return [state_of({name: each[key] for name, each in states.items()}) for key in range(keys)]
 
 
 def after_a_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Group, int]:

@@ -19,7 +19,7 @@ from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import Condition, Engine, Task
 from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import Frontier, IntArray, Partitions
+from matchrec.engine.partitions import NO_EDGE, Frontier, IntArray, Partitions
 from matchrec.frontends.row_pattern.grammar import parse_row_pattern
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
@@ -200,12 +200,13 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
     outcome: list[tuple[int, int, int, str]] = []
     rows = query.satisfied(rows)
     for partition, offset in enumerate(rows.offsets[:-1]):
-        begin, here, frontier = 0, 0, Frontier(0)
+        begin, here, edge, start, number, steps = 0, 0, 0, 0, 0, 0
         length = len(rows.words[partition])
-        while frontier.edge is not None or here == 0:
+        while edge != NO_EDGE:
             here = min(here + step, length)
-            frontier.edge = here - begin - seen.after if here < length else None
+            edge = here - begin - seen.after if here < length else NO_EDGE
             piece = rows.part(partition, begin, here).partitions(task.variables)
+            frontier = Frontier.of(piece.starts, start, edge, number, steps)
             place = offset + begin
             try:
                 chunks = list(search(engine, task, replace(piece, frontier=frontier)))
@@ -213,10 +214,11 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
                 return failure.kind.name, partition, place + failure.row
             found = [one for chunk in chunks for one in listed(chunk, query.variables)]
             outcome += [(partition, number, place + at, word) for _, number, at, word in found]
-            done = max(frontier.start - max(1, seen.before), 0)
-            begin, frontier.start = begin + done, frontier.start - done
-            if length == 0:
-                break
+            start, number, steps = (
+                int(one[0]) for one in (frontier.start, frontier.number, frontier.steps)
+            )
+            done = max(start - max(1, seen.before), 0)
+            begin, start = begin + done, start - done
     return outcome
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -12,13 +13,14 @@ import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark import wire
-from matchrec.spark.streaming.arrival import Order, times
-from matchrec.spark.streaming.contiguous import NOTHING, Begun, KeyedContiguous
-from matchrec.spark.streaming.memory import load
+from matchrec.spark.streaming.arrival import Arriving, Order, times
+from matchrec.spark.streaming.bucket import SearchedBucket
+from matchrec.spark.streaming.contiguous import START, ContiguousSearch
 from tests.tasks.query_batches import Run
 from tests.tasks.stream_pieces import QUERY, Group
 
 A_DAY = 86_400_000  # milliseconds
+KEY = wire.key(0)
 
 
 @dataclass(frozen=True)
@@ -42,46 +44,62 @@ class StreamRun(Run):
         time = self.prepared.columns[self.time].cast(pa.int64())
         table = table.append_column(self.order.name, self.prepared.columns[self.further])
         table = table.append_column(wire.MICROSECONDS, time).combine_chunks()
-        keyed = KeyedContiguous(executable, table.schema, (self.order,), QUERY)
-        starts = np.append(np.flatnonzero(self.prepared.starts), table.num_rows)
-        chosen = range(len(starts) - 1) if self.partitions is None else self.partitions
+        number = np.cumsum(self.prepared.starts) - 1
+        table = table.append_column(KEY, pa.array(number))
+        arriving = Arriving(table.schema, (KEY,), (self.order,))
+        bucket = SearchedBucket(arriving, QUERY, ContiguousSearch(executable))
+        chosen = [*(range(number.max() + 1) if self.partitions is None else self.partitions)]
+        random = Random(self.seed)
+        random.shuffle(chosen)
         found = []
-        for number in chosen:
-            rows = table.slice(starts[number], starts[number + 1] - starts[number])
-            found += self.stream(keyed, number, rows)
+        while chosen:
+            keys = [chosen.pop() for _ in range(min(len(chosen), random.choice((1, 2, 4))))]
+            rows = table.filter(pa.array(np.isin(number, keys))).combine_chunks()
+            found += self.stream(bucket, rows, random)
         return found
 
     def stream(
-        self, keyed: KeyedContiguous, number: int, rows: pa.Table
+        self, bucket: SearchedBucket, rows: pa.Table, random: Random
     ) -> Iterator[pa.RecordBatch]:
-        """One partition, in pieces that the watermark never makes late, with some that are."""
-        random, group = Random(f"{self.seed} {number}"), Group()
-        seconds, waiting = times(rows) // 1000, [*range(rows.num_rows)]
+        """Some partitions, in pieces that the watermark never makes late, with some that are."""
+        group, seconds = Group(), times(rows) // 1000
+        waiting = np.argsort(seconds, kind="stable").tolist()
         while waiting:
             new = [take_one(random, waiting) for _ in range(random.choice((0, 1, 1, 2, 3)))]
             piece = [one for one in new if one is not None]
             late = np.flatnonzero(seconds * 1000 <= passed(group)).tolist()
             piece += random.sample(late, random.choice((0, 0, min(2, len(late)))))
-            yield from self.call(keyed, rows.take(pa.array(piece, pa.int64())), group)
+            yield from self.call(bucket, rows.take(pa.array(piece, pa.int64())), group)
             latest = min((int(seconds[one]) for one in waiting), default=int(seconds.max()))
             moved = latest - random.choice((1, 600_000, 1_200_000))
             group.watermark = max(group.watermark, moved)
-            yield from self.ring(keyed, rows, group)
+            yield from self.ring(bucket, rows, group)
         group.watermark = int(seconds.max()) + A_DAY
-        yield from self.ring(keyed, rows, group)
-        begun = Begun.of(load(group.get[0], QUERY).arrays) if group.exists else NOTHING
-        self.decided[number] = rows.num_rows - len(begun.covered) + begun.start
+        yield from self.ring(bucket, rows, group)
+        self.decided.update(decided_of(bucket, rows, group))
 
     def ring(
-        self, keyed: KeyedContiguous, rows: pa.Table, group: Group
+        self, bucket: SearchedBucket, rows: pa.Table, group: Group
     ) -> Iterator[pa.RecordBatch]:
         """Call as Spark does when a timer is due, as often as one is."""
         while group.timer is not None and group.timer < group.watermark:
-            yield from self.call(keyed, rows.slice(0, 0), group)
+            yield from self.call(bucket, rows.slice(0, 0), group)
 
-    def call(self, keyed: KeyedContiguous, rows: pa.Table, group: Group) -> list[pa.RecordBatch]:
+    def call(self, bucket: SearchedBucket, rows: pa.Table, group: Group) -> list[pa.RecordBatch]:
         group.timer = None
-        return list(keyed.batch(rows.to_batches(), group))
+        return list(bucket.batch(rows.to_batches(), group))
+
+
+def decided_of(bucket: SearchedBucket, rows: pa.Table, group: Group) -> dict[int, int]:
+    """By the number of each partition, how many of its starting rows are decided."""
+    found = dict(Counter(rows.column(KEY).to_pylist()))
+    if not group.exists:
+        return found
+    keys = group.memory.keys.column(KEY).to_pylist()
+    needs = bucket.needs(group.memory.arrays, len(keys))
+    for key, start, kept in zip(keys, needs.states[START].values, needs.rows, strict=True):
+        found[key] += int(start - kept)
+    return found
 
 
 def take_one(random: Random, waiting: list[int]) -> int | None:
@@ -90,6 +108,6 @@ def take_one(random: Random, waiting: list[int]) -> int | None:
 
 
 def passed(group: Group) -> float:
-    """The watermark up to which the rows of a key have been put in order, in microseconds."""
-    found = load(group.get[0], QUERY).passed if group.exists else None
+    """The watermark up to which the rows of a bucket have been put in order, in microseconds."""
+    found = group.memory.passed if group.exists else None
     return -math.inf if found is None else found

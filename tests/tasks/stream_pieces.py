@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from random import Random
 from typing import Any
 from unittest.mock import patch
 
@@ -18,17 +19,18 @@ from pyspark.sql import DataFrame
 
 from matchrec import RuleMatches
 from matchrec.compile.executable import Executable
-from matchrec.engine.incremental.state import SearchState, state_of
-from matchrec.engine.partitions import Frontier
+from matchrec.engine.partitions import Frontier, IntArray
 from matchrec.spark import execute, wire
 from matchrec.spark.rule_sets import asked, streams
-from matchrec.spark.rule_sets.keyed import RulesOfKey
+from matchrec.spark.rule_sets.keyed import RulesOfBucket
 from matchrec.spark.streaming.arrival import order_events
-from matchrec.spark.streaming.contiguous import KeyedContiguous
-from matchrec.spark.streaming.keyed import Keyed
-from matchrec.spark.streaming.memory import load
+from matchrec.spark.streaming.bucket import Bucket, SearchedBucket
+from matchrec.spark.streaming.by_key import starts_of
+from matchrec.spark.streaming.execute import search_of
+from matchrec.spark.streaming.memory import Memory, load
 from matchrec.spark.streaming.prepare import WATERMARK, Crossed
-from matchrec.spark.streaming.worker import RunsKeys, StreamWorker
+from matchrec.spark.streaming.worker import StreamWorker
+from matchrec.spark.worker.arrays import codes_of, number_equal
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.match import Worker
 
@@ -36,7 +38,7 @@ QUERY = "a digest"
 
 
 class Group:
-    """A key's state, as PySpark's GroupState. timer: milliseconds, or None."""
+    """A bucket's state, as PySpark's GroupState. timer: milliseconds, or None."""
 
     def __init__(self) -> None:
         self.value: tuple[Any, ...] | None = None
@@ -57,8 +59,8 @@ class Group:
         return len(self.value[0]) if self.value else 0
 
     @property
-    def state(self) -> SearchState:
-        return state_of(load(self.get[0], QUERY).arrays)
+    def memory(self) -> Memory:
+        return load(self.get[0], QUERY)
 
     def update(self, newValue: tuple[Any, ...]) -> None:  # noqa: N803
         self.value = newValue
@@ -78,17 +80,34 @@ class Group:
 class Keys:
     """The keys of a stream and what goes on with them. crossed: its events."""
 
-    def __init__(self, crossed: Crossed, keyed: RunsKeys):
-        self.worker = StreamWorker(keyed, crossed.columns)
-        frame = crossed.frame.toPandas()
-        keys = [frame[name] for name in crossed.keys]
-        groups = frame.groupby(keys, dropna=False, sort=False)
-        self.by_key = [one.reset_index(drop=True) for _, one in groups]
+    def __init__(self, crossed: Crossed, bucket: Bucket):
+        self.worker = StreamWorker(bucket, crossed.columns)
+        self.frame = crossed.frame.toPandas()
+        self.number = self.numbers(self.frame)
+        keys = range(self.number.max() + 1)
+        self.by_key = [self.frame[self.number == key].reset_index(drop=True) for key in keys]
+
+    def numbers(self, frame: pd.DataFrame) -> IntArray:
+        """The number of the key of each event."""
+        batch = self.worker.batch(frame)
+        names = self.worker.bucket.arriving.keys
+        return number_equal([codes_of(batch.column(name)) for name in names])[0]
+
+    def buckets(self, random: Random) -> Iterator[pd.DataFrame]:
+        """The events of some keys at a time; those of some of them come seconds later."""
+        keys = len(self.by_key)
+        bucket = np.array([random.randrange(3) for _ in range(keys)])[self.number]
+        later = np.array([random.choice((0, 0, 4000)) for _ in range(keys)])[self.number]
+        come = np.array(times(self.frame)) + later
+        for one in np.unique(bucket):
+            events = np.flatnonzero(bucket == one)
+            events = events[np.argsort(come[events], kind="stable")]
+            yield self.frame.take(events).reset_index(drop=True)
 
     def in_pieces(
         self, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
     ) -> Iterator[dict[str, Any]]:
-        """The output of a key's events. pieces: how many come, and the watermark behind them, in
+        """The output of a bucket's events. pieces: how many come, and the watermark behind them, in
         milliseconds; a last one beyond all is added.
         """
         come = 0
@@ -125,17 +144,17 @@ class Streamed(Keys):
         ):
             make(events.withMetadata(time, {WATERMARK: 0}))
         ((crossed, self.executable),) = kept
-        kind = Keyed if self.executable.task.selects else KeyedContiguous
-        self.keyed = kind(self.executable, crossed.schema, crossed.orders, QUERY)
-        super().__init__(crossed, self.keyed)
+        bucket = SearchedBucket(crossed.arriving, QUERY, search_of(self.executable))
+        super().__init__(crossed, bucket)
 
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
-        """The output of a key's events, matched as in a batch."""
-        batch = self.worker.batch(frame)
-        table = pa.Table.from_batches([batch])
-        table = table.take(pa.array(order_events(table, self.keyed.orders))).combine_chunks()
-        rows = table.num_rows
-        whole = Piece(table, np.array([0, rows]), Frontier(0), 0, np.zeros(rows, np.bool_), rows)
+        """The output of a bucket's events, matched as in a batch."""
+        number, orders = self.numbers(frame), self.worker.bucket.arriving.orders
+        table = pa.Table.from_batches([self.worker.batch(frame)])
+        order = order_events(table, orders, number)
+        table, rows = table.take(pa.array(order)).combine_chunks(), table.num_rows
+        starts = starts_of(np.bincount(number))
+        whole = Piece(table, starts, Frontier.of(starts), 0, np.zeros(rows, np.bool_), rows)
         found = Worker(self.executable).match_piece(whole)
         return [row for one in found for row in one.to_pylist()]
 
@@ -144,19 +163,19 @@ class StreamedRules(Keys):
     """A rule set over a stream. make: the set, given a DataFrame. events: its rows."""
 
     def __init__(self, make: Callable[[DataFrame], RuleMatches], events: DataFrame, time: str):
-        kept: list[tuple[Crossed, RulesOfKey]] = []
+        kept: list[tuple[Crossed, RulesOfBucket]] = []
 
-        def keep(crossed: Crossed, keyed: RulesOfKey, _: str, schema: Any) -> DataFrame:
-            kept.append((crossed, replace(keyed, query=QUERY)))
+        def keep(crossed: Crossed, bucket: RulesOfBucket, _: str, schema: Any) -> DataFrame:
+            kept.append((crossed, replace(bucket, query=QUERY)))
             return events.sparkSession.createDataFrame([], schema)
 
         with (
             patch.object(asked, "is_streaming", return_value=True),
-            patch.object(streams, "run_on_keys", keep),
+            patch.object(streams, "run_on_buckets", keep),
         ):
             self.found = make(events.withMetadata(time, {WATERMARK: 0}))
-        ((crossed, self.keyed),) = kept
-        super().__init__(crossed, self.keyed)
+        ((crossed, self.bucket),) = kept
+        super().__init__(crossed, self.bucket)
 
     def of(self, rows: DataFrame) -> RuleMatches:
         """The views of the rows that have come out."""

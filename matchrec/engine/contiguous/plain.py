@@ -11,9 +11,9 @@ import numpy as np
 from matchrec.engine.compiled import (
     columns_of,
     compile_task,
+    frontier_of,
     plain,
     satisfied_of,
-    searched_of,
     window_end_of,
 )
 from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
@@ -49,7 +49,7 @@ class PlainSearch:
         self.tables = compiled.tables
         self.memo_bytes = compiled.memo_bytes
         self.linked = linked = compiled.linked
-        self.progress = new_progress(task, partitions)
+        self.progress = new_progress(task)
         self.rules = layout.Rules(
             compiled.tables.first,
             compiled.program,
@@ -65,7 +65,7 @@ class PlainSearch:
         self.python = self.begin_python_calls(partitions, columns, valid)
         self.rows = layout.Rows(
             plain(partitions.starts, np.int64),
-            searched_of(partitions),
+            frontier_of(partitions),
             satisfied_of(partitions),
             window_end_of(partitions),
             columns,

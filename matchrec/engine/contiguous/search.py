@@ -50,6 +50,7 @@ class Search(Protocol):
     """One search: a kernel with the arrays it works in."""
 
     tables: ProgramTables
+    rows: layout.Rows
     progress: IntArray
     python: PythonCalls | None
 
@@ -101,9 +102,9 @@ def run(search: Search, task: Task, partitions: Partitions, room: Room) -> Itera
         if status == layout.OUTPUT_FULL:
             rows = max(rows, int(progress[layout.NEEDED]))
     if partitions.frontier is not None:
-        partitions.frontier.start = int(progress[layout.START])
-        partitions.frontier.number = int(progress[layout.NUMBER])
-        partitions.frontier.steps = int(progress[layout.STEP_COUNT])
+        partitions.frontier.start[:] = search.rows.frontier[layout.FRONTIER_START]
+        partitions.frontier.number[:] = search.rows.frontier[layout.FRONTIER_NUMBER]
+        partitions.frontier.steps[:] = search.rows.frontier[layout.FRONTIER_STEPS]
 
 
 def raise_failure(
@@ -145,21 +146,12 @@ def matches_of(found: IntArray, count: int, choices: ChoiceArray, tables: Progra
     )
 
 
-def new_progress(task: Task, partitions: Partitions) -> IntArray:
+def new_progress(task: Task) -> IntArray:
     """The progress of a search that has not begun."""
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-    begins = partitions.starts if partitions.searched is None else partitions.searched[0]
-    start = begins[0]
+    progress[layout.PARTITION] = -1
     progress[layout.MEMO_WINDOW] = -1
-    progress[layout.EDGE] = layout.NO_EDGE
     progress[layout.STEP_LIMIT] = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
-    frontier = partitions.frontier
-    if frontier is not None:
-        start = max(start, frontier.start)
-        progress[layout.NUMBER] = frontier.number
-        progress[layout.STEP_COUNT] = frontier.steps
-        progress[layout.EDGE] = layout.NO_EDGE if frontier.edge is None else frontier.edge
-    progress[[layout.START, layout.MEMO_FROM, layout.MEMO_TO]] = start
     return progress
 
 

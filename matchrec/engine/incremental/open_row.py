@@ -1,8 +1,8 @@
-"""A contiguous search over the rows of a partition that have come so far, of which more may come.
+"""A contiguous search over the rows of partitions that have come so far, of which more may come.
 
-After them stands the open row, which any variable may take. A search that takes it ends without a
-decision, and begins again at its starting row when there are more rows; what is found without it is
-found whatever comes.
+After those of each stands the open row, which any variable may take. A search that takes it ends
+without a decision, and begins again at its starting row when there are more rows; what is found
+without it is found whatever comes.
 
     PATTERN (A B+)   rows A B B   the loop takes the open row: undecided
     PATTERN (A B)    rows A B     a match, as nothing preferred takes the open row
@@ -13,8 +13,7 @@ Cost: that of the rows from the first undecided starting row on, each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,8 +21,7 @@ from matchrec.conditions.operations import Comparison
 from matchrec.conditions.run_condition import Compare, Constant, Or, Read
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import Condition, Task
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, Frontier, Partitions
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 
 
 def ask_open_row(task: Task, integers: int) -> Task:
@@ -42,38 +40,43 @@ def ask_open_row(task: Task, integers: int) -> Task:
     return replace(task, conditions=tuple(map(or_open, task.conditions)))
 
 
-def with_open_row(
-    partitions: Partitions, frontier: Frontier, row: int, may_grow: BoolArray
-) -> Partitions:
-    """One partition of which only the rows before `row` are known, and that is the open row.
+@dataclass(frozen=True, slots=True)
+class OpenRows:
+    """The open row of each of p partitions, and where its search begins.
 
-    Its last row is none of the partition's; rows between that and the open one are there for NEXT.
-    may_grow: bool[n], whether the window that begins with a row may have more rows than are here.
-    frontier: is given its edge, and moved by the search.
+    row: int64[p]; only the rows before it are known. Those after it but for the partition's last
+    one, which is none of its rows, are there for NEXT. start: int64[p], the next starting row.
+    number: int64[p], how many matches were found before.
     """
-    frontier.edge = row + 1
-    rows = partitions.rows
+
+    row: IntArray
+    start: IntArray
+    number: IntArray
+
+    def frontier(self) -> Frontier:
+        """From where to where to search."""
+        steps = np.zeros(len(self.row), np.int64)
+        return Frontier(self.start.copy(), self.row, self.row + 1, self.number.copy(), steps)
+
+
+def with_open_rows(partitions: Partitions, given: OpenRows, may_grow: BoolArray) -> Partitions:
+    """The partitions as far as they are known, each with its open row and its frontier.
+
+    may_grow: bool[n], whether the window that begins with a row may have more rows than are here.
+    """
+    rows, window_end = partitions.rows, partitions.window_end
     satisfied = partitions.satisfied.copy()
-    satisfied[row] = np.iinfo(np.uint64).max
+    satisfied[given.row] = np.iinfo(np.uint64).max
     mark = np.zeros((1, rows), np.int64)
-    mark[0, row] = 1
-    window_end = partitions.window_end
+    mark[0, given.row] = 1
+    if window_end is not None:
+        ends = np.repeat(partitions.starts[1:], np.diff(partitions.starts))
+        window_end = np.where(may_grow, ends, window_end)
     return replace(
         partitions,
         satisfied=satisfied,
         integers=np.concatenate([partitions.integers, mark]),
         integers_valid=np.concatenate([partitions.integers_valid, np.ones((1, rows), np.bool_)]),
-        window_end=None if window_end is None else np.where(may_grow, rows, window_end),
-        frontier=frontier,
-        searched=np.array([[frontier.start], [row]], np.int64),
+        window_end=window_end,
+        frontier=given.frontier(),
     )
-
-
-def before_open_row(found: Iterator[Matches], frontier: Frontier) -> Iterator[Matches]:
-    """The same matches; in the end the next starting row is at most the open row.
-
-    A search that follows all runs at once counts the rows that it has looked at.
-    """
-    assert frontier.edge is not None
-    yield from found
-    frontier.start = min(frontier.start, frontier.edge - 1)

@@ -65,17 +65,13 @@ def arrays_of(state: SearchState) -> dict[str, Array]:
         "nodes": state.live_runs.nodes,
         "bars": state.start_bounds,
     }
-    if state.held.count:
-        arrays |= {f"held.{name}": getattr(state.held, name) for name in HELD}
-    return arrays
+    return arrays | {f"held.{name}": getattr(state.held, name) for name in HELD}
 
 
 def state_of(arrays: Mapping[str, Array]) -> SearchState:
     """The state that `arrays_of` has taken apart."""
-    held = no_matches()
-    if "held.start" in arrays:
-        kept: dict[str, Any] = {name: arrays[f"held.{name}"] for name in HELD}
-        held = replace(held, **kept)
+    kept: dict[str, Any] = {name: arrays[f"held.{name}"] for name in HELD}
+    held = replace(no_matches(), **kept)
     done, numbered = arrays["counts"].tolist()
     live = LiveRuns(arrays["runs"], arrays["registers"], arrays["nodes"])
     return SearchState(done, numbered, arrays["numbers"], live, arrays["bars"], held)

@@ -52,14 +52,14 @@ class Rules(NamedTuple):
 class Rows(NamedTuple):
     """The partitions. starts: int64[p + 1].
 
-    searched: int64[2, p + 1], from which row on and before which one matches of each partition
-    begin, then n. satisfied: int64[n, w], the row conditions of `Partitions`, bit for bit.
+    frontier: int64[5, p], how far each search has come, rows as below. satisfied: int64[n, w], the
+    row conditions of `Partitions`, bit for bit.
     window_end: int64[n], see `Partitions`, or int64[0] without a window.
     columns, valid, mathematics, python: see `evaluate.kernels`; may be None.
     """
 
     starts: IntArray
-    searched: IntArray
+    frontier: IntArray
     satisfied: IntArray
     window_end: IntArray
     columns: RunArray
@@ -71,7 +71,7 @@ class Rows(NamedTuple):
 class Partition(NamedTuple):
     """The partition that is searched: its first row, and the row after its last one.
 
-    edge: the row from which on no search may look, NO_EDGE where all rows are here. until: the row
+    edge: the row from which on no search may look, `NO_EDGE` where all are here. until: the row
     before which matches begin.
     """
 
@@ -168,7 +168,6 @@ CODE_END = 11
 BLOCKS = 12  # whether a row that can be taken by it may not be skipped
 CHOICE_SIZE = 13
 
-NO_EDGE = 2**62  # after every row: the partition is whole
 NO_LIMIT = 2**62
 
 ACCEPT = -1  # the target of a choice that accepts
@@ -215,10 +214,16 @@ NODES = 14  # nodes in the buffer
 STAMP = 15  # a number of its own for each row of each search
 HORIZON = 16  # up to which row it is known where acceptances are
 MEMO_WINDOW = 17  # the end of the window for which failures are remembered
-EDGE = 18  # no search may look at the last partition's rows from here on
-STEP_COUNT = 19  # how often conditions on the run were evaluated in the partition
-STEP_LIMIT = 20  # and how often at most
-PROGRESS_SIZE = 21
+STEP_COUNT = 18  # how often conditions on the run were evaluated in the partition
+STEP_LIMIT = 19  # and how often at most
+PROGRESS_SIZE = 20
+
+# Rows of `frontier`, see `Frontier`.
+FRONTIER_START = 0
+FRONTIER_UNTIL = 1
+FRONTIER_EDGE = 2
+FRONTIER_NUMBER = 3
+FRONTIER_STEPS = 4
 
 # Columns of `runs`, in preferment order. A run whose condition failed waits for what is preferred
 # to it: its state is minus a status, its node a choice, its start the row.

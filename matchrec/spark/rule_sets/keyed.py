@@ -1,14 +1,15 @@
-"""The rules of a set over the events of one key: each event is kept once, each rule's search apart.
+"""The rules of a set over the events of a bucket of keys: each event is kept once for all rules.
 
 Events wait for the watermark together. Then each rule goes on by itself, with those that it looks
-at again and the new ones; what some rule still needs is kept. A rule that has neither new events
-nor a window that has ended is left alone.
+at again and the new ones; what some rule still needs is kept. Keys that have neither new events nor
+a window that has ended are left alone, rule by rule. A rule that fails for one key goes on with the
+others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -17,167 +18,186 @@ from matchrec.compile.rule_set import RuleSet
 from matchrec.engine.partitions import IntArray
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.rule_sets import of_rule
-from matchrec.spark import wire
-from matchrec.spark.rule_sets.worker import OnError, columns_of_failure, filled, joined
-from matchrec.spark.streaming.arrival import Arrived, Order, arrange, times
-from matchrec.spark.streaming.group import FOREVER, Group, wake
-from matchrec.spark.streaming.memory import Arrays, Memory, dump, load
-from matchrec.spark.streaming.search import KeySearch, Left, Searching
-from matchrec.spark.worker.arrays import as_integers, column
+from matchrec.spark.rule_sets.worker import OnError, columns_of_failure, filled
+from matchrec.spark.streaming.arrival import Arrived
+from matchrec.spark.streaming.bucket import NO_KEYS, Bucket, GoingOn, Kept
+from matchrec.spark.streaming.by_key import Array, ByKey, States, flat, followed_by, states_in, take
+from matchrec.spark.streaming.memory import Arrays
+from matchrec.spark.streaming.search import FOREVER, KeySearch, Left, Searching
 
-NO_ROWS = np.zeros(0, np.int64)
+PLACES = "places"
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a rule needs further on. places: its rows among those that are kept; see `Left`."""
+    """What a rule needs of some keys of the bucket.
 
-    arrays: Arrays
-    places: IntArray
-    next_end: int
+    keys: int64[p], ascending. states: of its search, and PLACES, its rows among all that have
+    arrived. next_end: see `Left`.
+    """
+
+    keys: IntArray
+    states: States
+    next_end: IntArray
+
+    def take(self, places: IntArray) -> Needs:
+        """What it needs of some of its keys."""
+        return Needs(self.keys[places], take(self.states, places), self.next_end[places])
+
+    def and_of(self, others: Needs) -> Needs:
+        """The same with other keys."""
+        keys = np.append(self.keys, others.keys)
+        next_end = np.append(self.next_end, others.next_end)
+        states = followed_by(self.states, others.states)
+        return Needs(keys, states, next_end).take(np.argsort(keys))
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What is kept for all rules. rows: how many, apart from those that wait. failed: for good."""
+class KeptRules:
+    """What is kept for all rules.
 
-    rows: int
+    needs: of rules. failed: int64[f] of rules, the keys for which they have failed for good.
+    """
+
     needs: Mapping[int, Needs]
-    failed: frozenset[int]
+    failed: Mapping[int, IntArray]
 
-    def arrays(self) -> Arrays:
-        """It as plain arrays by name."""
-        ends = [(number, one.next_end) for number, one in sorted(self.needs.items())]
-        found = {
-            "rows": np.array([self.rows], np.int64),
-            "ends": np.array(ends, np.int64).reshape(-1, 2),
-            "failed": np.array(sorted(self.failed), np.int64),
-        }
+    def arrays(self) -> dict[str, Array]:
+        """What is needed as plain arrays by name."""
+        found = {"rules": np.array(sorted(self.needs), np.int64)}
         for number, one in self.needs.items():
-            found[f"{number}.places"] = one.places
-            found |= {f"{number}.of.{name}": array for name, array in one.arrays.items()}
-        return found
+            own = {"keys": one.keys, "next end": one.next_end, **flat(one.states)}
+            found |= {f"{number} {name}": array for name, array in own.items()}
+        pairs = [(number, key) for number, keys in self.failed.items() for key in keys.tolist()]
+        return found | {"failed": np.array(pairs, np.int64).reshape(-1, 2)}
 
     @staticmethod
-    def of(arrays: Arrays) -> Kept:
-        """What `arrays` has taken apart."""
-        states: dict[int, dict[str, IntArray]] = {}
-        for name, array in arrays.items():
-            number, of, inner = name.partition(".of.")
-            if of:
-                states.setdefault(int(number), {})[inner] = array
-        needs = {
-            number: Needs(states[number], arrays[f"{number}.places"], end)
-            for number, end in arrays["ends"].tolist()
-        }
-        return Kept(int(arrays["rows"][0]), needs, frozenset(arrays["failed"].tolist()))
-
-
-NOTHING = Kept(0, {}, frozenset())
+    def of(arrays: Arrays, searches: tuple[KeySearch, ...]) -> KeptRules:
+        """What `arrays` has made plain; nothing of no arrays."""
+        needs = {}
+        for number in arrays["rules"].tolist() if arrays else ():
+            names = [f"{number} {name}" for name in (*searches[number].nothing(), PLACES)]
+            states = states_in(arrays, names)
+            own = {name.partition(" ")[2]: one for name, one in states.items()}
+            needs[number] = Needs(arrays[f"{number} keys"], own, arrays[f"{number} next end"])
+        rules, keys = arrays["failed"].T if arrays else (NO_KEYS, NO_KEYS)
+        return KeptRules(needs, {one: keys[rules == one] for one in np.unique(rules).tolist()})
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
-    """The events of a key in one micro-batch, for all rules: see `Arrived`."""
+class Called:
+    """The keys for which a rule has something to search. needs: of these; others: of all others."""
 
-    arrived: Arrived
-    watermark: int
+    needs: Needs
+    others: Needs
 
-    def of_rule(self, places: IntArray, searched: int) -> Arrived:
-        """Those of one rule. places: of the rows that it needs; searched: how many of them are."""
-        arrived = self.arrived
-        rows = arrived.known.num_rows
-        taken = np.append(places, np.arange(rows - arrived.new, rows))
-        new = len(taken) - searched
-        return replace(arrived, known=arrived.known.take(pa.array(taken)), new=new)
+    @staticmethod
+    def of(own: Needs, search: KeySearch, wanted: IntArray) -> Called:
+        """own: what the rule needs. wanted: the keys, ascending."""
+        whole = own.and_of(nothing_needed(search, np.setdiff1d(wanted, own.keys)))
+        is_called = np.isin(whole.keys, wanted)
+        return Called(whole.take(np.flatnonzero(is_called)), whole.take(np.flatnonzero(~is_called)))
+
+
+Outcome = tuple[Needs, IntArray]  # what is needed of keys, and those for which the rule has failed
+RuleSearching = Generator[pa.RecordBatch, None, Outcome]
 
 
 @dataclass(frozen=True)
-class RulesOfKey:
-    """Runs all rules over the events of one key. Picklable.
+class RulesOfBucket(Bucket):
+    """Runs all rules over the events of a bucket. Picklable.
 
     rule_set: over all columns. searches: of its rules. sends: the schema of the rows that come out.
-    schema, orders, query: see `KeySearch`.
     """
 
     rule_set: RuleSet
     searches: tuple[KeySearch, ...]
     sends: pa.Schema
     on_error: OnError
-    schema: pa.Schema
-    orders: tuple[Order, ...]
-    query: str
 
-    def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
-        """The rows of what is decided now; the state is kept in the group."""
-        return joined(self.rows(new, group))
+    def rows_kept(self, arrays: Arrays) -> IntArray:
+        return arrays["rows"]
 
-    def rows(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
-        """The same in small batches."""
-        memory, watermark = self.memory(group), group.getCurrentWatermarkMs() * 1000
-        kept = Kept.of(memory.arrays)
-        arrived = arrange(memory, kept.rows, new, self.orders, watermark)
-        events = Events(replace(arrived, known=with_places(arrived.known)), watermark)
-        needs, failed = dict(kept.needs), set(kept.failed)
-        for number in self.called(kept, events):
-            own = needs.pop(number, None)
-            try:
-                found, left = collected(self.search(number, own, events))
-            except MatchRecognizeError as error:
-                yield self.failure(number, error, arrived)
-                failed.add(number)
-                continue
-            yield from found
-            if left.rows.num_rows or not left.is_idle:
-                needs[number] = Needs(left.arrays, places_of(left.rows), left.next_end)
-        self.keep(Kept(kept.rows, needs, frozenset(failed)), events, group)
+    def go_on(self, arrays: Arrays, arrived: Arrived, watermark: int) -> GoingOn:
+        kept = KeptRules.of(arrays, self.searches)
+        needs, failed = dict(kept.needs), dict(kept.failed)
+        for number, search in enumerate(self.searches):
+            own = needs.pop(number, None) or nothing_needed(search, NO_KEYS)
+            apart = failed.get(number, NO_KEYS)
+            wanted = np.append(np.flatnonzero(arrived.new), own.keys[own.next_end <= watermark])
+            called = Called.of(own, search, np.setdiff1d(wanted, apart))
+            found, added = yield from self.search(number, called.needs, arrived, watermark)
+            after = called.others.and_of(found)
+            if len(after.keys):
+                needs[number] = after
+            if len(added):
+                failed[number] = np.append(apart, added)
+        return stored(KeptRules(needs, failed), arrived)
 
-    def called(self, kept: Kept, events: Events) -> Iterator[int]:
-        """The numbers of the rules that have something to search."""
-        for number in range(len(self.searches)):
-            own = kept.needs.get(number)
-            ended = own is not None and own.next_end <= events.watermark
-            if (events.arrived.new or ended) and number not in kept.failed:
-                yield number
+    def search(self, number: int, needs: Needs, arrived: Arrived, watermark: int) -> RuleSearching:
+        """Let a rule go on with some keys; if it fails, with half of them, to leave out the key."""
+        if not len(needs.keys):
+            return needs, NO_KEYS
+        known = arrived.known(needs.keys, needs.states[PLACES], watermark)
+        try:
+            found, left = collected(self.searches[number].search(needs.states, known))
+        except MatchRecognizeError as error:
+            if self.on_error is OnError.RAISE:
+                raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
+            if len(needs.keys) > 1:
+                return (yield from self.search_halves(number, needs, arrived, watermark))
+            row = known.rows.slice(0, 1)
+            yield filled(self.sends, number, columns_of_failure(self.rule_set, row, error))
+            return needs.take(NO_KEYS), needs.keys
+        yield from found
+        stay, left = left.without_idle()
+        places = ByKey(known.places[left.kept.values], left.kept.sizes)
+        states = dict(left.states) | {PLACES: places}
+        return Needs(needs.keys[stay], states, left.next_end), NO_KEYS
 
-    def search(self, number: int, own: Needs | None, events: Events) -> Searching:
-        """Let a rule go on."""
-        search = self.searches[number]
-        needs = own or Needs(search.nothing(), NO_ROWS, FOREVER)
-        arrived = events.of_rule(needs.places, search.searched(needs.arrays))
-        return search.search(needs.arrays, arrived, events.watermark)
+    def search_halves(
+        self, number: int, needs: Needs, arrived: Arrived, watermark: int
+    ) -> RuleSearching:
+        """The same with the first half of the keys, then with the others."""
+        places = np.arange(len(needs.keys))
+        outcomes = []
+        for half in np.array_split(places, 2):
+            one = yield from self.search(number, needs.take(half), arrived, watermark)
+            outcomes.append(one)
+        (first, failed), (second, others) = outcomes
+        return first.and_of(second), np.append(failed, others)
 
-    def failure(self, number: int, error: MatchRecognizeError, arrived: Arrived) -> pa.RecordBatch:
-        """The row that says that a rule has failed, if that is to be told so. Raises the error."""
-        if self.on_error is OnError.RAISE:
-            raise of_rule(self.rule_set.rules[number].name, error) from error.__cause__
-        row = arrived.known.slice(0, 1)
-        return filled(self.sends, number, columns_of_failure(self.rule_set, row, error))
 
-    def keep(self, kept: Kept, events: Events, group: Group) -> None:
-        """Store what rules need, and ask to be called when something may end."""
-        arrived, needs = events.arrived, kept.needs
-        union = np.unique(np.concatenate([NO_ROWS, *(one.places for one in needs.values())]))
-        searched = arrived.known.take(pa.array(union)).select(self.schema.names)
-        rows = pa.concat_tables([searched, arrived.later]).combine_chunks()
-        if not (needs or kept.failed or rows.num_rows):
-            if group.exists:
-                group.remove()
-            return
-        now = {
-            number: replace(one, places=np.searchsorted(union, one.places))
-            for number, one in needs.items()
-        }
-        state = Kept(len(union), now, kept.failed).arrays()
-        group.update((dump(Memory(arrived.passed, state, rows), self.query),))
-        ends = [one.next_end for one in needs.values()] + times(arrived.later)[:1].tolist()
-        wake(group, min(ends, default=FOREVER), events.watermark)
+def nothing_needed(search: KeySearch, keys: IntArray) -> Needs:
+    """What a rule needs of keys without events."""
+    nothing = dict(search.nothing()) | {PLACES: ByKey.joined([NO_KEYS])}
+    states = take(nothing, np.zeros(len(keys), np.int64))
+    return Needs(keys, states, np.full(len(keys), FOREVER))
 
-    def memory(self, group: Group) -> Memory:
-        """What is known of a key."""
-        if group.exists:
-            return load(group.get[0], self.query)
-        return Memory(None, NOTHING.arrays(), self.schema.empty_table())
+
+def stored(kept: KeptRules, arrived: Arrived) -> Kept:
+    """What is kept of the bucket: the keys of which anything is, and each row once."""
+    of_rules = [*kept.needs.values()]
+    keys = np.unique(
+        np.concatenate([NO_KEYS, *(one.keys for one in of_rules), *kept.failed.values()])
+    )
+    union = np.unique(np.concatenate([NO_KEYS, *(one.states[PLACES].values for one in of_rules)]))
+    key = arrived.key_of_rows()[union]
+    order = np.argsort(key, kind="stable")
+    place = np.empty(arrived.rows.num_rows, np.int64)
+    place[union[order]] = np.arange(len(union))
+
+    def renumbered(one: Needs) -> Needs:
+        places = one.states[PLACES]
+        states = dict(one.states) | {PLACES: ByKey(place[places.values], places.sizes)}
+        return Needs(np.searchsorted(keys, one.keys), states, one.next_end)
+
+    needs = {number: renumbered(one) for number, one in kept.needs.items()}
+    failed = {number: np.searchsorted(keys, one) for number, one in kept.failed.items()}
+    rows = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
+    arrays = KeptRules(needs, failed).arrays() | {"rows": rows}
+    next_end = min((int(one.next_end.min()) for one in of_rules), default=FOREVER)
+    return Kept(keys, union[order], arrays, next_end)
 
 
 def collected(searching: Searching) -> tuple[list[pa.RecordBatch], Left]:
@@ -189,15 +209,3 @@ def collected(searching: Searching) -> tuple[list[pa.RecordBatch], Left]:
 
     found = list(noted())
     return found, ends[0]
-
-
-def with_places(rows: pa.Table) -> pa.Table:
-    """The rows with the place of each."""
-    return rows.append_column(wire.PLACE, pa.array(np.arange(rows.num_rows)))
-
-
-def places_of(rows: pa.Table) -> IntArray:
-    """The places of rows that a search has left."""
-    if not rows.num_rows:
-        return NO_ROWS
-    return as_integers(column(rows.combine_chunks(), wire.PLACE))

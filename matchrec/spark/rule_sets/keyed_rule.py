@@ -1,4 +1,4 @@
-"""One rule of a set over the events of a key: a search that goes on, with the rows of a set."""
+"""One rule of a set over the events of some keys: a search that goes on, with the rows of a set."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import cached_property
 import pyarrow as pa
 
 from matchrec.compile.rule_set import LinkedRule, RuleSet
-from matchrec.engine.incremental.open_row import before_open_row
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.errors.run.failures import sum_too_large
@@ -18,10 +17,11 @@ from matchrec.output.rows import OutputRows, output_rows
 from matchrec.spark.rule_sets.rows import SharedRows
 from matchrec.spark.rule_sets.search import RuleSearch
 from matchrec.spark.rule_sets.worker import filled
-from matchrec.spark.streaming.contiguous import KeyedContiguous, OpenWorker
-from matchrec.spark.streaming.keyed import Keyed, Rows
+from matchrec.spark.streaming.contiguous import ContiguousSearch
+from matchrec.spark.streaming.selecting import KnownRows, SelectingSearch
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.failures import place_of
+from matchrec.spark.worker.match import Worker
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,14 @@ class RuleOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RuleWorker(OpenWorker):
+class RuleWorker(Worker):
     """Searches for one rule."""
 
     output: RuleOutput
 
-    def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
+    def find_matches(self, partitions: Partitions, _piece: Piece) -> Iterator[Matches]:
         """Matches with all of their rows, which are asked of each."""
-        found = self.executable.algorithm.search(self.executable.task, partitions)
-        return before_open_row(found, piece.frontier)
+        return self.executable.algorithm.search(self.executable.task, partitions)
 
     def gather(
         self, piece: Piece, partitions: Partitions, matches: Matches, rows: OutputRows
@@ -73,7 +72,7 @@ class RuleWorker(OpenWorker):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContiguousRule(KeyedContiguous):
+class ContiguousRule(ContiguousSearch):
     """A rule whose matches are rows in a row."""
 
     output: RuleOutput
@@ -89,7 +88,7 @@ class ContiguousRule(KeyedContiguous):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectingRule(Keyed):
+class SelectingRule(SelectingSearch):
     """A rule whose matches may skip rows."""
 
     output: RuleOutput
@@ -99,6 +98,6 @@ class SelectingRule(Keyed):
         """Each match of a set has its number."""
         return True
 
-    def gather(self, rows: Rows, matches: Matches) -> Iterator[pa.RecordBatch]:
+    def gather(self, rows: KnownRows, matches: Matches) -> Iterator[pa.RecordBatch]:
         out = output_rows(matches, self.executable.rows_per_match)
-        return self.output.batches(rows.known, rows.partitions, matches, out)
+        return self.output.batches(rows.table, rows.partitions, matches, out)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from matchrec.compile.rule_set import LinkedRule
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, WordArray
 from matchrec.spark import wire
-from matchrec.spark.worker.arrays import as_floats, column, validity
+from matchrec.spark.worker.arrays import codes_of, column
 from matchrec.spark.worker.batches import Piece
 
 
@@ -58,7 +58,7 @@ class SharedRows:
     def piece(self, view: pa.Table) -> Piece:
         """The rows as a worker of one query has them."""
         covered: BoolArray = np.zeros(view.num_rows, np.bool_)
-        return Piece(view, self.starts, Frontier(0), 0, covered, view.num_rows)
+        return Piece(view, self.starts, Frontier.of(self.starts), 0, covered, view.num_rows)
 
 
 def first_of_equal(keys: IntArray) -> IntArray:
@@ -70,12 +70,3 @@ def first_of_equal(keys: IntArray) -> IntArray:
     first = np.empty(len(order), np.int64)
     first[order] = np.repeat(order[begins], lengths)
     return first
-
-
-def codes_of(values: pa.Array) -> IntArray:
-    """int64[n], alike for equal values as Spark has it, -1 for NULL."""
-    if pa.types.is_floating(values.type):
-        _, codes = np.unique(as_floats(values), return_inverse=True)
-        return np.where(validity(values), codes, -1).astype(np.int64)
-    indices = values.dictionary_encode().indices
-    return np.asarray(indices.fill_null(-1).to_numpy(zero_copy_only=False)).astype(np.int64)

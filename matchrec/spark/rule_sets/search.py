@@ -119,7 +119,8 @@ class RuleSearch:
         found = executable.algorithm.search(executable.task, partitions)
         if self.rows.outer is None:
             return found
-        return ContiguousRuns(self.rows.starts, self.rows.outer).number_matches(found, Frontier(0))
+        runs = ContiguousRuns(self.rows.starts, self.rows.outer)
+        return runs.number_matches(found, Frontier.of(self.rows.starts))
 
     def further_rows(self, matches: Matches, rows: OutputRows) -> Iterator[Columns]:
         """The rows of a rule that has others than one for each match."""

@@ -12,11 +12,11 @@ from matchrec.compile.rule_set import Bits, RuleSet, SharedDrafts, further_keys
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.run.rule_sets import divided_over_stream
 from matchrec.spark.crossing import crossing_schema, decode_columns
-from matchrec.spark.rule_sets.keyed import RulesOfKey
+from matchrec.spark.rule_sets.keyed import RulesOfBucket
 from matchrec.spark.rule_sets.keyed_rule import ContiguousRule, RuleOutput, SelectingRule
 from matchrec.spark.rule_sets.schema import Slots, find_slots, schema_of_rows
 from matchrec.spark.rule_sets.worker import OnError
-from matchrec.spark.streaming.execute import digest, run_on_keys
+from matchrec.spark.streaming.execute import digest, run_on_buckets
 from matchrec.spark.streaming.prepare import Events, check_one_row, send_events
 from matchrec.spark.transport import arrow_schema
 
@@ -48,17 +48,14 @@ def match_events(
     sends = crossing_schema(schema)
     events = send_events(prepared, rule_set.columns, shared.plan)
     wide, rows = rule_set.over_all_columns(), arrow_schema(sends)
-    query = digest(rule_set, events.schema)
+    query = digest(rule_set, events.arriving)
     searches = tuple(
         (SelectingRule if rule.executable.task.selects else ContiguousRule)(
             rule.executable,
-            events.schema,
-            events.orders,
-            query,
             output=RuleOutput(wide, number, slots.of_rule[number], rows),
         )
         for number, rule in enumerate(wide.rules)
     )
-    keyed = RulesOfKey(wide, searches, rows, on_error, events.schema, events.orders, query)
-    found = run_on_keys(events, keyed, f"{len(searches)} rules", sends)
+    bucket = RulesOfBucket(events.arriving, query, wide, searches, rows, on_error)
+    found = run_on_buckets(events, bucket, f"{len(searches)} rules", sends)
     return decode_columns(found, schema), slots

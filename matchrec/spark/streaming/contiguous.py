@@ -1,14 +1,12 @@
-"""Matches of rows in a row over a stream: the new events of a key in, what is decided out.
+"""Matches of rows in a row over a stream: the new events of some keys in, what is decided out.
 
-Events wait until the watermark has passed them; then they are put in order and searched, with the
-open row after them. The rows from the first undecided starting row on are kept, and those before it
-that conditions and measures look back on. A window ends when the watermark passes its end, for
-which an event-time timer is set.
+The events that the watermark has passed are searched, with the open row after those of each key.
+The rows from the first undecided starting row on are kept, and those before it that conditions and
+measures look back on. A window ends when the watermark passes its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,72 +16,37 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.compile.lookaround import Lookaround
 from matchrec.engine.compiled import compile_task
-from matchrec.engine.incremental.open_row import ask_open_row, before_open_row, with_open_row
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
+from matchrec.engine.incremental.open_row import OpenRows, ask_open_row, with_open_rows
+from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.output.reads import ReadMatchNumber
-from matchrec.spark.streaming.arrival import Arrived
-from matchrec.spark.streaming.group import FOREVER, window_bounds
-from matchrec.spark.streaming.memory import Arrays
-from matchrec.spark.streaming.search import KeySearch, Left, Searching
+from matchrec.spark.streaming.arrival import Known
+from matchrec.spark.streaming.by_key import ByKey, States, ranges
+from matchrec.spark.streaming.search import FOREVER, KeySearch, Left, Searching, window_bounds
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.match import Worker
 
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """The search of a key between two micro-batches, over the rows that are kept.
-
-    start: the first undecided starting row. number: how many matches were found. covered: bool[n],
-    rows that a match contains, or that have come out.
-    """
-
-    start: int
-    number: int
-    covered: BoolArray
-
-    def arrays(self) -> Arrays:
-        """It as plain arrays by name."""
-        return {"counts": np.array([self.start, self.number], np.int64), "covered": self.covered}
-
-    @staticmethod
-    def of(arrays: Arrays) -> Begun:
-        """What `arrays` has taken apart."""
-        start, number = arrays["counts"].tolist()
-        return Begun(start, number, arrays["covered"])
-
-
-NOTHING = Begun(0, 0, np.zeros(0, np.bool_))
+START = "start"  # of a key, the first undecided starting row, from the first row that is kept
+NUMBER = "number"  # how many matches were found
+COVERED = "covered"  # of each row that is kept, whether a match contains it, or it has come out
 
 
 @dataclass(frozen=True)
-class OpenWorker(Worker):
-    """Searches pieces that end with an open row."""
+class ContiguousSearch(KeySearch):
+    """Runs an executable of contiguous matches over the events of some keys. Picklable."""
 
-    def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        return before_open_row(super().find_matches(partitions, piece), piece.frontier)
+    def nothing(self) -> States:
+        return states_of(np.zeros((2, 1), np.int64), ByKey.joined([np.zeros(0, np.bool_)]))
 
-
-@dataclass(frozen=True)
-class KeyedContiguous(KeySearch):
-    """Runs an executable of contiguous matches over the events of one key. Picklable."""
-
-    def nothing(self) -> Arrays:
-        return NOTHING.arrays()
-
-    def searched(self, arrays: Arrays) -> int:
-        return len(arrays["covered"])
-
-    def search(self, arrays: Arrays, arrived: Arrived, watermark: int) -> Searching:
-        rows = Rows.of(self, Begun.of(arrays), arrived, watermark)
+    def search(self, states: States, known: Known) -> Searching:
+        rows = Rows.of(self, states, known)
         yield from self.worker.match_partitions(rows.piece, rows.partitions)
-        return self.left(rows, arrived.known)
+        return self.left(rows, known)
 
     @cached_property
     def worker(self) -> Worker:
         """What searches."""
-        return OpenWorker(self.open_executable)
+        return Worker(self.open_executable)
 
     @property
     def open_executable(self) -> Executable:
@@ -108,21 +71,31 @@ class KeyedContiguous(KeySearch):
         compiled = compile_task(executable.task, len(executable.crossing.integers))
         return ReadMatchNumber() in executable.reads or compiled.counts_matches
 
-    def left(self, rows: Rows, known: pa.Table) -> Left:
-        """What is needed further on, and when a window ends."""
-        frontier = rows.piece.frontier
-        gone = max(0, frontier.start - self.lookaround.before)
-        covered = rows.piece.covered[gone : known.num_rows]
-        begun = Begun(frontier.start - gone, frontier.number, covered)
-        ends = rows.bounds[frontier.start :][:1].tolist()  # what has ended waits for a row
-        next_end = min((end for end in ends if end > rows.watermark), default=FOREVER)
-        is_idle = not (self.counts and frontier.number)
-        return Left(begun.arrays(), known.slice(gone), next_end, is_idle)
+    def left(self, rows: Rows, known: Known) -> Left:
+        """What is needed further on, and when windows end."""
+        frontier, first = rows.piece.frontier, rows.piece.starts[:-1]
+        start = frontier.start - first
+        gone = np.maximum(0, start - self.lookaround.before)
+        sizes = known.sizes - gone
+        covered = rows.piece.covered[ranges(first + gone, sizes)]
+        ends = rows.bounds[frontier.start]
+        return Left(
+            states_of(np.stack([start - gone, frontier.number]), ByKey(covered, sizes)),
+            ByKey(ranges(known.starts[:-1] + gone, sizes), sizes),
+            np.where(ends > known.watermark, ends, FOREVER),  # what has ended waits for a row
+            ~(self.counts & (frontier.number > 0)),
+        )
+
+
+def states_of(counts: IntArray, covered: ByKey) -> States:
+    """The states of k keys. counts: int64[2, k]."""
+    start, number = counts
+    return {START: ByKey.one_each(start), NUMBER: ByKey.one_each(number), COVERED: covered}
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The known events of a key in one micro-batch as what is searched, with the open row.
+    """Known events as what is searched, with an open row of each key.
 
     bounds: when the windows end that begin with a row, in microseconds.
     """
@@ -130,30 +103,36 @@ class Rows:
     piece: Piece
     partitions: Partitions
     bounds: IntArray
-    watermark: int
 
     @staticmethod
-    def of(keyed: KeyedContiguous, begun: Begun, arrived: Arrived, watermark: int) -> Rows:
-        """begun: the search so far, over the first of the known rows."""
-        executable, known = keyed.executable, arrived.known
-        count = known.num_rows
-        table = with_blank_row(known)
-        frontier = Frontier(begun.start, begun.number)
-        starts = np.array([0, count + 1], np.int64)
-        found = partitions_of(executable, table, starts, frontier)
-        bounds = window_bounds(executable, known)
-        open_row = max(0, count - keyed.lookaround.after)
-        may_grow = np.append(bounds > watermark, False)
+    def of(search: ContiguousSearch, states: States, known: Known) -> Rows:
+        """states: of the searches so far, over the first of the known rows of each key."""
+        table = with_blank_rows(known)
+        starts = known.starts + np.arange(len(known.starts))
+        first, blank = starts[:-1], starts[1:] - 1
+        found = partitions_of(search.executable, table, starts)
+        bounds = window_bounds(search.executable, table).copy()
+        bounds[blank] = FOREVER
+        may_grow = bounds > known.watermark
+        may_grow[blank] = False
         if found.window_end is not None:
-            may_grow &= found.window_end >= count
-        partitions = with_open_row(found, frontier, open_row, may_grow)
-        covered = np.zeros(count + 1, np.bool_)
-        covered[: len(begun.covered)] = begun.covered
-        piece = Piece(table, starts, frontier, None, covered, arrived.new)
-        return Rows(piece, partitions, bounds, watermark)
+            may_grow &= found.window_end >= np.repeat(blank, np.diff(starts))
+        open_rows = OpenRows(
+            np.maximum(first, blank - search.lookaround.after),
+            first + states[START].values,
+            states[NUMBER].values,
+        )
+        partitions = with_open_rows(found, open_rows, may_grow)
+        assert partitions.frontier is not None
+        covered = np.zeros(table.num_rows, np.bool_)
+        before = states[COVERED]
+        covered[ranges(first, before.sizes)] = before.values
+        fresh = int(known.new.sum())
+        piece = Piece(table, starts, partitions.frontier, None, covered, fresh)
+        return Rows(piece, partitions, bounds)
 
 
-def with_blank_row(rows: pa.Table) -> pa.Table:
-    """The rows and one more, of NULLs."""
-    blank = [pa.nulls(1, kind) for kind in rows.schema.types]
-    return pa.concat_tables([rows, pa.table(blank, rows.schema)]).combine_chunks()
+def with_blank_rows(known: Known) -> pa.Table:
+    """The rows and one more of each key, of NULLs."""
+    places = np.insert(np.arange(known.rows.num_rows), known.starts[1:], -1)
+    return known.rows.take(pa.array(places, mask=places < 0)).combine_chunks()

@@ -25,12 +25,15 @@ from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, negations, walk
+from matchrec.spark import wire
 from matchrec.spark.options import Options
 from matchrec.spark.sessions.interpreter import able_workers
-from matchrec.spark.streaming.contiguous import KeyedContiguous
-from matchrec.spark.streaming.keyed import Keyed
+from matchrec.spark.streaming.bucket import Bucket, SearchedBucket
+from matchrec.spark.streaming.contiguous import ContiguousSearch
 from matchrec.spark.streaming.prepare import Crossed
-from matchrec.spark.streaming.worker import RunsKeys, StreamWorker
+from matchrec.spark.streaming.search import KeySearch
+from matchrec.spark.streaming.selecting import SelectingSearch
+from matchrec.spark.streaming.worker import StreamWorker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -181,9 +184,14 @@ def matched_events(
     events: Crossed, executable: Executable, schema: spark_types.StructType
 ) -> DataFrame:
     """The reads of the output rows, each as soon as it is complete."""
-    kind = Keyed if executable.task.selects else KeyedContiguous
-    keyed = kind(executable, events.schema, events.orders, digest(executable, events.schema))
-    return run_on_keys(events, keyed, f"PATTERN ({executable.pattern})", schema)
+    query = digest(executable, events.arriving)
+    bucket = SearchedBucket(events.arriving, query, search_of(executable))
+    return run_on_buckets(events, bucket, f"PATTERN ({executable.pattern})", schema)
+
+
+def search_of(executable: Executable) -> KeySearch:
+    """What searches the events of keys."""
+    return (SelectingSearch if executable.task.selects else ContiguousSearch)(executable)
 
 
 def digest(*asked: object) -> str:
@@ -191,13 +199,13 @@ def digest(*asked: object) -> str:
     return hashlib.sha256(repr(asked).encode()).hexdigest()
 
 
-def run_on_keys(
-    events: Crossed, keyed: RunsKeys, name: str, schema: spark_types.StructType
+def run_on_buckets(
+    events: Crossed, bucket: Bucket, name: str, schema: spark_types.StructType
 ) -> DataFrame:
     """What comes out of the events of all keys. name: what Spark's own plan shows."""
-    function = over_groups(StreamWorker(keyed, events.columns))
+    function = over_groups(StreamWorker(bucket, events.columns))
     function.__name__ = f"match_recognize[{name}]"
-    groups = events.frame.groupBy(*events.keys)
+    groups = events.frame.groupBy(wire.BUCKET)
     with able_workers(events.frame.sparkSession):
         found = groups.applyInPandasWithState(function, FOUND, STATE, "append", "EventTimeTimeout")
         return found.mapInArrow(unpack(), schema)
@@ -216,7 +224,7 @@ def unpack() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
 
 
 def over_groups(worker: StreamWorker) -> Callable[..., Iterator[pd.DataFrame]]:
-    """The function that Spark calls with a key's new events.
+    """The function that Spark calls with a bucket's new events.
 
     The worker travels as bytes: read with the function, it would fail before a word of ours.
     """

@@ -1,6 +1,6 @@
-"""What is stored of a key between two micro-batches, as bytes.
+"""What is stored of a bucket of keys between two micro-batches, as bytes.
 
-    length of the header | header, JSON | arrays, one after the other | rows, an Arrow stream
+    length of the header | header, JSON | arrays, one after the other | keys | rows, Arrow streams
 
 The header names what wrote it: the state of another query is refused, not misread.
 """
@@ -19,21 +19,23 @@ import pyarrow as pa
 
 from matchrec.errors.streaming import state_of_another_query
 
-FORMAT = 1
+FORMAT = 2
 LENGTH = 4  # bytes of the length of the header
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A key between two micro-batches.
+    """A bucket between two micro-batches.
 
     passed: the watermark up to which rows have been put in order, in microseconds, or None. arrays:
-    the state of the search, by name. rows: those that it still needs, then those that wait.
+    the state of the search, by name. keys: those that have any, a row each. rows: those that the
+    search still needs, key after key, then those that wait.
     """
 
     passed: int | None
     arrays: Arrays
+    keys: pa.Table
     rows: pa.Table
 
 
@@ -51,8 +53,9 @@ def dump(memory: Memory, query: str) -> bytes:
     out.write(len(text).to_bytes(LENGTH, "little") + text)
     for one in arrays.values():
         out.write(one.tobytes())
-    with pa.ipc.new_stream(out, memory.rows.schema) as writer:
-        writer.write_table(memory.rows)
+    for table in (memory.keys, memory.rows):
+        with pa.ipc.new_stream(out, table.schema) as writer:
+            writer.write_table(table)
     return out.getvalue()
 
 
@@ -68,6 +71,6 @@ def load(data: bytes, query: str) -> Memory:
         one = np.frombuffer(data, np.dtype(kind), size, begin).reshape(shape)
         arrays[name] = one.copy()
         begin += one.nbytes
-    with pa.ipc.open_stream(pa.py_buffer(data[begin:])) as reader:
-        rows = reader.read_all()
-    return Memory(header["passed"], arrays, rows)
+    source = pa.BufferReader(pa.py_buffer(data).slice(begin))
+    tables = [pa.ipc.open_stream(source).read_all() for _ in range(2)]
+    return Memory(header["passed"], arrays, *tables)

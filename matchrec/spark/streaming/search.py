@@ -1,37 +1,43 @@
-"""The search of a key's events from micro-batch to micro-batch, whatever it looks for.
-
-Events wait until the watermark has passed them; then they are put in order and searched. What the
-search still needs is kept with its state. Nothing is at its end because a batch is: a window ends
-when the watermark passes its end, for which an event-time timer is set.
-"""
+"""What goes on with the events of some keys, all at once, whatever it looks for."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.spark.streaming.arrival import Arrived, Order, arrange, times
-from matchrec.spark.streaming.group import Group, wake
-from matchrec.spark.streaming.memory import Arrays, Memory, dump, load
+from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.spark import wire
+from matchrec.spark.streaming.arrival import Known
+from matchrec.spark.streaming.by_key import ByKey, States, take
+from matchrec.spark.worker.arrays import as_integers, column
+
+FOREVER = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a search needs further on.
+    """What a search of p keys needs further on.
 
-    arrays: its state. rows: those that it looks at again, in order. next_end: when to go on though
-    no event comes, in microseconds, or FOREVER. is_idle: whether nothing is lost if the state is
-    forgotten, once no row is kept.
+    states: of the keys. kept: which of the known rows it looks at again, their positions in order.
+    next_end: int64[p], when to go on with a key though no event comes, in microseconds, or FOREVER.
+    is_idle: bool[p], whether nothing is lost if a key's state is forgotten once no row is kept.
     """
 
-    arrays: Arrays
-    rows: pa.Table
-    next_end: int
-    is_idle: bool
+    states: States
+    kept: ByKey
+    next_end: IntArray
+    is_idle: BoolArray
+
+    def without_idle(self) -> tuple[IntArray, Left]:
+        """The keys of which something must be kept, and what that is."""
+        keys = np.flatnonzero(~self.is_idle | (self.kept.sizes > 0))
+        states, kept = take(self.states, keys), self.kept.take(keys)
+        return keys, Left(states, kept, self.next_end[keys], self.is_idle[keys])
 
 
 Searching = Generator[pa.RecordBatch, None, Left]
@@ -40,48 +46,24 @@ Searching = Generator[pa.RecordBatch, None, Left]
 
 @dataclass(frozen=True)
 class KeySearch(ABC):
-    """Runs an executable over the events of one key. Picklable.
-
-    schema: of the rows as they are kept. orders: columns beside the time that put them in order.
-    query: a digest of what is asked.
-    """
+    """Runs an executable over the events of some keys. Picklable."""
 
     executable: Executable
-    schema: pa.Schema
-    orders: tuple[Order, ...]
-    query: str
 
     @abstractmethod
-    def nothing(self) -> Arrays:
-        """The state of a key without events."""
+    def nothing(self) -> States:
+        """The states of one key, which has no events."""
 
     @abstractmethod
-    def searched(self, arrays: Arrays) -> int:
-        """How many of the rows that were left have been searched, the first ones."""
-
-    @abstractmethod
-    def search(self, arrays: Arrays, arrived: Arrived, watermark: int) -> Searching:
-        """Go on with the events that have arrived. watermark: in microseconds.
+    def search(self, states: States, known: Known) -> Searching:
+        """Go on with one or more keys. known: the rows that were left, and new ones.
 
         Raises MatchRecognizeRunError.
         """
 
-    def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
-        """The output rows of what is decided now; the state is kept in the group."""
-        memory, watermark = self.memory(group), group.getCurrentWatermarkMs() * 1000
-        kept = self.searched(memory.arrays)
-        arrived = arrange(memory, kept, new, self.orders, watermark)
-        left = yield from self.search(memory.arrays, arrived, watermark)
-        rows = pa.concat_tables([left.rows, arrived.later]).combine_chunks()
-        if left.is_idle and not rows.num_rows:
-            if group.exists:
-                group.remove()
-            return
-        group.update((dump(Memory(arrived.passed, left.arrays, rows), self.query),))
-        wake(group, min([left.next_end, *times(arrived.later)[:1].tolist()]), watermark)
 
-    def memory(self, group: Group) -> Memory:
-        """What is known of a key."""
-        if group.exists:
-            return load(group.get[0], self.query)
-        return Memory(None, self.nothing(), self.schema.empty_table())
+def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
+    """When the window ends that begins with a row, FOREVER without one; microseconds."""
+    if not executable.crossing.window or not rows.num_rows:
+        return np.full(rows.num_rows, FOREVER, np.int64)
+    return as_integers(column(rows, wire.column(executable.crossing.window[1])))

@@ -4,37 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from matchrec.spark import wire
+from matchrec.spark.streaming.bucket import Bucket, Group
 from matchrec.spark.streaming.flat import Flat
-from matchrec.spark.streaming.group import Group
 from matchrec.spark.transport import arrow_type, decode
-
-
-class RunsKeys(Protocol):
-    """What goes on with a key's events. schema: of them."""
-
-    @property
-    def schema(self) -> pa.Schema: ...
-    def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]: ...
 
 
 @dataclass(frozen=True)
 class StreamWorker:
-    """Runs a key's search. columns: those that cross, beside the time. Picklable."""
+    """Searches the events of a bucket. columns: those that cross, beside the time. Picklable."""
 
-    keyed: RunsKeys
+    bucket: Bucket
     columns: tuple[Flat, ...]
 
     def run(self, frames: Iterable[pd.DataFrame], group: Group) -> Iterator[pd.DataFrame]:
         """Output rows of what is complete now, as the bytes of an Arrow stream."""
         batches = (self.batch(frame) for frame in frames if len(frame))
-        for batch in self.keyed.batch(batches, group):
+        for batch in self.bucket.batch(batches, group):
             out = pa.BufferOutputStream()
             with pa.ipc.new_stream(out, batch.schema) as writer:
                 writer.write_batch(batch)
@@ -48,4 +39,4 @@ class StreamWorker:
         kinds = [arrow_type(kind) for _, _, kind in leaves]
         flat = decode(frame, [name for _, name, _ in leaves], [one for one in kinds if one])
         arrays = [one.array(flat) for one in columns]
-        return pa.RecordBatch.from_arrays(arrays, schema=self.keyed.schema)
+        return pa.RecordBatch.from_arrays(arrays, schema=self.bucket.schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -76,3 +77,30 @@ def ranks_of_repeated(values: pa.Array) -> pa.Array:
     """The same, some ten times as fast where values are often equal, slower where none are."""
     encoded = values.dictionary_encode()
     return dense_ranks(encoded.dictionary).take(encoded.indices)
+
+
+def codes_of(values: pa.Array) -> IntArray:
+    """int64[n], alike for equal values as Spark has it, -1 for NULL."""
+    if pa.types.is_struct(values.type):
+        codes, _ = number_equal(
+            [validity(values).astype(np.int64), *map(codes_of, values.flatten())]
+        )
+        return np.where(validity(values), codes, -1)
+    if pa.types.is_floating(values.type):
+        _, codes = np.unique(as_floats(values), return_inverse=True)
+        return np.where(validity(values), codes, -1).astype(np.int64)
+    indices = values.dictionary_encode().indices
+    return np.asarray(indices.fill_null(-1).to_numpy(zero_copy_only=False)).astype(np.int64)
+
+
+def number_equal(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """int64[n], the same number for rows that are alike in all codes, in the order in which they
+    first come; and the first row of each number. codes: at least one, from -1 on and less than n.
+    """
+    number = np.zeros(len(codes[0]), np.int64)
+    for one in codes:
+        pairs = pa.array(number * (int(one.max(initial=0)) + 2) + one)
+        number = np.asarray(pairs.dictionary_encode().indices).astype(np.int64)
+    first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
+    first[number[::-1]] = np.arange(len(number))[::-1]
+    return number, first

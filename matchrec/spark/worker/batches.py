@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.lookaround import Lookaround
-from matchrec.engine.partitions import BoolArray, Frontier, IntArray
+from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
 
 ROWS_A_CALL = 1 << 17
@@ -32,7 +32,7 @@ class Piece:
     """Rows for one call of the engine.
 
     starts: row positions at which partitions start, then the number of rows. frontier: from where
-    on in the first partition to search, and where the rows that are here end; the engine moves it.
+    on to search, and where the rows that are here end; the engine moves it.
     passed: rows of the first partition before the table, None if that is not known. covered:
     bool[n], rows that a match contains, or that have come out before. fresh: how many rows no other
     piece has had.
@@ -53,7 +53,7 @@ class Piece:
     @property
     def goes_on(self) -> bool:
         """Whether the last partition's further rows are not here."""
-        return self.frontier.edge is not None
+        return bool((self.frontier.edge[-1:] != NO_EDGE).any())
 
 
 def pieces(
@@ -121,7 +121,7 @@ class Waiting:
     def complete(self, rows: int) -> Piece:
         """The first so many rows, whole partitions, which wait no longer."""
         taken, left = divide(self.batches, rows)
-        piece = self.piece(taken, None)
+        piece = self.piece(taken, NO_EDGE)
         self.batches, self.rows, self.border = left, self.rows - rows, 0
         self.start = self.number = self.steps = self.passed = 0
         self.covered = np.zeros(0, np.bool_)
@@ -132,7 +132,7 @@ class Waiting:
         """All rows, of one partition that may go on."""
         return self.piece(self.batches, self.rows - lookaround.after)
 
-    def piece(self, batches: list[pa.RecordBatch], edge: int | None) -> Piece:
+    def piece(self, batches: list[pa.RecordBatch], edge: int) -> Piece:
         table = pa.Table.from_batches(batches).combine_chunks()
         starts = starts_in(table.column(wire.FIRST_BITS))
         if self.passed:
@@ -143,18 +143,21 @@ class Waiting:
         starts = np.append(starts, table.num_rows).astype(np.int64)
         if self.keys:
             table = with_keys(table, starts, self.keys)
-        frontier = Frontier(self.start, self.number, edge, self.steps)
+        frontier = Frontier.of(starts, self.start, edge, self.number, self.steps)
         return Piece(table, starts, frontier, self.passed, covered, fresh)
 
     def go_on(self, piece: Piece, lookaround: Lookaround) -> None:
         """Keep of an unfinished piece what the search from its frontier on may look at."""
-        gone = max(piece.frontier.start - max(1, lookaround.before), 0)
+        frontier = piece.frontier
+        start, self.number, self.steps = (
+            int(one[-1]) for one in (frontier.start, frontier.number, frontier.steps)
+        )
+        gone = max(start - max(1, lookaround.before), 0)
         _, self.batches = divide(self.batches, gone)
         if gone and self.keys:
             self.batches[0] = beginning_with(self.batches[0], piece.table, self.keys)
         self.rows -= gone
-        self.start = piece.frontier.start - gone
-        self.number, self.steps = piece.frontier.number, piece.frontier.steps
+        self.start = start - gone
         self.passed += gone
         self.covered = piece.covered[gone:].copy()
         self.enough = self.rows + max(self.rows, self.rows_a_call)

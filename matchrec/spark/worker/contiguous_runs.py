@@ -27,13 +27,20 @@ class ContiguousRuns:
     starts: IntArray
     partition: IntArray
 
+    def frontier(self, whole: Frontier) -> Frontier:
+        """That of the contiguous runs. whole: that of the partitions."""
+        if not len(whole.start):
+            return whole
+        first = whole.start[0], whole.edge[-1], whole.number[0], whole.steps[0]
+        return Frontier.of(self.starts, *map(int, first))
+
     def number_matches(self, found: Iterable[Matches], frontier: Frontier) -> Iterator[Matches]:
         """Number the matches by partition; the frontier then knows the last number."""
-        numbering = Numbering(frontier.number)
+        numbering = Numbering(int(frontier.number[:1].sum()))
         for matches in found:
             of_partition = replace(matches, partition=self.partition[matches.partition])
             yield replace(matches, number=numbering.number_matches(of_partition).number)
-        frontier.number = numbering.found
+        frontier.number[-1:] = numbering.found
 
 
 def find_contiguous_runs(table: pa.Table, starts: IntArray) -> ContiguousRuns:

@@ -70,7 +70,7 @@ class CoverageWorker:
         """Search a piece, and add what is found in it. Raises MatchRecognizeRunError."""
         executable, covered = self.task.executable, int(np.count_nonzero(piece.covered))
         partitions = partitions_of(executable, piece.table, piece.starts, piece.frontier)
-        known = {0} if piece.frontier.number else set()
+        known = {0} if piece.frontier.number[:1].any() else set()
         find_matches = selection.find_matches if self.task.selects else contiguous.find_matches
         matched, number, longest = set(known), 0, figures.longest
         try:

@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.matches import Matches, RunFailure, no_matches
 from matchrec.engine.nearby import satisfy_nearby
-from matchrec.engine.partitions import Partitions
+from matchrec.engine.partitions import NO_EDGE, IntArray, Partitions
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.output.aggregates import SumOverflow
 from matchrec.output.chains import ChainReader
@@ -74,6 +75,8 @@ class Worker:
                 find_contiguous_runs(piece.table, piece.starts) if executable.neighbours else None
             )
             starts = runs.starts if runs else piece.starts
+            if runs:
+                piece.frontier = runs.frontier(piece.frontier)
             partitions = partitions_of(executable, piece.table, starts, piece.frontier)
         yield from self.match_partitions(piece, partitions, runs)
 
@@ -82,7 +85,7 @@ class Worker:
     ) -> Iterator[pa.RecordBatch]:
         """Search the partitions of a piece. runs: what they are, if not those of the query."""
         executable, frontier = self.executable, piece.frontier
-        first = frontier.start
+        first = frontier.start.copy()
         with_unmatched = executable.rows_per_match.shows_unmatched
         try:
             check_window(executable, piece.table, piece.starts)
@@ -122,17 +125,18 @@ class Worker:
         return nullcontext() if self.tally is None else self.tally.measure_time(stage)
 
     def unmatched_rows(
-        self, piece: Piece, partitions: Partitions, first: int
+        self, piece: Piece, partitions: Partitions, first: IntArray
     ) -> Iterator[pa.RecordBatch]:
         """The rows that no match covers, with every measure NULL.
 
-        first: where the search has begun. Rows before it have come out, those after its end may
-        still be matched.
+        first: int64[p], where the search of each partition has begun. Rows before it have come out,
+        those from where it has ended may still be matched.
         """
-        covered = piece.covered.copy()
-        covered[:first] = True
-        if piece.goes_on:
-            covered[piece.frontier.start :] = True
+        frontier, lengths = piece.frontier, np.diff(partitions.starts)
+        end = np.where(frontier.edge == NO_EDGE, frontier.until, frontier.start)
+        row = np.arange(partitions.rows)
+        searched = (row >= np.repeat(first, lengths)) & (row < np.repeat(end, lengths))
+        covered = piece.covered | ~searched
         yield from self.gather(piece, partitions, no_matches(), unmatched_rows(covered, partitions))
 
     def gather(

@@ -80,11 +80,11 @@ def test_each_partition_has_its_own_steps(engine: Engine) -> None:
 @engines
 def test_steps_of_a_partition_in_pieces_add_up(engine: Engine) -> None:
     asked = task("A A", {"A": SOME}, 100)
-    first = replace(ones(40), frontier=Frontier(0, edge=40))
-    list(search(engine, asked, first))
-    assert first.frontier is not None
-    assert 40 <= first.frontier.steps <= 80
-    again = replace(ones(40), frontier=Frontier(0, steps=90))
+    rows = ones(40)
+    frontier = Frontier.of(rows.starts, edge=40)
+    list(search(engine, asked, replace(rows, frontier=frontier)))
+    assert 40 <= frontier.steps[0] <= 80
+    again = replace(rows, frontier=Frontier.of(rows.starts, steps=90))
     with pytest.raises(RunFailure, match="TOO_MANY_STEPS"):
         list(search(engine, asked, again))
 

@@ -16,7 +16,8 @@ from matchrec.spark.rule_sets.packing import (
     word_columns,
     words_of,
 )
-from matchrec.spark.rule_sets.rows import SharedRows, codes_of
+from matchrec.spark.rule_sets.rows import SharedRows
+from matchrec.spark.worker.arrays import codes_of
 
 
 def early(count: int) -> tuple[RowColumn, ...]:

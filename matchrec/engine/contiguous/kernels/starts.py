@@ -17,7 +17,7 @@ from matchrec.engine.kernels.layout import (
     Rules,
 )
 from matchrec.engine.kernels.next_start import go_on_from, next_start
-from matchrec.engine.partitions import IntArray
+from matchrec.engine.partitions import NO_EDGE, IntArray
 from matchrec.jit.decorators import inlined, inner, spliced
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
@@ -39,15 +39,18 @@ def search_partitions(
     starting row and answers DONE, or answers another status.
     """
     progress = work.progress
-    while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
+    partitions = rows.starts.shape[0] - 1
+    if progress[layout.PARTITION] < 0:
+        begin_next_partition(rows.frontier, progress)
+    while progress[layout.PARTITION] < partitions:
         partition = partition_at(rows, progress)
-        while progress[layout.START] < partition.until:
-            status = search_start(partition, rules, rows, work, output)
-            if status != layout.DONE:
-                return int(status)
-        if partition.edge != layout.NO_EDGE:
-            return layout.MORE_ROWS
-        begin_next_partition(rows.searched, progress)
+        status = np.int64(layout.DONE)
+        while status == layout.DONE and progress[layout.START] < partition.until:
+            status = np.int64(search_start(partition, rules, rows, work, output))
+        if status != layout.DONE and status != layout.MORE_ROWS:
+            return int(status)
+        end_partition(rows.frontier, progress)
+        begin_next_partition(rows.frontier, progress)
     return layout.DONE
 
 
@@ -55,9 +58,9 @@ def search_partitions(
 def partition_at(rows: Rows, progress: IntArray) -> Partition:
     """The partition that is searched."""
     number = progress[layout.PARTITION]
-    is_last = number == rows.starts.shape[0] - 2
-    edge = progress[layout.EDGE] if is_last else layout.NO_EDGE
-    return Partition(rows.starts[number], rows.starts[number + 1], edge, rows.searched[1, number])
+    edge = rows.frontier[layout.FRONTIER_EDGE, number]
+    until = rows.frontier[layout.FRONTIER_UNTIL, number]
+    return Partition(rows.starts[number], rows.starts[number + 1], edge, until)
 
 
 @inlined
@@ -65,17 +68,33 @@ def whole_partition(starts: IntArray, progress: IntArray) -> Partition:
     """The partition that is searched, of which all rows are here and may begin a match."""
     number = progress[layout.PARTITION]
     lower, upper = starts[number], starts[number + 1]
-    return Partition(lower, upper, np.int64(layout.NO_EDGE), upper)
+    return Partition(lower, upper, np.int64(NO_EDGE), upper)
 
 
 @inner
-def begin_next_partition(searched: IntArray, progress: IntArray) -> None:
-    """Go on to the first row of the next partition from which matches begin."""
-    progress[layout.PARTITION] += 1
-    start = searched[0, progress[layout.PARTITION]]
+def end_partition(frontier: IntArray, progress: IntArray) -> None:
+    """Note how far the search of the partition has come.
+
+    A search that follows all runs at once counts the rows that it has looked at.
+    """
+    number = progress[layout.PARTITION]
+    until = frontier[layout.FRONTIER_UNTIL, number]
+    frontier[layout.FRONTIER_START, number] = min(progress[layout.START], until)
+    frontier[layout.FRONTIER_NUMBER, number] = progress[layout.NUMBER]
+    frontier[layout.FRONTIER_STEPS, number] = progress[layout.STEP_COUNT]
+
+
+@inner
+def begin_next_partition(frontier: IntArray, progress: IntArray) -> None:
+    """Go on to the row of the next partition, if any, from which matches begin."""
+    number = progress[layout.PARTITION] + 1
+    progress[layout.PARTITION] = number
+    if number == frontier.shape[1]:
+        return
+    start = frontier[layout.FRONTIER_START, number]
     progress[layout.START] = start
-    progress[layout.NUMBER] = 0
-    progress[layout.STEP_COUNT] = 0
+    progress[layout.NUMBER] = frontier[layout.FRONTIER_NUMBER, number]
+    progress[layout.STEP_COUNT] = frontier[layout.FRONTIER_STEPS, number]
     progress[layout.MEMO_FROM] = start
     progress[layout.MEMO_TO] = start
     progress[layout.HORIZON] = start

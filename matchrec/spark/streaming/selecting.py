@@ -1,0 +1,283 @@
+"""Event selection over a stream: the new events of some keys in, what is complete out.
+
+The runs and the shared buffer of each key are kept between two micro-batches, with the events that
+these lead to. Keys are searched one after the other; all else is done once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.compile.executable import Executable
+from matchrec.engine.compiled import compile_task
+from matchrec.engine.incremental.search import (
+    Answer,
+    Call,
+    registers_of,
+    search_further,
+    windows_between,
+)
+from matchrec.engine.incremental.state import SearchState, arrays_of, new_state, state_of
+from matchrec.engine.matches import Matches, RunFailure, no_matches
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.selection.skip import concatenate
+from matchrec.engine.windows import ends_by_number
+from matchrec.errors.run.failures import sum_too_large
+from matchrec.errors.run.place import Place
+from matchrec.output.aggregates import SumOverflow
+from matchrec.output.measures import Reader
+from matchrec.output.reads import ReadMatchNumber
+from matchrec.output.rows import output_rows
+from matchrec.spark import wire
+from matchrec.spark.streaming.arrival import Known, times
+from matchrec.spark.streaming.by_key import Array, ByKey, States, ranges
+from matchrec.spark.streaming.search import FOREVER, KeySearch, Left, Searching, window_bounds
+from matchrec.spark.worker.arrays import as_integers, column
+from matchrec.spark.worker.encode import partitions_of, value_at
+from matchrec.spark.worker.failures import run_error
+from matchrec.spark.worker.gather import Gatherer
+
+
+@dataclass(frozen=True)
+class SelectingSearch(KeySearch):
+    """Runs an executable of event selection over the events of some keys. Picklable."""
+
+    def nothing(self) -> States:
+        integers = len(self.executable.crossing.integers)
+        arrays = arrays_of(new_state(registers_of(self.executable.task, integers)))
+        return {name: ByKey.joined([one]) for name, one in arrays.items()}
+
+    def search(self, states: States, known: Known) -> Searching:
+        rows = KnownRows.of(self.executable, states, known)
+        arrays = {name: one.each() for name, one in states.items()}
+        found, left = [no_matches()], []
+        for place in range(len(known.new)):
+            state = state_of({name: each[place] for name, each in arrays.items()})
+            own = rows.of_key(self.executable, place, state)
+            answer = self.answer(own, rows)
+            if answer.matches.count:
+                found.append(moved(answer.matches, place, own.first))
+            left.append(self.left(own, answer))
+        matches = concatenate(found)
+        if matches.count:
+            yield from self.written(rows, matches)
+        return together(left)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the number of matches is asked for."""
+        return ReadMatchNumber() in self.executable.reads
+
+    def answer(self, rows: RowsOfKey, among: KnownRows) -> Answer:
+        """What the search of a key says. Raises MatchRecognizeRunError."""
+        try:
+            return search_further(self.executable.task, rows.state, rows.call())
+        except RunFailure as failure:
+            place = among.place(self.executable, rows.first + failure.row)
+            raise run_error(failure, place) from failure
+
+    def written(self, rows: KnownRows, matches: Matches) -> Iterator[pa.RecordBatch]:
+        """The output rows of what comes out. Raises MatchRecognizeRunError."""
+        try:
+            yield from self.gather(rows, matches)
+        except SumOverflow as overflow:
+            place = rows.place(self.executable, overflow.row)
+            raise sum_too_large(overflow.type_name, place) from overflow
+
+    def gather(self, rows: KnownRows, matches: Matches) -> Iterator[pa.RecordBatch]:
+        """The reads of what comes out."""
+        task = self.executable.task
+        out = output_rows(matches, self.executable.rows_per_match)
+        reader = Reader(matches, out, rows.partitions, task.members, len(task.variables))
+        yield Gatherer(self.executable, rows.table, reader).batch()
+
+    def left(self, rows: RowsOfKey, answer: Answer) -> LeftOfKey:
+        """What is needed of a key further on, and when something may end."""
+        state = answer.state
+        starts = answer.kept[state.live_runs.starts]
+        ends = rows.bounds[starts][~rows.ended[starts]].tolist()  # else the row to stop at decides
+        ends += rows.bounds[rows.stop : rows.stop + 1].tolist()
+        ends += self.near_ends(rows, answer).tolist()
+        return LeftOfKey(
+            arrays_of(state),
+            rows.first + np.append(answer.kept, np.arange(rows.stop, len(rows.numbers))),
+            min(ends, default=FOREVER),
+            state.is_idle and not (self.counts and state.numbered),
+        )
+
+    def near_ends(self, rows: RowsOfKey, answer: Answer) -> IntArray:
+        """When the windows between neighbours end that runs wait in; microseconds."""
+        if rows.near is None:
+            return np.zeros(0, np.int64)
+        compiled = compile_task(self.executable.task, len(self.executable.crossing.integers))
+        live = answer.state.live_runs
+        waiting, window = windows_between(compiled, live)
+        return np.asarray(rows.near[window, answer.kept[live.last_rows[waiting]]], np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOfKey:
+    """What a search needs further on of one key: see `Left`."""
+
+    arrays: Mapping[str, Array]
+    kept: IntArray
+    next_end: int
+    is_idle: bool
+
+
+def together(left: list[LeftOfKey]) -> Left:
+    """What is needed of several keys."""
+    return Left(
+        {name: ByKey.joined([one.arrays[name] for one in left]) for name in left[0].arrays},
+        ByKey.joined([one.kept for one in left]),
+        np.array([one.next_end for one in left], np.int64),
+        np.array([one.is_idle for one in left], np.bool_),
+    )
+
+
+def moved(matches: Matches, partition: int, first: int) -> Matches:
+    """The matches of one of several partitions. first: its first row."""
+    assert matches.rows is not None
+    return replace(
+        matches,
+        partition=np.full(matches.count, partition),
+        start=matches.start + first,
+        rows=matches.rows + first,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRows:
+    """The known events of some keys. numbers: int64[n], of each in its partition, from 0.
+
+    bounds: when the window ends that begins with a row, in microseconds, FOREVER without one; near:
+    int64[w, n] or None, the same of windows between neighbours.
+    """
+
+    table: pa.Table
+    partitions: Partitions
+    times: IntArray
+    numbers: IntArray
+    bounds: IntArray
+    near: IntArray | None
+    watermark: int
+
+    @staticmethod
+    def of(executable: Executable, states: States, known: Known) -> KnownRows:
+        """states: of the keys."""
+        kept, done = states["numbers"], states["counts"].values[::2]
+        numbers = np.empty(known.rows.num_rows, np.int64)
+        numbers[ranges(known.starts[:-1], kept.sizes)] = kept.values
+        numbers[ranges(known.starts[1:] - known.new, known.new)] = ranges(done, known.new)
+        return KnownRows(
+            known.rows,
+            partitions_of(executable, known.rows, known.starts),
+            times(known.rows),
+            numbers,
+            window_bounds(executable, known.rows),
+            near_bounds(executable, known.rows),
+            known.watermark,
+        )
+
+    def of_key(self, executable: Executable, place: int, state: SearchState) -> RowsOfKey:
+        """Those of one key. state: of its search."""
+        begin, end = self.partitions.starts[place : place + 2].tolist()
+        rows = slice(begin, end)
+        numbers, bounds, partitions = (
+            self.numbers[rows],
+            self.bounds[rows],
+            self.partitions.only(place),
+        )
+        if executable.window_rows is not None:
+            ends = ends_by_number(numbers, executable.window_rows)
+            partitions = replace(partitions, window_end=ends)
+        kept = len(state.numbers)
+        edges = Edges(executable, kept, numbers, bounds, self.times[rows], self.watermark)
+        near = None if self.near is None else self.near[:, rows]
+        return RowsOfKey(begin, state, partitions, numbers, bounds, near, edges)
+
+    def place(self, executable: Executable, row: int) -> Place:
+        """A row as its partition's keys and its number there."""
+        names = executable.crossing.keys
+        keys = {name: value_at(self.table, wire.column(place), row) for name, place in names}
+        return Place(keys, int(self.numbers[row]) + 1, bool(executable.relevant))
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfKey:
+    """The known events of one key. first: where they are among those of all; others: see there."""
+
+    first: int
+    state: SearchState
+    partitions: Partitions
+    numbers: IntArray
+    bounds: IntArray
+    near: IntArray | None
+    edges: Edges
+
+    def call(self) -> Call:
+        """What the search is given."""
+        near = None if self.near is None else self.near <= self.edges.watermark
+        stop = self.stop
+        return Call(self.partitions, stop, self.ended, self.edges.needed(stop), near)
+
+    @property
+    def stop(self) -> int:
+        """The row before which the search stops."""
+        return self.edges.stop()
+
+    @property
+    def ended(self) -> BoolArray:
+        """Whether the watermark has passed the end of a row's window."""
+        return np.asarray(self.bounds <= self.edges.watermark)
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Which of the known rows are searched, and which are kept afterwards.
+
+    Absences before a match and after it are looked for in all its window: a row is searched
+    when the window that begins with it has ended, and kept while a match may still lie in it.
+    """
+
+    executable: Executable
+    kept: int
+    numbers: IntArray
+    bounds: IntArray
+    times: IntArray
+    watermark: int
+
+    def stop(self) -> int:
+        """The row before which to stop."""
+        rows, size = len(self.numbers), self.executable.window_rows
+        if all(one.before is not None for one in self.executable.task.absent):
+            return rows
+        if size is not None:
+            return max(self.kept, rows - size + 1)
+        return max(self.kept, int(np.searchsorted(self.bounds, self.watermark, side="right")))
+
+    def needed(self, stop: int) -> int:
+        """The first row from which on all are kept."""
+        size = self.executable.window_rows
+        if all(one.after is not None for one in self.executable.task.absent):
+            return stop
+        if size is not None:
+            behind = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
+            number = int(self.numbers[stop]) if stop < len(self.numbers) else behind
+            return min(stop, int(np.searchsorted(self.numbers, number - size, side="right")))
+        time = min([self.watermark, *self.times[stop : stop + 1].tolist()])
+        return min(stop, int(np.searchsorted(self.bounds, time, side="right")))
+
+
+def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
+    """int64[w, n], when windows between neighbours end that begin with a row; microseconds."""
+    near = executable.crossing.ends[1 if executable.crossing.window else 0 :]
+    if not near:
+        return None
+    if not rows.num_rows:
+        return np.zeros((len(near), 0), np.int64)
+    return np.stack([as_integers(column(rows, wire.column(i))) for i in near])
