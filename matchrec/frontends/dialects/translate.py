@@ -7,7 +7,7 @@ every expression in a clause. Each is translated by itself, so all else stays as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType
@@ -36,7 +36,7 @@ from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.pipes import pipe_edits
 from matchrec.frontends.dialects.product import Addition, Product
-from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
+from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
 from matchrec.frontends.dialects.windows_of_time import check_windows
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed
@@ -67,17 +67,23 @@ class Translation:
         return self.edited.text
 
 
-def translate_query(
-    text: str,
-    read: Product,
-    write: Product,
-    kinds: Sequence[ClauseKinds] = (),
-    values: Mapping[str, object] | None = None,
-) -> Translation:
-    """A query with clauses anywhere, or without any.
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known of a query beside its text.
 
-    kinds: of clauses in order of evaluation. values: of the query's parameters, if they are known.
+    kinds: of clauses in order of evaluation. values: of the query's parameters. tables: the columns
+    of tables.
     """
+
+    kinds: Sequence[ClauseKinds] = ()
+    values: Mapping[str, object] = field(default_factory=dict)
+    tables: Tables = no_tables
+
+
+def translate_query(
+    text: str, read: Product, write: Product, known: Knowledge | None = None
+) -> Translation:
+    """A query with clauses anywhere, or without any."""
     if read is write:
         return Translation(edited(text, ()))
     with shown_in(Source(text)):
@@ -91,7 +97,9 @@ def translate_query(
         written = edited(text, (*pipes, *forms))
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
-        return _query_edits(tokens, replace(fragments, values=values or {}), kinds)
+        own = known or Knowledge()
+        fragments = replace(fragments, values=own.values, tables=own.tables)
+        return _query_edits(tokens, fragments, own.kinds)
 
     return _of_written_out(written, tokens, (read, write), edits)
 

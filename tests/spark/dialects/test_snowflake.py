@@ -29,3 +29,22 @@ def test_frames_in_measures_are_refused(spark: SparkSession) -> None:
         MEASURES AVG(price) OVER (ROWS 2 PRECEDING) AS m PATTERN (a) DEFINE a AS TRUE)"""
     with pytest.raises(matchrec.MatchRecognizeError, match="OVER in MEASURES"):
         matchrec.sql(spark, query, dialect="snowflake")
+
+
+def test_an_alias_of_select_is_known_in_where(spark: SparkSession) -> None:
+    query = """WITH highs AS (
+            SELECT company, price_date, price, price - 50 AS above, above / 10 AS tens
+            FROM stock_price_history WHERE tens > 1 OR price < 31)
+        SELECT company, COUNT(*) AS n, UPPER(LEFT(company, 1)) AS initial
+        FROM highs MATCH_RECOGNIZE (PARTITION BY company ORDER BY price_date
+            MEASURES COUNT(*) AS many PATTERN (a+) DEFINE a AS TRUE)
+        WHERE initial = 'A' AND many > 0 GROUP BY company, initial"""
+    assert answer(spark, query, "snowflake") == ["ABCD 1 A"]
+
+
+def test_a_column_hides_an_alias_of_its_name_in_where(spark: SparkSession) -> None:
+    query = """SELECT LEFT(company, 1) AS company, MAX(price) AS price FROM stock_price_history
+        WHERE company = 'XYZ' AND price > 80 GROUP BY ALL"""
+    assert answer(spark, query, "snowflake") == answer(
+        spark, "SELECT 'X', MAX(price) FROM stock_price_history WHERE company = 'XYZ'", "spark"
+    )

@@ -37,13 +37,17 @@ from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
     current_time,
     function_of_oracle,
     interval_function,
+    unusual_name,
+)
+from matchrec.frontends.dialects.rules.by_product.oracle.row_sources import (
+    first_rows,
     no_dual,
     no_row_order,
     row_generator,
-    unusual_name,
 )
 from matchrec.frontends.dialects.rules.by_product.oracle.texts import concatenation, empty_text
 from matchrec.frontends.dialects.rules.by_product.snowflake import (
+    alias_in_where,
     bare_classifier,
     equal_with_nulls,
     first_and_last,
@@ -98,6 +102,7 @@ from matchrec.frontends.dialects.rules.written import (
 READS: dict[str, tuple[Rule, ...]] = {
     "databricks": (final_aggregates,),
     "snowflake": (
+        alias_in_where,
         first_and_last,
         first_and_last_of_partition,
         inside_of_match,
@@ -112,6 +117,7 @@ READS: dict[str, tuple[Rule, ...]] = {
     "oracle": (
         empty_text,
         row_generator,
+        first_rows,
         no_row_order,
         unusual_name,
         concatenation,
@@ -123,11 +129,11 @@ READS: dict[str, tuple[Rule, ...]] = {
         function_of_oracle,
         no_dual,
         bounded_text,
+        date_with_time,
         durations,
         differences,
         shifts,
         truncated,
-        date_with_time,
         text_of_date,
     ),
     "trino": (
