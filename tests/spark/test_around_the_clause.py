@@ -257,3 +257,10 @@ def test_a_function_that_takes_other_arguments_elsewhere(
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(spark, query)
     assert cure in str(caught.value.hint)
+
+
+def test_the_function_window_right_after_group_by(spark: SparkSession) -> None:
+    query = """SELECT window(at, '1 hour').start AS since, COUNT(*) AS n
+        FROM (SELECT g, n, v, timestamp_seconds(n) AS at FROM t) MATCH_RECOGNIZE (
+        ORDER BY n MEASURES LAST(at) AS at PATTERN (A)) GROUP BY window(at, '1 hour')"""
+    assert [row.n for row in matchrec.sql(spark, query).collect()] == [3]

@@ -38,7 +38,7 @@ from matchrec.frontends.dialects.pipes import pipe_edits
 from matchrec.frontends.dialects.product import Addition, Product
 from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
-from matchrec.frontends.dialects.windows_of_time import check_windows
+from matchrec.frontends.dialects.windows_of_time import window_edits as time_edits
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
@@ -91,10 +91,11 @@ def translate_query(
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
         refuse_unbalanced(tokens)
-        check_windows(tokens, read)
+        times = tuple(time_edits(tokens)) if read.has_windows_of_time else ()
         pipes = pipe_edits(tokens) if Addition.PIPES in read.additions else ()
         forms = written_out(tokens, clauses_of(tokens), read.additions)
-        written = edited(text, (*pipes, *forms))
+        others = (one for one in forms if not any(time.span.holds(one.span) for time in times))
+        written = edited(text, (*pipes, *times, *others))
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         own = known or Knowledge()
