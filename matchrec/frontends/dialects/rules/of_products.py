@@ -17,6 +17,8 @@ from matchrec.frontends.dialects.rules.by_product.azure import (
     time_of_event,
 )
 from matchrec.frontends.dialects.rules.by_product.bigquery import (
+    array_of_elements,
+    dates_of_texts,
     named_fields,
     named_parameter,
     numbers_of_first_and_last,
@@ -170,6 +172,8 @@ READS: dict[str, tuple[Rule, ...]] = {
         named_parameter,
         added_time,
         unnested_structs,
+        array_of_elements,
+        dates_of_texts,
         crossed_boundaries,
     ),
     "azure": (

@@ -6,7 +6,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.rules.columns import ClauseKinds
 from matchrec.frontends.dialects.rules.kinds import Kind
-from matchrec.frontends.dialects.translate import translate_query
+from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
 SPARK = PRODUCTS["spark"]
 ARRAY = "NULLIF(TRANSFORM({}, row -> row.item), ARRAY())"
@@ -97,7 +97,8 @@ def test_kinds_of_columns_of_queries(query: str) -> None:
     text = "t MATCH_RECOGNIZE (MEASURES FIRST(d) AS f, LAST(d) AS l PATTERN (A))"
     outputs = {"f": Kind.TIMESTAMP, "l": Kind.TIMESTAMP}
     given = query.format("ROUND((f - b) * 24) AS hours", clause=text)
-    found = translate_query(given, PRODUCTS["oracle"], SPARK, [ClauseKinds({}, outputs)])
+    known = Knowledge([ClauseKinds({}, outputs)])
+    found = translate_query(given, PRODUCTS["oracle"], SPARK, known)
     assert "UNIX_MICROS" in found.text
     assert not found.missed
 
