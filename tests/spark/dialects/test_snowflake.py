@@ -48,3 +48,30 @@ def test_a_column_hides_an_alias_of_its_name_in_where(spark: SparkSession) -> No
     assert answer(spark, query, "snowflake") == answer(
         spark, "SELECT 'X', MAX(price) FROM stock_price_history WHERE company = 'XYZ'", "spark"
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (
+            """SELECT * FROM stock_price_history
+            QUALIFY ROW_NUMBER() OVER (PARTITION BY company ORDER BY price DESC) = 1
+            ORDER BY price LIMIT 1""",
+            ["ABCD 2020-10-08 80"],
+        ),
+        (
+            """SELECT DISTINCT company, RANK() OVER (ORDER BY price) AS r FROM stock_price_history
+            QUALIFY r <= 2 ORDER BY r DESC LIMIT 1""",
+            ["ABCD 2"],
+        ),
+        (
+            """SELECT UPPER(company) FROM stock_price_history WHERE price > 70
+            QUALIFY COUNT(*) OVER (PARTITION BY company) > 1 ORDER BY price LIMIT 2""",
+            ["ABCD", "ABCD"],
+        ),
+    ],
+)
+def test_qualify_comes_before_distinct_order_and_limit(
+    spark: SparkSession, query: str, rows: list[str]
+) -> None:
+    assert answer(spark, query, "snowflake") == rows

@@ -26,7 +26,12 @@ from matchrec.frontends.dialects.rules.by_product.bigquery import (
     unnested_structs,
 )
 from matchrec.frontends.dialects.rules.by_product.databricks import final_aggregates
-from matchrec.frontends.dialects.rules.by_product.flink import match_rowtime, processing_time
+from matchrec.frontends.dialects.rules.by_product.flink import (
+    match_rowtime,
+    no_hints,
+    processing_time,
+    rounded_time,
+)
 from matchrec.frontends.dialects.rules.by_product.oracle.dates import date_with_time, truncated
 from matchrec.frontends.dialects.rules.by_product.oracle.days import differences, durations, shifts
 from matchrec.frontends.dialects.rules.by_product.oracle.formats import (
@@ -59,6 +64,12 @@ from matchrec.frontends.dialects.rules.by_product.snowflake import (
 from matchrec.frontends.dialects.rules.by_product.snowflake import (
     formatted_time as formatted_time_of_snowflake,
 )
+from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
+    columns_of_values,
+    flattened,
+    generated_rows,
+    number_of_text,
+)
 from matchrec.frontends.dialects.rules.by_product.trino import (
     first_of_match,
     joda_format,
@@ -68,6 +79,7 @@ from matchrec.frontends.dialects.rules.by_product.trino import (
     seconds_since_1970,
     several_extremes,
 )
+from matchrec.frontends.dialects.rules.json import json_of_columns, value_of_json
 from matchrec.frontends.dialects.rules.navigation import (
     lag_and_lead,
     navigation_with_default,
@@ -79,7 +91,8 @@ from matchrec.frontends.dialects.rules.numbers import (
     quotient,
 )
 from matchrec.frontends.dialects.rules.place import Rule
-from matchrec.frontends.dialects.rules.texts import bounded_text, text_of_subquery
+from matchrec.frontends.dialects.rules.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.texts import bounded_text, nth_match, text_of_subquery
 from matchrec.frontends.dialects.rules.times import (
     added_time,
     counted_boundaries,
@@ -87,7 +100,7 @@ from matchrec.frontends.dialects.rules.times import (
     elapsed,
 )
 from matchrec.frontends.dialects.rules.variables import quoted_variable
-from matchrec.frontends.dialects.rules.windows import over_each_aggregate
+from matchrec.frontends.dialects.rules.windows import over_each_aggregate, ratio_to_report
 from matchrec.frontends.dialects.rules.written import (
     aggregate_of_all_rows,
     arrays_and_nulls,
@@ -105,6 +118,10 @@ READS: dict[str, tuple[Rule, ...]] = {
     "databricks": (final_aggregates,),
     "snowflake": (
         alias_in_where,
+        columns_of_values,
+        generated_rows,
+        flattened,
+        number_of_text,
         first_and_last,
         first_and_last_of_partition,
         inside_of_match,
@@ -156,7 +173,14 @@ READS: dict[str, tuple[Rule, ...]] = {
         elapsed,
         average_of_decimals,
     ),
-    "flink": (processing_time, match_rowtime, average_of_integers, elapsed),
+    "flink": (
+        processing_time,
+        match_rowtime,
+        rounded_time,
+        no_hints,
+        average_of_integers,
+        elapsed,
+    ),
     "bigquery": (
         quoted_variable,
         numbers_of_first_and_last,
@@ -188,9 +212,19 @@ READS: dict[str, tuple[Rule, ...]] = {
 }
 """What is rewritten of the expressions of a product."""
 
+COMMON: tuple[Rule, ...] = (
+    quotient,
+    json_of_columns,
+    value_of_json,
+    nth_match,
+    ratio_to_report,
+)
+"""What is rewritten of the expressions of any product."""
+
 WRITES: dict[str, tuple[Rule, ...]] = {
     "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time, named_unit),
     "oracle": (
+        qualified_rows,
         no_arrays,
         aggregate_of_all_rows,
         whole_quotient,
@@ -199,6 +233,7 @@ WRITES: dict[str, tuple[Rule, ...]] = {
         day_without_time,
     ),
     "trino": (
+        qualified_rows,
         ordered_aggregates,
         arrays_and_nulls,
         first_of_later_rows,
@@ -207,11 +242,11 @@ WRITES: dict[str, tuple[Rule, ...]] = {
     ),
     "bigquery": (arrays_and_nulls, named_unit),
     "databricks": (running_aggregate, text_of_subquery),
-    "spark": (text_of_subquery,),
+    "spark": (qualified_rows, text_of_subquery),
 }
 """What is rewritten of expressions for a product."""
 
 
 def rules_between(read: Product, write: Product) -> tuple[Rule, ...]:
     """The rules for expressions of one product that another one will read."""
-    return (*READS.get(read.name, ()), quotient, *WRITES.get(write.name, ()))
+    return (*READS.get(read.name, ()), *COMMON, *WRITES.get(write.name, ()))
