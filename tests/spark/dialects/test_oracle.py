@@ -167,6 +167,29 @@ def test_counted_rows(spark: SparkSession, query: str, rows: list[str]) -> None:
     assert answer(spark, query, "oracle") == rows
 
 
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (
+            """SELECT JSON_OBJECT('id' VALUE id, 'is' VALUE JSON_OBJECT('n' VALUE name)) AS j,
+            JSON_VALUE('{"a": 5}', '$.a' RETURNING NUMBER) + 1 AS v FROM logins WHERE id = 2""",
+            ['{"id":2,"is":{"n":null}} 6'],
+        ),
+        (
+            """SELECT l.id, m.n FROM logins l, (SELECT * FROM logins MATCH_RECOGNIZE (ORDER BY id
+            MEASURES LAST(id) AS id, COUNT(*) AS n PATTERN (a{3}) DEFINE a AS 1 = 1)) m
+            WHERE l.id = m.id(+) AND l.id > 2 ORDER BY 1""",
+            ["3 3", "4 -"],
+        ),
+        ("SELECT REGEXP_SUBSTR('a-b-c', '[^-]+', 1, 3) AS s FROM dual", ["c"]),
+    ],
+)
+def test_texts_and_joins_around_the_clause(
+    spark: SparkSession, query: str, rows: list[str]
+) -> None:
+    assert answer(spark, query, "oracle") == rows
+
+
 def test_rows_that_connect_by_makes(spark: SparkSession) -> None:
     query = """
         SELECT * FROM (SELECT level n, DATE '2020-01-01' + level d FROM dual CONNECT BY level <= 5)
@@ -181,6 +204,7 @@ def test_rows_that_connect_by_makes(spark: SparkSession) -> None:
     [
         ("TO_CHAR(run_date, 'Day')", "names of months and days, which Oracle pads"),
         ("TO_CHAR(run_date, 'MON Dy')", "names of months and days in different cases"),
+        ("TO_CHAR(run_date, 'IYYY-IW')", "the format IYYY-IW of a time"),
         ("TRUNC(run_date, 'CC')", "no TRUNC to 'CC'"),
         ("TO_DATE('01-01-1975', 'DD-MM-RRRR')", "RRRR: write YYYY or RR"),
     ],

@@ -77,8 +77,9 @@ class KnownColumns:
         """The columns of a clause's rows, or of a table."""
         if relation.name in self.sources:
             return self.sources[relation.name]
-        is_named = isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier)
-        return self.tables(exp.table_name(relation, "spark", identify=True)) if is_named else None
+        if not isinstance(relation, exp.Table) or not isinstance(relation.this, exp.Identifier):
+            return None
+        return self.tables(exp.table_name(relation, "spark", identify=True))
 
     def _known(self, column: exp.Column) -> Kind | None:
         if self.inputs is not None:

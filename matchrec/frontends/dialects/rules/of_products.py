@@ -49,11 +49,13 @@ from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
 from matchrec.frontends.dialects.rules.by_product.oracle.row_sources import (
     first_rows,
     no_dual,
+    no_join_marks,
     no_row_order,
     row_generator,
 )
 from matchrec.frontends.dialects.rules.by_product.oracle.texts import concatenation, empty_text
 from matchrec.frontends.dialects.rules.by_product.snowflake import (
+    alias_in_grouped_item,
     alias_in_where,
     bare_classifier,
     equal_with_nulls,
@@ -79,21 +81,21 @@ from matchrec.frontends.dialects.rules.by_product.trino import (
     seconds_since_1970,
     several_extremes,
 )
-from matchrec.frontends.dialects.rules.json import json_of_columns, value_of_json
 from matchrec.frontends.dialects.rules.navigation import (
     lag_and_lead,
     navigation_with_default,
     row_number_in_match,
 )
-from matchrec.frontends.dialects.rules.numbers import (
+from matchrec.frontends.dialects.rules.place import Rule
+from matchrec.frontends.dialects.rules.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.values.json import json_of_columns, value_of_json
+from matchrec.frontends.dialects.rules.values.numbers import (
     average_of_decimals,
     average_of_integers,
     quotient,
 )
-from matchrec.frontends.dialects.rules.place import Rule
-from matchrec.frontends.dialects.rules.qualify import qualified_rows
-from matchrec.frontends.dialects.rules.texts import bounded_text, nth_match, text_of_subquery
-from matchrec.frontends.dialects.rules.times import (
+from matchrec.frontends.dialects.rules.values.texts import bounded_text, nth_match, text_of_subquery
+from matchrec.frontends.dialects.rules.values.times import (
     added_time,
     counted_boundaries,
     crossed_boundaries,
@@ -117,10 +119,11 @@ from matchrec.frontends.dialects.rules.written import (
 READS: dict[str, tuple[Rule, ...]] = {
     "databricks": (final_aggregates,),
     "snowflake": (
-        alias_in_where,
         columns_of_values,
         generated_rows,
         flattened,
+        alias_in_where,
+        alias_in_grouped_item,
         number_of_text,
         first_and_last,
         first_and_last_of_partition,
@@ -134,6 +137,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         crossed_boundaries,
     ),
     "oracle": (
+        no_join_marks,
         empty_text,
         row_generator,
         first_rows,

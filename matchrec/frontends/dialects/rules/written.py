@@ -8,7 +8,7 @@ from sqlglot.errors import UnsupportedError
 from matchrec.frontends.dialects.marks import name_of
 from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
-from matchrec.frontends.dialects.rules.times import unit_of
+from matchrec.frontends.dialects.rules.values.times import unit_of
 
 _OF_ARRAYS = (
     *(exp.Array, exp.ArrayAgg, exp.ArrayUniqueAgg, exp.ArraySize, exp.ArrayContains, exp.Bracket),

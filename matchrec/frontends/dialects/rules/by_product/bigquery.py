@@ -81,7 +81,7 @@ def array_of_elements(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     source = query.args["from_"].this if query.args.get("from_") else None
     names = _names_of_element(source) if isinstance(source, exp.Unnest) else []
-    if not names or not _is_of_elements(query, names):
+    if not isinstance(source, exp.Unnest) or not names or not _is_of_elements(query, names):
         raise UnsupportedError("no ARRAY(SELECT ...) but of UNNEST(x) AS y: write ARRAY_AGG")
     found = source.expressions[0].copy()
     where, order, limit = (query.args.get(one) for one in ("where", "order", "limit"))
@@ -111,14 +111,18 @@ def _names_of_element(source: exp.Unnest) -> list[str]:
 def _is_of_elements(query: exp.Select, names: list[str]) -> bool:
     """Whether a query of an array's elements takes each by itself; their places while they stay."""
     others = ("joins", "group", "having", "qualify", "offset", "laterals")
-    parts = [query.args.get(one) for one in ("where", "order", "distinct")]
-    keys = (
-        [(one.this.name, one.args.get("desc")) for one in parts[1].expressions] if parts[1] else []
-    )
-    by_place = not keys or (keys[0][0] == names[-1] and not keys[0][1])
-    if any(map(query.args.get, others)) or len(keys) > 1 or (parts[2] and query.args.get("limit")):
+    is_cut = query.args.get("distinct") and query.args.get("limit")
+    keys = [(one.this.name, one.args.get("desc")) for one in _keys(query)]
+    if any(map(query.args.get, others)) or len(keys) > 1 or is_cut:
         return False
-    return (by_place and not parts[0]) if len(names) > 1 else not keys or keys[0][0] == names[0]
+    if len(names) > 1:
+        return keys in ([], [(names[1], False)], [(names[1], None)]) and not query.args.get("where")
+    return not keys or keys[0][0] == names[0]
+
+
+def _keys(query: exp.Select) -> list[exp.Expr]:
+    order = query.args.get("order")
+    return [] if order is None else order.expressions
 
 
 def _lambda(body: exp.Expr, names: list[str]) -> exp.Expr:

@@ -19,8 +19,8 @@ from matchrec.frontends.lexing.function_names import SEMANTICS
 
 _ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
 _ALIAS_OR_COLUMN = (
-    "`{}` in WHERE is the alias of SELECT in Snowflake, if no table has such a column; the columns "
-    "of these tables are not known"
+    "`{}` is the alias of SELECT in Snowflake, if no table has such a column; the columns of these "
+    "tables are not known"
 )
 _ENDLESS = {
     "kind": "ROWS",
@@ -108,9 +108,23 @@ def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
 def alias_in_where(node: exp.Expr, place: Place) -> exp.Expr:
     """`SELECT 2 * x AS y ... WHERE y > 4` is `2 * x > 4`, where no table has a column y."""
     query = node.parent
-    if not isinstance(node, exp.Where) or not isinstance(query, exp.Select):
-        return node
-    items = {one.alias.lower(): one.this for one in query.expressions if one.alias}
+    if isinstance(node, exp.Where) and isinstance(query, exp.Select):
+        _name_by_items(node, query, place)
+    return node
+
+
+def alias_in_grouped_item(node: exp.Expr, place: Place) -> exp.Expr:
+    """`SELECT 2 * x AS y, y + 1 AS z ... GROUP BY y, z`, of which Spark does not know y in z."""
+    if isinstance(node, exp.Select) and node.args.get("group"):
+        for item in node.expressions:
+            if isinstance(item, exp.Alias) and not item.find(exp.AggFunc, exp.Window):
+                _name_by_items(item, node, place)
+    return node
+
+
+def _name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:
+    """Puts what an alias of SELECT stands for in its place, in a part of the query."""
+    items = {one.alias.lower(): one.this.copy() for one in query.expressions if one.alias}
 
     def computed(column: exp.Column) -> exp.Expr:
         """What an alias stands for; in it other aliases are seen to be so by the next step."""
@@ -123,6 +137,5 @@ def alias_in_where(node: exp.Expr, place: Place) -> exp.Expr:
         return exp.paren(items[name].copy()) if is_column is False else column
 
     for _ in items:  # each may name another one
-        for column in [one for one in node.find_all(exp.Column) if one.parent_select is query]:
+        for column in [one for one in part.find_all(exp.Column) if one.parent_select is query]:
             column.replace(computed(column))
-    return node

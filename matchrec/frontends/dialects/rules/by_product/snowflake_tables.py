@@ -83,4 +83,6 @@ def number_of_text(node: exp.Expr, _: Place) -> exp.Expr:
     precision, scale = (node.args.get(one) for one in ("precision", "scale"))
     sizes = [exp.DataTypeParam(this=one.copy()) for one in (precision, scale) if one]
     type_ = exp.DataType(this=exp.DType.DECIMAL, expressions=sizes)
-    return (exp.TryCast if node.args.get("safe") else exp.Cast)(this=node.this.copy(), to=type_)
+    if node.args.get("safe"):
+        return exp.TryCast(this=node.this.copy(), to=type_, safe=True)
+    return exp.Cast(this=node.this.copy(), to=type_)

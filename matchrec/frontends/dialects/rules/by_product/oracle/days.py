@@ -18,7 +18,7 @@ from sqlglot import exp
 from matchrec.frontends.dialects.marks import function_name
 from matchrec.frontends.dialects.rules.kinds import NUMBERS, TIMES, Kind
 from matchrec.frontends.dialects.rules.place import Place
-from matchrec.frontends.dialects.rules.times import microseconds
+from matchrec.frontends.dialects.rules.values.times import microseconds
 
 MICROSECONDS_A_DAY = 86_400_000_000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
+from sqlglot.transforms import eliminate_join_marks
 
 from matchrec.frontends.dialects.rules.place import Place
 
@@ -34,15 +35,17 @@ def row_generator(node: exp.Expr, _: Place) -> exp.Expr:
 
 def _end_of_numbers(condition: exp.Expr) -> exp.Expr | None:
     """The last of the numbers for which `LEVEL <= n` holds."""
-    left, right = condition.args.get("this"), condition.args.get("expression")
-    if isinstance(condition, (exp.GT, exp.GTE)):
-        left, right = right, left
-    is_bound = isinstance(condition, (exp.GT, exp.GTE, exp.LT, exp.LTE))
-    if not is_bound or not isinstance(left, exp.Column) or left.name.upper() not in _COUNTERS:
+    if not isinstance(condition, (exp.GT, exp.GTE, exp.LT, exp.LTE)):
         return None
+    counter, bound = condition.this, condition.expression
+    if isinstance(condition, (exp.GT, exp.GTE)):
+        counter, bound = bound, counter
+    if not isinstance(counter, exp.Column) or counter.name.upper() not in _COUNTERS:
+        return None
+    end: exp.Expr = bound.copy()
     if isinstance(condition, (exp.GTE, exp.LTE)):
-        return right.copy()
-    return exp.Sub(this=exp.paren(right.copy()), expression=exp.Literal.number(1))
+        return end
+    return exp.Sub(this=exp.paren(end), expression=exp.Literal.number(1))
 
 
 def _reads_dual(query: exp.Expr) -> bool:
@@ -65,15 +68,17 @@ def no_dual(node: exp.Expr, _: Place) -> exp.Expr:
 
 def first_rows(node: exp.Expr, _: Place) -> exp.Expr:
     """`WHERE ROWNUM <= n` is LIMIT n, where nothing is computed of the rows that are left."""
-    where = node.args.get("where") if isinstance(node, exp.Select) else None
-    if where is None or _combines_rows(node):
+    where = node.args.get("where")
+    if not isinstance(node, exp.Select) or where is None or _combines_rows(node):
         return node
     conditions = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
     for one in conditions:
-        if _is_rownum(one.args.get("this")) and isinstance(one, (exp.LTE, exp.LT)):
+        end = _end_of_numbers(one) if isinstance(one, (exp.LTE, exp.LT)) else None
+        if end is not None and _is_rownum(one.this):
             others = [other for other in conditions if other is not one]
             node.set("where", exp.Where(this=exp.and_(*others)) if others else None)
-            return node.limit(_end_of_numbers(one), copy=False)
+            node.limit(end, copy=False)
+            break
     return node
 
 
@@ -95,3 +100,11 @@ def no_row_order(node: exp.Expr, _: Place) -> exp.Expr:
     if isinstance(node, exp.WithinGroup | exp.Window) and node.args.get("over") == "KEEP":
         raise UnsupportedError("no KEEP: write max_by(x, y) or min_by(x, y)")
     return node
+
+
+def no_join_marks(node: exp.Expr, _: Place) -> exp.Expr:
+    """`a.x = b.x(+)` is a LEFT JOIN of b."""
+    marked = isinstance(node, exp.Select) and any(
+        one.args.get("join_mark") for one in node.find_all(exp.Column) if one.parent_select is node
+    )
+    return eliminate_join_marks(node.copy()) if marked else node
