@@ -100,6 +100,7 @@ from matchrec.frontends.dialects.rules.values.times import (
     counted_boundaries,
     crossed_boundaries,
     elapsed,
+    truncated_date,
 )
 from matchrec.frontends.dialects.rules.variables import quoted_variable
 from matchrec.frontends.dialects.rules.windows import over_each_aggregate, ratio_to_report
@@ -133,6 +134,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         bare_classifier,
         equal_with_nulls,
         formatted_time_of_snowflake,
+        truncated_date,
         added_time,
         crossed_boundaries,
     ),
@@ -169,6 +171,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         semantics_of_aggregates,
         added_time,
         number_of_day,
+        truncated_date,
         seconds_since_1970,
         matching_elements,
         joda_format,
