@@ -91,7 +91,7 @@ def translate_query(
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
         refuse_unbalanced(tokens)
-        times = tuple(time_edits(tokens)) if read.has_windows_of_time else ()
+        times = tuple(time_edits(tokens, write)) if read.has_windows_of_time else ()
         pipes = pipe_edits(tokens) if Addition.PIPES in read.additions else ()
         forms = written_out(tokens, clauses_of(tokens), read.additions)
         others = (one for one in forms if not any(time.span.holds(one.span) for time in times))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.edits import Edit
+from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.lexing.token_sequence import Range, TokenSequence
 from matchrec.source import Span
 
@@ -62,12 +63,14 @@ class _Window:
         return f"explode(filter({ends}, one -> one > {self.moment}))"
 
 
-def window_edits(tokens: TokenSequence) -> Iterator[Edit]:
+def window_edits(tokens: TokenSequence, write: Product) -> Iterator[Edit]:
     """The edits for all windows of time of a query. Raises an error for what Spark has not."""
     for index, token in enumerate(tokens.tokens):
         kind, _, field = token.key.partition("_")
         if not tokens.is_call(index) or kind not in _LENGTHS:
             continue
+        if not write.is_spark:
+            raise errors.not_in(write.title, token.key, token.span)
         arguments = tokens.separated(index + 2, tokens.pairs[index + 1])
         if _is_table(tokens, arguments[0]):
             yield from _table_edits(tokens, index, arguments)

@@ -111,6 +111,8 @@ from matchrec.frontends.dialects.rules.written import (
     elapsed_time,
     first_of_later_rows,
     joined_text,
+    json_of_oracle,
+    keys_of_group,
     named_unit,
     no_arrays,
     running_aggregate,
@@ -232,6 +234,8 @@ WRITES: dict[str, tuple[Rule, ...]] = {
     "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time, named_unit),
     "oracle": (
         qualified_rows,
+        keys_of_group,
+        json_of_oracle,
         no_arrays,
         aggregate_of_all_rows,
         whole_quotient,
@@ -241,6 +245,7 @@ WRITES: dict[str, tuple[Rule, ...]] = {
     ),
     "trino": (
         qualified_rows,
+        keys_of_group,
         ordered_aggregates,
         arrays_and_nulls,
         first_of_later_rows,

@@ -33,6 +33,8 @@ def qualified_rows(node: exp.Expr, place: Place) -> exp.Expr:
     items = {one.alias.lower(): one.this for one in inner.expressions if one.alias}
     for column in list(condition.find_all(exp.Column)):
         _name_by_item(column, items, node, place)
+    if place.write.name == "oracle":  # whose columns are no conditions
+        condition = exp.case().when(condition.copy(), "1").else_("0")
     own = [exp.alias_(exp.paren(condition.copy()), _new_name("qualified", node))]
     names = _names_of_items(inner, place.read.sqlglot)
     for key in _hidden_keys(outer, [*names, *items]):
@@ -44,7 +46,10 @@ def qualified_rows(node: exp.Expr, place: Place) -> exp.Expr:
     outer.set("expressions", [star] if node.is_star else columns)
     rows = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("t_")))
     outer.set("from_", exp.From(this=rows))
-    return outer.where(exp.column(own[0].alias), copy=False)
+    qualified = exp.column(own[0].alias)
+    if place.write.name == "oracle":
+        return outer.where(exp.EQ(this=qualified, expression=exp.Literal.number(1)), copy=False)
+    return outer.where(qualified, copy=False)
 
 
 def _name_by_item(

@@ -142,3 +142,20 @@ def first_of_later_rows(node: exp.Expr, place: Place) -> exp.Expr:
     if names_variable or len(node.expressions) > 1:
         place.remark("FIRST finds rows after the row of the measure, too, in Trino")
     return node
+
+
+def keys_of_group(node: exp.Expr, _: Place) -> exp.Expr:
+    """`GROUP BY ALL`, which has no keys elsewhere."""
+    if isinstance(node, exp.Group) and node.args.get("all") and not node.expressions:
+        raise UnsupportedError("no GROUP BY ALL: name the keys")
+    return node
+
+
+def json_of_oracle(node: exp.Expr, _: Place) -> exp.Expr:
+    """`GET_JSON_OBJECT(x, '$.a')` is `JSON_VALUE(x, '$.a')`; a row has no JSON."""
+    if isinstance(node, exp.JSONExtractScalar | exp.JSONExtract):
+        path = exp.Literal.string(node.expression.sql("spark").strip("'"))
+        return exp.Anonymous(this="JSON_VALUE", expressions=[node.this.copy(), path])
+    if isinstance(node, exp.JSONFormat):
+        raise UnsupportedError("no TO_JSON: write JSON_OBJECT('name' VALUE x)")
+    return node

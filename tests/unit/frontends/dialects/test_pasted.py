@@ -112,6 +112,16 @@ def test_a_column_with_the_name_of_a_function_of_snowflake() -> None:
 REFUSED = [
     ("oracle", "SELECT rownum FROM t", "rownum", "no ROWNUM: write row_number"),
     ("oracle", "SELECT MAX(x) KEEP (DENSE_RANK FIRST ORDER BY y) FROM t", "KEEP", "no KEEP"),
+    ("oracle", "SELECT a FROM t CONNECT BY PRIOR a = b", "CONNECT BY", "no CONNECT BY: only LEVEL"),
+    ("oracle", "SELECT a FROM t WHERE ROWNUM < 3 ORDER BY a", "ROWNUM", "no ROWNUM"),
+    ("oracle", "SELECT a FROM t MODEL DIMENSION BY (a)", "DIMENSION", "cannot read this"),
+    (
+        "snowflake",
+        "SELECT f.key FROM LATERAL FLATTEN(x, path => 'a') f",
+        "FLATTEN",
+        "no FLATTEN: only",
+    ),
+    ("trino", "SELECT json_object(k : v) FROM t", "json_object", "no JSON_OBJECT of computed keys"),
     ("trino", "SELECT max(x, 3) FROM t", "max(x, 3)", "max of several values"),
     ("trino", "SELECT format_datetime(x, 'e') FROM t", "format_datetime", "the format e"),
     ("azure", "SELECT System.Timestamp() AS t FROM i", "System.Timestamp", "in MEASURES"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.rules.place import Place
 
@@ -24,14 +25,14 @@ def columns_of_values(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
-def generated_rows(node: exp.Expr, _: Place) -> exp.Expr:
+def generated_rows(node: exp.Expr, place: Place) -> exp.Expr:
     """`TABLE(GENERATOR(ROWCOUNT => n))`, whose rows SEQ4() counts from 0."""
     source = node.args["from_"].this if isinstance(node, exp.Select) and _reads(node) else None
     if source is None or not isinstance(source.this, exp.Generator):
         return node
     count = source.this.args.get("rowcount")
-    if count is None:
-        return node
+    if count is None or not place.write.is_spark:
+        raise UnsupportedError("no GENERATOR: only of a ROWCOUNT for Spark; write VALUES")
     for call in list(node.find_all(*_SEQUENCES)):
         call.replace(exp.column(_ROW))
     numbers = exp.Anonymous(this="RANGE", expressions=[count.copy()])
@@ -48,18 +49,20 @@ def _reads(query: exp.Expr) -> bool:
     return source is not None and isinstance(source.this, exp.TableFromRows)
 
 
-def flattened(node: exp.Expr, _: Place) -> exp.Expr:
+def flattened(node: exp.Expr, place: Place) -> exp.Expr:
     """`LATERAL FLATTEN(input => x) f` or `TABLE(FLATTEN(x)) f`: f.index and f.value."""
     if not isinstance(node, (exp.Lateral, exp.TableFromRows)):
         return node
     call = node.this
     if not isinstance(call, exp.Explode):
         return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no FLATTEN: write UNNEST")
     named = {
         one.name.lower(): one.expression for one in [call.this, *call.expressions] if _is_named(one)
     }
     if not set(named) <= {"input", "outer"}:
-        return node
+        raise UnsupportedError("no FLATTEN: only of an array, with INPUT and OUTER")
     outer = named.get("outer")
     name = (
         "POSEXPLODE_OUTER" if outer is not None and outer.name.upper() == "TRUE" else "POSEXPLODE"

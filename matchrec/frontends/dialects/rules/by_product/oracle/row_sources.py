@@ -11,14 +11,16 @@ from matchrec.frontends.dialects.rules.place import Place
 _COUNTERS = frozenset({"LEVEL", "ROWNUM"})
 
 
-def row_generator(node: exp.Expr, _: Place) -> exp.Expr:
+def row_generator(node: exp.Expr, place: Place) -> exp.Expr:
     """`FROM dual CONNECT BY LEVEL <= n` is the numbers from 1 to n, as is ROWNUM in its place."""
     connect = node.args.get("connect") if isinstance(node, exp.Select) else None
     if connect is None:
         return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no CONNECT BY: write the rows as VALUES")
     end = None if connect.args.get("start") else _end_of_numbers(connect.args["connect"])
     if end is None or not _reads_dual(node):
-        raise UnsupportedError("no CONNECT BY (only LEVEL <= n over dual): write WITH RECURSIVE")
+        raise UnsupportedError("no CONNECT BY: only LEVEL <= n of dual; write WITH RECURSIVE")
     last = exp.cast(exp.paren(end), "bigint")
     end = exp.Add(this=last, expression=exp.Literal.number(1))
     numbers = exp.Anonymous(this="RANGE", expressions=[exp.Literal.number(1), end])
