@@ -12,6 +12,9 @@ from matchrec.frontends.expressions.analysis import Analysis, Clause
 from matchrec.plan.expression import Piece
 from matchrec.plan.text.sql_text import quoted
 
+NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})
+"""The functions that name fields after their arguments."""
+
 _ENDS = ("(", ",", ")")
 
 
@@ -26,21 +29,20 @@ def with_field_name(
     if not analysis.is_call(function):
         return read
     column = analysis.columns.get(start)
-    if column is not None and column.star:  # a struct of all columns
+    if analysis.key(function) not in NAMING or (column is not None and column.star):
         return read
-    name = analysis[analysis.index_at[column.parts[-1].start]].text if column else None
-    if analysis.key(function) == "STRUCT":
-        return (*read, f" AS {quoted(name or _default_name(analysis, function, start))}")
-    if analysis.key(function) == "ARRAYS_ZIP":
-        return (
-            ("STRUCT(", *read, f" AS {quoted(name)}).{quoted(name)}")
-            if name
-            else ("COALESCE(", *read, ")")
-        )
-    return read
-
-
-def _default_name(analysis: Analysis, function: int, start: int) -> str:
-    """Spark's name for a field without one, by its place."""
     arguments = analysis.separated(function + 2, analysis.pairs[function + 1])
-    return f"col{[first for first, _ in arguments].index(start) + 1}"
+    place = [first for first, _ in arguments].index(start) + 1
+    name = analysis[analysis.index_at[column.parts[-1].start]].text if column else None
+    return named_field(analysis.key(function), place, name, read)
+
+
+def named_field(
+    function: str, place: int, name: str | None, read: tuple[Piece, ...]
+) -> tuple[Piece, ...]:
+    """An argument of one of `NAMING`, by its place from 1; name: of its column, if it is one."""
+    if function == "STRUCT":
+        return (*read, f" AS {quoted(name or f'col{place}')}")
+    if name is None:
+        return ("COALESCE(", *read, ")")
+    return ("STRUCT(", *read, f" AS {quoted(name)}).{quoted(name)}")

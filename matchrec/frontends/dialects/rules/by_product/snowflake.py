@@ -122,6 +122,11 @@ def alias_in_grouped_item(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
+def _reads(value: exp.Expr, name: str) -> bool:
+    """Whether a value is computed of a column of this name, which hides an alias."""
+    return any(one.name.lower() == name for one in value.find_all(exp.Column))
+
+
 def _name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:
     """Puts what an alias of SELECT stands for in its place, in a part of the query."""
     items = {one.alias.lower(): one.this.copy() for one in query.expressions if one.alias}
@@ -129,7 +134,7 @@ def _name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:
     def computed(column: exp.Column) -> exp.Expr:
         """What an alias stands for; in it other aliases are seen to be so by the next step."""
         name = column.name.lower()
-        if column.table or name not in items:
+        if column.table or name not in items or _reads(items[name], name):
             return column
         is_column = place.columns.has(query, name)
         if is_column is None:
