@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from matchrec.api.binding import Arguments, runner_for
@@ -24,7 +25,7 @@ from matchrec.spark.options import Options
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
+    from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds, Tables
     from matchrec.frontends.dialects.translate import Translation
 
 
@@ -33,13 +34,14 @@ def parse_query(
 ) -> Query:
     """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
     product, quotes = PRODUCTS[dialect], dialect_of(spark, text)
-    values = args if isinstance(args, dict) else None
+    values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
     if product is SPARK:
         return parse(text, frames, quotes)
-    from matchrec.frontends.dialects.translate import translate_query
+    from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
     def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, Query]:
-        translation = translate_query(text, product, SPARK, kinds, values)
+        known = Knowledge(kinds, values, tables)
+        translation = translate_query(text, product, SPARK, known)
         query = parse(translation.text, frames, quotes, origin_of(translation))
         clauses = [replace(site.clause, columns=product.columns) for site in query.sites]
         sites = zip(query.sites, clauses, strict=True)
@@ -89,6 +91,20 @@ def _both_kinds(evaluation: Evaluation, index: int) -> ClauseKinds:
     site = evaluation.query.sites[index]
     inputs = kinds_of(evaluation.relation(site).rows)
     return ClauseKinds(inputs, kinds_of(evaluation.site(site).dataframe))
+
+
+def tables_of(spark: SparkSession) -> Tables:
+    """What tells the columns of a table or view of the session, once it is asked."""
+    from pyspark.errors import PySparkException
+
+    @cache
+    def columns(name: str) -> Kinds | None:
+        try:
+            return kinds_of(spark.table(name))
+        except PySparkException:  # no such table: Spark will say so
+            return None
+
+    return columns
 
 
 def kinds_of(df: DataFrame) -> Kinds:

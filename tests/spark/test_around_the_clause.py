@@ -203,6 +203,11 @@ def test_a_syntax_error_that_spark_alone_sees(spark: SparkSession) -> None:
     assert not [word for word in OURS if word in str(caught.value)]
 
 
+def test_a_text_in_a_subquery_that_spark_takes_for_a_typed_literal(spark: SparkSession) -> None:
+    with pytest.raises(ParseException, match="give the text a name: SELECT 'a' AS name"):
+        matchrec.sql(spark, f"SELECT * FROM {CLAUSE} m WHERE g IN (SELECT 'a')")
+
+
 def test_installed(spark: SparkSession) -> None:
     matchrec.install(spark)
     try:
@@ -257,3 +262,10 @@ def test_a_function_that_takes_other_arguments_elsewhere(
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(spark, query)
     assert cure in str(caught.value.hint)
+
+
+def test_the_function_window_right_after_group_by(spark: SparkSession) -> None:
+    query = """SELECT window(at, '1 hour').start AS since, COUNT(*) AS n
+        FROM (SELECT g, n, v, timestamp_seconds(n) AS at FROM t) MATCH_RECOGNIZE (
+        ORDER BY n MEASURES LAST(at) AS at PATTERN (A)) GROUP BY window(at, '1 hour')"""
+    assert [row.n for row in matchrec.sql(spark, query).collect()] == [3]

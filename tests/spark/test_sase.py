@@ -458,3 +458,9 @@ def test_columns_of_the_compressed_form(spark: SparkSession) -> None:
         ("completes", "boolean"),
     ]
     assert graph.schema["event"].dataType == frame.schema
+
+
+def test_fields_of_a_struct_are_named_after_attributes(spark: SparkSession) -> None:
+    events = spark.createDataFrame([("A", 1, 5), ("B", 2, 7)], "event_type string, ts int, x int")
+    text = "PATTERN SEQ(A a, B b) RETURN to_json(struct(a.x, b.ts + 1, b.ts)) AS j"
+    assert matchrec.sase(events, text, order_by="ts").collect()[0].j == '{"x":5,"col2":3,"ts":2}'

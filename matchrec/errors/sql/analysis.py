@@ -191,3 +191,13 @@ def cure_of_quotes(sentence: str) -> str | None:
     """
     found = next((one for one in PRINTED_QUOTES if one in sentence), None)
     return None if found is None else f"write {PRINTED_QUOTES[found]} for {found}"
+
+
+def cure_of_typed_literal(type_name: str) -> str | None:
+    """What to write where Spark takes a word for the type of a literal, as in `IN (SELECT 'a')`.
+
+    >>> cure_of_typed_literal('"SELECT"')
+    "give the text a name: SELECT 'a' AS name"
+    """
+    is_query = type_name.strip('"').upper() == "SELECT"
+    return "give the text a name: SELECT 'a' AS name" if is_query else None

@@ -88,11 +88,29 @@ def own_time(key: str, span: Span) -> MatchRecognizeUnsupportedError:
 
 
 def no_window_of_time(name: str, span: Span) -> MatchRecognizeUnsupportedError:
-    """A function of Flink SQL that divides rows by windows of time."""
+    """A function of Flink SQL's windows of time that Spark cannot say."""
     return MatchRecognizeUnsupportedError(
         f"no {name}, a window of time of Flink SQL",
         span,
         hint="write window(ts, '10 minutes') of Spark, as a column or in GROUP BY",
+    )
+
+
+def no_table_of_windows(name: str, span: Span) -> MatchRecognizeUnsupportedError:
+    """`TABLE(SESSION(...))`, whose windows Spark knows in GROUP BY only."""
+    return MatchRecognizeUnsupportedError(
+        f"no table of {name} windows of Flink SQL",
+        span,
+        hint="write GROUP BY SESSION(ts, INTERVAL '10' MINUTE), with SESSION_START and SESSION_END",
+    )
+
+
+def no_length_of_window(span: Span) -> MatchRecognizeUnsupportedError:
+    """The length of a window of time that is not a number of one unit."""
+    return MatchRecognizeUnsupportedError(
+        "the length of a window must be an interval of one unit",
+        span,
+        hint="write INTERVAL '90' MINUTE",
     )
 
 

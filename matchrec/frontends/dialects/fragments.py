@@ -12,14 +12,14 @@ from sqlglot.errors import ParseError, TokenError, UnsupportedError
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.alignment import edits_between
-from matchrec.frontends.dialects.edits import Edit, edited
+from matchrec.frontends.dialects.edits import Edit, Edited, edited
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.product import Product
-from matchrec.frontends.dialects.rules.columns import Kinds, KnownColumns
+from matchrec.frontends.dialects.rules.columns import Kinds, KnownColumns, Tables, no_tables
 from matchrec.frontends.dialects.rules.of_products import rules_between
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in, translated
-from matchrec.frontends.lexing.sqlglot_parser import reason_of
+from matchrec.frontends.lexing.sqlglot_parser import reason_of, stopped_at
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.source import Span
 
@@ -34,9 +34,10 @@ class Fragments:
 
     windows: holes between the parentheses of windows, where sqlglot reads a key; a name alone there
     would be another window's, which its versions print with parentheses or without.
-    rows: the columns of clauses' rows by the places of relation and clause. values: of the query's
-    parameters, as far as they are known. notes: what was found to differ, in the order in which
-    fragments are translated. missed: columns whose kinds rules ask for.
+    rows: the columns of clauses' rows by the places of relation and clause. tables: the columns of
+    tables. values: of the query's parameters, as far as they are known. notes: what was found to
+    differ, in the order in which fragments are translated. missed: columns whose kinds rules ask
+    for.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Fragments:
     holes: tuple[Span, ...] = ()
     windows: frozenset[Span] = frozenset()
     rows: Mapping[Span, Kinds] = field(default_factory=dict)
+    tables: Tables = no_tables
     values: Mapping[str, object] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
@@ -84,19 +86,21 @@ class Fragments:
             for name, hole in names.items()
         ]
         masked = edited(self.text[span.start : span.end], [Edit(Span(0, 0), before), *masks])
-        found = self._between(masked.text, names, span, place or self._outside(names))
+        found = self._between(masked, names, span, place or self._outside(names))
         for edit in masked.composed(found):
             yield Edit(edit.span.shifted(span.start), edit.text)
 
     def _outside(self, names: Mapping[str, Span]) -> Place:
         """The place of what stands in no clause. names: of the holes in it."""
         sources = {name: self.rows[hole] for name, hole in names.items() if hole in self.rows}
-        return Place(self.read, self.write, columns=KnownColumns(sources=sources))
+        known = KnownColumns(sources=sources, tables=self.tables)
+        return Place(self.read, self.write, columns=known)
 
     def _between(
-        self, old: str, names: Mapping[str, Span], span: Span, place: Place
+        self, masked: Edited, names: Mapping[str, Span], span: Span, place: Place
     ) -> Iterator[Edit]:
         """The edits of a fragment. names: of the holes in it."""
+        old = masked.text
         if self.read == self.write:
             return
         tokenizers = partial(tokens_in, product=self.read), partial(tokens_in, product=self.write)
@@ -108,6 +112,9 @@ class Fragments:
                 return
             found = list(edits_between(old, new, tokenizers, frozenset(names)))
         except ParseError as error:
+            stop = stopped_at(error, tokens_in(old, self.read))
+            if stop is not None:
+                span = masked.before(Span(stop.start, stop.end + 1)).shifted(span.start)
             raise errors.unreadable(self.read.title, reason_of(error), span) from error
         except TokenError as error:
             raise errors.unreadable(self.read.title, str(error), span) from error

@@ -53,7 +53,8 @@ def _read_and_written(text: str, product: Product) -> str | None:
 
 def _parsed(text: str, product: Product) -> exp.Expr:
     dialect = SqlglotDialect.get_or_raise(product.sqlglot)
-    trees = [tree for tree in dialect.parse(text) if tree is not None]
+    found = dialect.parser().parse(tokens_in(text, product), text)
+    trees = [tree for tree in found if tree is not None]
     if len(trees) != 1:
         raise ParseError("one statement or expression is expected")
     return trees[0].copy()  # a part that its parser has put in two places is two

@@ -7,7 +7,7 @@ every expression in a clause. Each is translated by itself, so all else stays as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType
@@ -36,9 +36,9 @@ from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.notes import Note
 from matchrec.frontends.dialects.pipes import pipe_edits
 from matchrec.frontends.dialects.product import Addition, Product
-from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds
+from matchrec.frontends.dialects.rules.columns import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.sqlglot_translation import tokens_in
-from matchrec.frontends.dialects.windows_of_time import check_windows
+from matchrec.frontends.dialects.windows_of_time import window_edits as time_edits
 from matchrec.frontends.lexing.sqlglot_tokens import find_frames, renamed
 from matchrec.frontends.lexing.token_sequence import TokenSequence, sequence_of
 from matchrec.frontends.sql.clause.sections import all_tokens, cut_out_tokens
@@ -67,17 +67,23 @@ class Translation:
         return self.edited.text
 
 
-def translate_query(
-    text: str,
-    read: Product,
-    write: Product,
-    kinds: Sequence[ClauseKinds] = (),
-    values: Mapping[str, object] | None = None,
-) -> Translation:
-    """A query with clauses anywhere, or without any.
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known of a query beside its text.
 
-    kinds: of clauses in order of evaluation. values: of the query's parameters, if they are known.
+    kinds: of clauses in order of evaluation. values: of the query's parameters. tables: the columns
+    of tables.
     """
+
+    kinds: Sequence[ClauseKinds] = ()
+    values: Mapping[str, object] = field(default_factory=dict)
+    tables: Tables = no_tables
+
+
+def translate_query(
+    text: str, read: Product, write: Product, known: Knowledge | None = None
+) -> Translation:
+    """A query with clauses anywhere, or without any."""
     if read is write:
         return Translation(edited(text, ()))
     with shown_in(Source(text)):
@@ -85,13 +91,16 @@ def translate_query(
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
         refuse_unbalanced(tokens)
-        check_windows(tokens, read)
+        times = tuple(time_edits(tokens, write)) if read.has_windows_of_time else ()
         pipes = pipe_edits(tokens) if Addition.PIPES in read.additions else ()
         forms = written_out(tokens, clauses_of(tokens), read.additions)
-        written = edited(text, (*pipes, *forms))
+        others = (one for one in forms if not any(time.span.holds(one.span) for time in times))
+        written = edited(text, (*pipes, *times, *others))
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
-        return _query_edits(tokens, replace(fragments, values=values or {}), kinds)
+        own = known or Knowledge()
+        fragments = replace(fragments, values=own.values, tables=own.tables)
+        return _query_edits(tokens, fragments, own.kinds)
 
     return _of_written_out(written, tokens, (read, write), edits)
 

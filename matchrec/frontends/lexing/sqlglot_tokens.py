@@ -54,7 +54,15 @@ def tokens_by(tokenize: Tokenizer, text: str) -> list[SqlglotToken]:
             tokens += _not_as_command(tokenize, text[: token.end + 1], tokens[-1].end + 1)
         else:
             tokens.append(token)
-    return tokens
+    return [_not_as_clause(tokens, index) for index in range(len(tokens))]
+
+
+def _not_as_clause(tokens: Sequence[SqlglotToken], index: int) -> SqlglotToken:
+    """The function `window` as a word: after GROUP BY it would be the clause WINDOW to sqlglot."""
+    token = tokens[index]
+    is_called = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
+    is_word = token.token_type is TokenType.WINDOW and is_called
+    return renamed(token, TokenType.VAR, token.text) if is_word else token
 
 
 def _with_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:

@@ -15,6 +15,7 @@ from typing_extensions import assert_never
 from matchrec.errors.sase import expression as errors
 from matchrec.frontends.expressions.combined import with_holes
 from matchrec.frontends.expressions.operations.operators import operation_of_call
+from matchrec.frontends.expressions.references.field_names import NAMING, named_field
 from matchrec.frontends.lexing.function_names import (
     AGGREGATES,
     NONDETERMINISTIC,
@@ -155,8 +156,20 @@ class ExpressionReader:
             raise errors.unknown_aggregate(name, OVER_EVENTS, self.clause, node.function.span)
         if name.upper() in NONDETERMINISTIC and self.clause == "WHERE":
             raise errors.nondeterministic(name, node.function.span)
+        if name.upper() in NAMING and self.clause == "RETURN":
+            fields = [self.field(name.upper(), *one) for one in enumerate(node.arguments, 1)]
+            return Term(self.woven(node.span, fields), node.span)
         operation = operation_of_call(name.upper(), len(node.arguments))
         return self.applied(operation, node.arguments, node.span)
+
+    def field(self, function: str, place: int, argument: Expression) -> Scalar:
+        """An argument after which a field is named."""
+        part = self.scalar(argument)
+        if len(part.pieces) != 1 or isinstance(part.pieces[0], str):
+            return part
+        attribute = argument.attribute if isinstance(argument, nodes.Identifier) else None
+        name = attribute.names[-1] if attribute else None
+        return replace(part, pieces=named_field(function, place, name, part.pieces))
 
     def aggregate(self, node: nodes.Call) -> Term:
         """One of the five over `a[..i-1]`, the events so far, or `a[]`, all of them."""

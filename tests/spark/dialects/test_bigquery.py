@@ -1,4 +1,4 @@
-"""What of BigQuery's SQL is refused."""
+"""What of BigQuery's SQL is refused, and its arrays of queries."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
+from tests.spark.dialects.documented import answer
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,28 @@ def test_an_error_after_a_pipe_points_at_the_query(spark: SparkSession) -> None:
         matchrec.MatchRecognizeError, match=r"unknown column `y`[^\n]*\n *line 2, column 45"
     ):
         matchrec.sql(spark, query, dialect="bigquery")
+
+
+def test_arrays_of_queries_over_elements(spark: SparkSession) -> None:
+    query = """SELECT
+          ARRAY(SELECT v * 2 FROM UNNEST(xs) AS v WHERE v > 1 ORDER BY v DESC LIMIT 2) AS twice,
+          ARRAY(SELECT AS STRUCT v, o FROM UNNEST(xs) v WITH OFFSET o ORDER BY o) AS places,
+          (SELECT SUM(s.x) FROM UNNEST(steps) AS s WHERE s.r < 3) AS first_two
+        FROM UNNEST([1, 3, 2]) AS x MATCH_RECOGNIZE (ORDER BY x
+          MEASURES ARRAY_AGG(x ORDER BY x DESC) AS xs,
+            ARRAY_AGG(STRUCT(x, MATCH_ROW_NUMBER() AS r)) AS steps
+          PATTERN (a+) DEFINE a AS x > 0)"""
+    assert answer(spark, query, "bigquery") == ["[6,4] [{3,0},{2,1},{1,2}] 3"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT v FROM UNNEST([1]) AS v, UNNEST([2]) AS w",
+        "SELECT o FROM UNNEST([1]) AS v WITH OFFSET AS o WHERE o > 1",
+        "SELECT v FROM UNNEST([1]) AS v ORDER BY v + 1",
+    ],
+)
+def test_other_arrays_of_queries_are_refused(spark: SparkSession, query: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError, match=r"no ARRAY\(SELECT"):
+        matchrec.sql(spark, f"SELECT ARRAY({query}) AS a", dialect="bigquery")

@@ -13,6 +13,18 @@ from tests.spark.dialects.documented import answer, make_tables
 def tables(spark: SparkSession) -> None:
     """The tables of the documented examples."""
     make_tables(spark, "flink")
+    spark.sql("""CREATE OR REPLACE TEMPORARY VIEW Twenties AS SELECT 'ACME' AS symbol, price,
+        TIMESTAMP'2011-04-01 10:00:00' + INTERVAL '20' MINUTE * row AS rowtime
+        FROM (SELECT POSEXPLODE(ARRAY(20, 17, 18, 11, 14)) AS (row, price))""")
+
+
+def test_times_rounded_hints_and_json(spark: SparkSession) -> None:
+    query = """SELECT /*+ STATE_TTL('t' = '1d') */ FLOOR(t TO HOUR) AS f, CEIL(t TO HOUR) AS c,
+            CEIL(FLOOR(t TO HOUR) TO HOUR) AS s, JSON_OBJECT('p' VALUE p) AS j
+        FROM Twenties MATCH_RECOGNIZE (ORDER BY rowtime
+        MEASURES MATCH_ROWTIME() AS t, B.price AS p PATTERN (A B) DEFINE B AS B.price = 17)"""
+    hours = "2011-04-01 10:00:00 2011-04-01 11:00:00 2011-04-01 10:00:00"
+    assert answer(spark, query, "flink") == [f'{hours} {{"p":17}}']
 
 
 def test_a_cast_to_varchar_cuts(spark: SparkSession) -> None:
@@ -34,15 +46,17 @@ def test_the_average_of_integers_is_as_printed_and_noted(spark: SparkSession) ->
     ("query", "message"),
     [
         (
-            """SELECT TUMBLE_START(t, INTERVAL '3' SECOND) FROM Ticker MATCH_RECOGNIZE (
-            ORDER BY rowtime MEASURES MATCH_ROWTIME() AS t PATTERN (A) DEFINE A AS A.price > 0)
-            GROUP BY TUMBLE(t, INTERVAL '3' SECOND)""",
-            r"no TUMBLE_START, a window of time[^`]*write window\(ts, '10 minutes'\)",
+            """SELECT * FROM TABLE(SESSION(TABLE Ticker PARTITION BY symbol, DESCRIPTOR(rowtime),
+            INTERVAL '3' SECOND)) MATCH_RECOGNIZE (ORDER BY tax PATTERN (A) DEFINE A AS TRUE)""",
+            r"no table of SESSION windows[^`]*write GROUP BY SESSION\(ts",
         ),
         (
-            """SELECT * FROM TUMBLE(TABLE Ticker, DESCRIPTOR(rowtime), INTERVAL '3' SECOND)
-            MATCH_RECOGNIZE (ORDER BY rowtime PATTERN (A) DEFINE A AS A.price > 0)""",
-            r"no TUMBLE, a window of time[^`]*write window\(ts, '10 minutes'\)",
+            "SELECT TUMBLE_PROCTIME(rowtime, INTERVAL '3' SECOND) FROM Ticker",
+            r"no TUMBLE_PROCTIME, a window of time[^`]*write window\(ts, '10 minutes'\)",
+        ),
+        (
+            "SELECT 1 FROM Hours GROUP BY TUMBLE(rowtime, INTERVAL '1:30' HOUR TO MINUTE)",
+            "the length of a window must be an interval of one unit",
         ),
         (
             """SELECT * FROM Ticker MATCH_RECOGNIZE (ORDER BY rowtime
@@ -59,3 +73,55 @@ def test_the_average_of_integers_is_as_printed_and_noted(spark: SparkSession) ->
 def test_what_spark_lacks_is_refused_by_name(spark: SparkSession, query: str, message: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, query, dialect="flink")
+
+
+SUMS_OF_HALVES = """SELECT symbol, SUM(price) AS price, window_start, window_time
+    FROM TABLE(TUMBLE(TABLE Twenties, DESCRIPTOR(rowtime), INTERVAL '30' MINUTES))
+    GROUP BY symbol, window_start, window_end, window_time"""
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (
+            f"""SELECT since, prices FROM ({SUMS_OF_HALVES}) MATCH_RECOGNIZE (
+            PARTITION BY symbol ORDER BY window_time
+            MEASURES FIRST(window_start) AS since, SUM(A.price) AS prices
+            AFTER MATCH SKIP PAST LAST ROW PATTERN (A{{2}}) DEFINE A AS A.price > 17)""",
+            ["2011-04-01 10:00:00 55"],
+        ),
+        (
+            """SELECT * FROM (SELECT TUMBLE_ROWTIME(rowtime, INTERVAL '1' HOUR) AS t,
+                TUMBLE_END(rowtime, INTERVAL '1' HOUR) AS e, MAX(price) AS p
+                FROM Twenties GROUP BY TUMBLE(rowtime, INTERVAL '1' HOUR))
+            MATCH_RECOGNIZE (ORDER BY t MEASURES A.e AS e, MATCH_ROWTIME() AS t, B.p AS p
+            AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE B AS B.p < A.p)""",
+            ["2011-04-01 11:00:00 2011-04-01 11:59:59.999000 14"],
+        ),
+        (
+            """SELECT HOP_START(t, INTERVAL '1' HOUR, INTERVAL '2' HOUR) AS s, COUNT(*) AS n
+            FROM Twenties MATCH_RECOGNIZE (ORDER BY rowtime MEASURES MATCH_ROWTIME() AS t
+            AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE B AS B.price < A.price)
+            GROUP BY HOP(t, INTERVAL '1' HOUR, INTERVAL '2' HOUR)""",
+            ["2011-04-01 09:00:00 1", "2011-04-01 10:00:00 2", "2011-04-01 11:00:00 1"],
+        ),
+        (
+            """SELECT SESSION_START(rowtime, INTERVAL '20' MINUTE) AS s, COUNT(*) AS n
+            FROM Twenties WHERE price <> 18
+            GROUP BY symbol, SESSION(rowtime, INTERVAL '20' MINUTE)""",
+            ["2011-04-01 10:00:00 2", "2011-04-01 11:00:00 2"],
+        ),
+        (
+            """SELECT window_end, COUNT(*) AS n FROM TABLE(CUMULATE(DATA => TABLE Twenties,
+            TIMECOL => DESCRIPTOR(rowtime), STEP => INTERVAL '30' MINUTES,
+            SIZE => INTERVAL '1' HOUR))
+            WHERE price > 11 GROUP BY window_start, window_end""",
+            [
+                f"2011-04-01 {end}:00 {n}"
+                for end, n in (("10:30", 2), ("11:00", 3), ("11:30", 1), ("12:00", 1))
+            ],
+        ),
+    ],
+)
+def test_windows_of_time(spark: SparkSession, query: str, rows: list[str]) -> None:
+    assert sorted(answer(spark, query, "flink")) == rows

@@ -120,7 +120,7 @@ def test_the_query_around_a_clause_knows_the_types_of_its_columns(spark: SparkSe
 
 
 def test_a_difference_of_unknown_types_is_named(spark: SparkSession) -> None:
-    query = """SELECT * FROM (SELECT end_date - start_date AS days FROM ranges)
+    query = """SELECT * FROM (SELECT NEXT_DAY(end_date, 'MON') - start_date AS days FROM ranges)
         MATCH_RECOGNIZE (ORDER BY days MEASURES COUNT(*) AS n PATTERN (a b) DEFINE b AS 1 = 1)"""
     with pytest.warns(UserWarning, match="a number of days in Oracle"):
         matchrec.sql(spark, query, dialect="oracle")
@@ -139,6 +139,57 @@ def test_a_clause_over_the_rows_of_another(spark: SparkSession) -> None:
     assert answer(spark, query, "oracle") == ["9 15"]
 
 
+def test_dates_of_tables_are_known(spark: SparkSession) -> None:
+    query = """WITH logins AS (SELECT id, at FROM logins WHERE ROWNUM <= 9)
+        SELECT CAST(at AS DATE) - CAST(at - 1/2 AS DATE) AS days, at - 1 AS before FROM logins
+        WHERE id = (SELECT MIN(id) FROM logins)"""
+    assert answer(spark, query, "oracle") == ["0.5 2020-02-29 10:00:00"]
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("SELECT ROWNUM AS n, LEVEL * 2 AS m FROM dual CONNECT BY ROWNUM < 3", ["1 2", "2 4"]),
+        ("SELECT LEVEL FROM dual d CONNECT BY 2 >= LEVEL", ["1", "2"]),
+        (
+            """SELECT DATE '2020-02-28' + LEVEL AS d FROM dual
+            CONNECT BY LEVEL <= DATE '2020-03-02' - DATE '2020-02-29'""",
+            ["2020-02-29", "2020-03-01"],
+        ),
+        ("SELECT * FROM (SELECT id FROM logins ORDER BY id DESC) WHERE ROWNUM < 3", ["4", "3"]),
+        (
+            "SELECT * FROM (SELECT id FROM logins ORDER BY id) WHERE ROWNUM <= 1 AND id > 2",
+            ["3"],
+        ),
+    ],
+)
+def test_counted_rows(spark: SparkSession, query: str, rows: list[str]) -> None:
+    assert answer(spark, query, "oracle") == rows
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (
+            """SELECT JSON_OBJECT('id' VALUE id, 'is' VALUE JSON_OBJECT('n' VALUE name)) AS j,
+            JSON_VALUE('{"a": 5}', '$.a' RETURNING NUMBER) + 1 AS v FROM logins WHERE id = 2""",
+            ['{"id":2,"is":{"n":null}} 6'],
+        ),
+        (
+            """SELECT l.id, m.n FROM logins l, (SELECT * FROM logins MATCH_RECOGNIZE (ORDER BY id
+            MEASURES LAST(id) AS id, COUNT(*) AS n PATTERN (a{3}) DEFINE a AS 1 = 1)) m
+            WHERE l.id = m.id(+) AND l.id > 2 ORDER BY 1""",
+            ["3 3", "4 -"],
+        ),
+        ("SELECT REGEXP_SUBSTR('a-b-c', '[^-]+', 1, 3) AS s FROM dual", ["c"]),
+    ],
+)
+def test_texts_and_joins_around_the_clause(
+    spark: SparkSession, query: str, rows: list[str]
+) -> None:
+    assert answer(spark, query, "oracle") == rows
+
+
 def test_rows_that_connect_by_makes(spark: SparkSession) -> None:
     query = """
         SELECT * FROM (SELECT level n, DATE '2020-01-01' + level d FROM dual CONNECT BY level <= 5)
@@ -153,6 +204,7 @@ def test_rows_that_connect_by_makes(spark: SparkSession) -> None:
     [
         ("TO_CHAR(run_date, 'Day')", "names of months and days, which Oracle pads"),
         ("TO_CHAR(run_date, 'MON Dy')", "names of months and days in different cases"),
+        ("TO_CHAR(run_date, 'IYYY-IW')", "the format IYYY-IW of a time"),
         ("TRUNC(run_date, 'CC')", "no TRUNC to 'CC'"),
         ("TO_DATE('01-01-1975', 'DD-MM-RRRR')", "RRRR: write YYYY or RR"),
     ],

@@ -29,3 +29,95 @@ def test_frames_in_measures_are_refused(spark: SparkSession) -> None:
         MEASURES AVG(price) OVER (ROWS 2 PRECEDING) AS m PATTERN (a) DEFINE a AS TRUE)"""
     with pytest.raises(matchrec.MatchRecognizeError, match="OVER in MEASURES"):
         matchrec.sql(spark, query, dialect="snowflake")
+
+
+def test_an_alias_of_select_is_known_in_where(spark: SparkSession) -> None:
+    query = """WITH highs AS (
+            SELECT company, price_date, price, price - 50 AS above, above / 10 AS tens
+            FROM stock_price_history WHERE tens > 1 OR price < 31)
+        SELECT company, COUNT(*) AS n, UPPER(LEFT(company, 1)) AS initial
+        FROM highs MATCH_RECOGNIZE (PARTITION BY company ORDER BY price_date
+            MEASURES COUNT(*) AS many PATTERN (a+) DEFINE a AS TRUE)
+        WHERE initial = 'A' AND many > 0 GROUP BY company, initial"""
+    assert answer(spark, query, "snowflake") == ["ABCD 1 A"]
+
+
+def test_a_column_hides_an_alias_of_its_name_in_where(spark: SparkSession) -> None:
+    query = """SELECT LEFT(company, 1) AS company, MAX(price) AS price FROM stock_price_history
+        WHERE company = 'XYZ' AND price > 80 GROUP BY ALL"""
+    assert answer(spark, query, "snowflake") == answer(
+        spark, "SELECT 'X', MAX(price) FROM stock_price_history WHERE company = 'XYZ'", "spark"
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (
+            """SELECT * FROM stock_price_history
+            QUALIFY ROW_NUMBER() OVER (PARTITION BY company ORDER BY price DESC) = 1
+            ORDER BY price LIMIT 1""",
+            ["ABCD 2020-10-08 80"],
+        ),
+        (
+            """SELECT DISTINCT company, RANK() OVER (ORDER BY price) AS r FROM stock_price_history
+            QUALIFY r <= 2 ORDER BY r DESC LIMIT 1""",
+            ["ABCD 2"],
+        ),
+        (
+            """SELECT UPPER(company) FROM stock_price_history WHERE price > 70
+            QUALIFY COUNT(*) OVER (PARTITION BY company) > 1 ORDER BY price LIMIT 2""",
+            ["ABCD", "ABCD"],
+        ),
+    ],
+)
+def test_qualify_comes_before_distinct_order_and_limit(
+    spark: SparkSession, query: str, rows: list[str]
+) -> None:
+    assert answer(spark, query, "snowflake") == rows
+
+
+CLAUSE = """stock_price_history MATCH_RECOGNIZE (PARTITION BY company ORDER BY price_date
+    MEASURES ARRAY_AGG(price) AS prices, COUNT(*) AS n, FIRST(price_date) AS since
+    PATTERN (low up+) DEFINE low AS price < 31, up AS price > LAG(price))"""
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (
+            f"""SELECT company, f.index AS i, f.value::INT AS p
+            FROM {CLAUSE} m, LATERAL FLATTEN(input => m.prices) f WHERE i = 2""",
+            ["ABCD 2 71", "XYZ 2 63"],
+        ),
+        (
+            f"""SELECT YEAR(since) AS y, y + 1 AS z, SUM(n) AS s, s / COUNT(*) AS mean
+            FROM {CLAUSE} GROUP BY 1, 2""",
+            ["2020 2021 10 3.333333333"],
+        ),
+        (
+            f"""SELECT company, since, ROUND(RATIO_TO_REPORT(n) OVER (PARTITION BY company), 1) AS r
+            FROM {CLAUSE} WHERE n = 4 OR company = 'ABCD'""",
+            ["ABCD 2020-10-05 1", "XYZ 2020-10-02 1"],
+        ),
+        (
+            "SELECT $1 AS a, v.column2 AS b FROM VALUES (1, 'p'), (2, 'q') v WHERE a > 1",
+            ["2 q"],
+        ),
+        (
+            """SELECT * FROM (SELECT SEQ4() AS id FROM TABLE(GENERATOR(ROWCOUNT => 7)))
+            MATCH_RECOGNIZE (ORDER BY id MEASURES SUM(id) AS s PATTERN (a{3}) DEFINE a AS TRUE)""",
+            ["3", "12"],
+        ),
+        (
+            """SELECT TO_NUMBER('12.6') AS a, TO_NUMBER('12.64', 10, 1) AS b,
+            TRY_TO_NUMBER('x') AS c, REGEXP_SUBSTR('a1b22', '[0-9]+', 1, 2) AS d,
+            REGEXP_SUBSTR('a1', '[0-9]+', 1, 2) AS e""",
+            ["13 12.6 - 22 -"],
+        ),
+    ],
+)
+def test_tables_and_functions_around_the_clause(
+    spark: SparkSession, query: str, rows: list[str]
+) -> None:
+    assert sorted(answer(spark, query, "snowflake"), key=rows.index) == rows

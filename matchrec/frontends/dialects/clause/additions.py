@@ -14,7 +14,7 @@ from matchrec.errors.sql import dialects as errors
 from matchrec.frontends.dialects.clause.limits import Feature
 from matchrec.frontends.dialects.edits import Edit
 from matchrec.frontends.dialects.product import Addition
-from matchrec.frontends.dialects.rules.times import unit_of
+from matchrec.frontends.dialects.rules.values.times import unit_of
 from matchrec.frontends.lexing.tokens import Token, pair_brackets
 from matchrec.frontends.sql.clause.sections import ClauseTokens
 from matchrec.source import Span

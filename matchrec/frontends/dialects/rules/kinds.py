@@ -96,6 +96,7 @@ _SAME_AS_OPERAND = (
     exp.Abs,
     exp.AnyValue,
     exp.DateTrunc,
+    exp.TimestampTrunc,
     exp.FirstValue,
     exp.LastValue,
     exp.Lag,

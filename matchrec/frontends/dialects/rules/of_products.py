@@ -17,6 +17,8 @@ from matchrec.frontends.dialects.rules.by_product.azure import (
     time_of_event,
 )
 from matchrec.frontends.dialects.rules.by_product.bigquery import (
+    array_of_elements,
+    dates_of_texts,
     named_fields,
     named_parameter,
     numbers_of_first_and_last,
@@ -24,7 +26,12 @@ from matchrec.frontends.dialects.rules.by_product.bigquery import (
     unnested_structs,
 )
 from matchrec.frontends.dialects.rules.by_product.databricks import final_aggregates
-from matchrec.frontends.dialects.rules.by_product.flink import match_rowtime, processing_time
+from matchrec.frontends.dialects.rules.by_product.flink import (
+    match_rowtime,
+    no_hints,
+    processing_time,
+    rounded_time,
+)
 from matchrec.frontends.dialects.rules.by_product.oracle.dates import date_with_time, truncated
 from matchrec.frontends.dialects.rules.by_product.oracle.days import differences, durations, shifts
 from matchrec.frontends.dialects.rules.by_product.oracle.formats import (
@@ -37,13 +44,19 @@ from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
     current_time,
     function_of_oracle,
     interval_function,
+    unusual_name,
+)
+from matchrec.frontends.dialects.rules.by_product.oracle.row_sources import (
+    first_rows,
     no_dual,
+    no_join_marks,
     no_row_order,
     row_generator,
-    unusual_name,
 )
 from matchrec.frontends.dialects.rules.by_product.oracle.texts import concatenation, empty_text
 from matchrec.frontends.dialects.rules.by_product.snowflake import (
+    alias_in_grouped_item,
+    alias_in_where,
     bare_classifier,
     equal_with_nulls,
     first_and_last,
@@ -52,6 +65,12 @@ from matchrec.frontends.dialects.rules.by_product.snowflake import (
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake import (
     formatted_time as formatted_time_of_snowflake,
+)
+from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
+    columns_of_values,
+    flattened,
+    generated_rows,
+    number_of_text,
 )
 from matchrec.frontends.dialects.rules.by_product.trino import (
     first_of_match,
@@ -67,21 +86,24 @@ from matchrec.frontends.dialects.rules.navigation import (
     navigation_with_default,
     row_number_in_match,
 )
-from matchrec.frontends.dialects.rules.numbers import (
+from matchrec.frontends.dialects.rules.place import Rule
+from matchrec.frontends.dialects.rules.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.values.json import json_of_columns, value_of_json
+from matchrec.frontends.dialects.rules.values.numbers import (
     average_of_decimals,
     average_of_integers,
     quotient,
 )
-from matchrec.frontends.dialects.rules.place import Rule
-from matchrec.frontends.dialects.rules.texts import bounded_text, text_of_subquery
-from matchrec.frontends.dialects.rules.times import (
+from matchrec.frontends.dialects.rules.values.texts import bounded_text, nth_match, text_of_subquery
+from matchrec.frontends.dialects.rules.values.times import (
     added_time,
     counted_boundaries,
     crossed_boundaries,
     elapsed,
+    truncated_date,
 )
 from matchrec.frontends.dialects.rules.variables import quoted_variable
-from matchrec.frontends.dialects.rules.windows import over_each_aggregate
+from matchrec.frontends.dialects.rules.windows import over_each_aggregate, ratio_to_report
 from matchrec.frontends.dialects.rules.written import (
     aggregate_of_all_rows,
     arrays_and_nulls,
@@ -89,6 +111,8 @@ from matchrec.frontends.dialects.rules.written import (
     elapsed_time,
     first_of_later_rows,
     joined_text,
+    json_of_oracle,
+    keys_of_group,
     named_unit,
     no_arrays,
     running_aggregate,
@@ -98,6 +122,12 @@ from matchrec.frontends.dialects.rules.written import (
 READS: dict[str, tuple[Rule, ...]] = {
     "databricks": (final_aggregates,),
     "snowflake": (
+        columns_of_values,
+        generated_rows,
+        flattened,
+        alias_in_where,
+        alias_in_grouped_item,
+        number_of_text,
         first_and_last,
         first_and_last_of_partition,
         inside_of_match,
@@ -106,12 +136,15 @@ READS: dict[str, tuple[Rule, ...]] = {
         bare_classifier,
         equal_with_nulls,
         formatted_time_of_snowflake,
+        truncated_date,
         added_time,
         crossed_boundaries,
     ),
     "oracle": (
+        no_join_marks,
         empty_text,
         row_generator,
+        first_rows,
         no_row_order,
         unusual_name,
         concatenation,
@@ -123,11 +156,11 @@ READS: dict[str, tuple[Rule, ...]] = {
         function_of_oracle,
         no_dual,
         bounded_text,
+        date_with_time,
         durations,
         differences,
         shifts,
         truncated,
-        date_with_time,
         text_of_date,
     ),
     "trino": (
@@ -140,6 +173,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         semantics_of_aggregates,
         added_time,
         number_of_day,
+        truncated_date,
         seconds_since_1970,
         matching_elements,
         joda_format,
@@ -148,7 +182,14 @@ READS: dict[str, tuple[Rule, ...]] = {
         elapsed,
         average_of_decimals,
     ),
-    "flink": (processing_time, match_rowtime, average_of_integers, elapsed),
+    "flink": (
+        processing_time,
+        match_rowtime,
+        rounded_time,
+        no_hints,
+        average_of_integers,
+        elapsed,
+    ),
     "bigquery": (
         quoted_variable,
         numbers_of_first_and_last,
@@ -164,6 +205,8 @@ READS: dict[str, tuple[Rule, ...]] = {
         named_parameter,
         added_time,
         unnested_structs,
+        array_of_elements,
+        dates_of_texts,
         crossed_boundaries,
     ),
     "azure": (
@@ -178,9 +221,21 @@ READS: dict[str, tuple[Rule, ...]] = {
 }
 """What is rewritten of the expressions of a product."""
 
+COMMON: tuple[Rule, ...] = (
+    quotient,
+    json_of_columns,
+    value_of_json,
+    nth_match,
+    ratio_to_report,
+)
+"""What is rewritten of the expressions of any product."""
+
 WRITES: dict[str, tuple[Rule, ...]] = {
     "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time, named_unit),
     "oracle": (
+        qualified_rows,
+        keys_of_group,
+        json_of_oracle,
         no_arrays,
         aggregate_of_all_rows,
         whole_quotient,
@@ -189,6 +244,8 @@ WRITES: dict[str, tuple[Rule, ...]] = {
         day_without_time,
     ),
     "trino": (
+        qualified_rows,
+        keys_of_group,
         ordered_aggregates,
         arrays_and_nulls,
         first_of_later_rows,
@@ -197,11 +254,11 @@ WRITES: dict[str, tuple[Rule, ...]] = {
     ),
     "bigquery": (arrays_and_nulls, named_unit),
     "databricks": (running_aggregate, text_of_subquery),
-    "spark": (text_of_subquery,),
+    "spark": (qualified_rows, text_of_subquery),
 }
 """What is rewritten of expressions for a product."""
 
 
 def rules_between(read: Product, write: Product) -> tuple[Rule, ...]:
     """The rules for expressions of one product that another one will read."""
-    return (*READS.get(read.name, ()), quotient, *WRITES.get(write.name, ()))
+    return (*READS.get(read.name, ()), *COMMON, *WRITES.get(write.name, ()))

@@ -8,7 +8,7 @@ from sqlglot.errors import UnsupportedError
 from matchrec.frontends.dialects.marks import name_of
 from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
-from matchrec.frontends.dialects.rules.times import unit_of
+from matchrec.frontends.dialects.rules.values.times import unit_of
 
 _OF_ARRAYS = (
     *(exp.Array, exp.ArrayAgg, exp.ArrayUniqueAgg, exp.ArraySize, exp.ArrayContains, exp.Bracket),
@@ -141,4 +141,21 @@ def first_of_later_rows(node: exp.Expr, place: Place) -> exp.Expr:
     names_variable = any(one.table for one in node.find_all(exp.Column))
     if names_variable or len(node.expressions) > 1:
         place.remark("FIRST finds rows after the row of the measure, too, in Trino")
+    return node
+
+
+def keys_of_group(node: exp.Expr, _: Place) -> exp.Expr:
+    """`GROUP BY ALL`, which has no keys elsewhere."""
+    if isinstance(node, exp.Group) and node.args.get("all") and not node.expressions:
+        raise UnsupportedError("no GROUP BY ALL: name the keys")
+    return node
+
+
+def json_of_oracle(node: exp.Expr, _: Place) -> exp.Expr:
+    """`GET_JSON_OBJECT(x, '$.a')` is `JSON_VALUE(x, '$.a')`; a row has no JSON."""
+    if isinstance(node, exp.JSONExtractScalar | exp.JSONExtract):
+        path = exp.Literal.string(node.expression.sql("spark").strip("'"))
+        return exp.Anonymous(this="JSON_VALUE", expressions=[node.this.copy(), path])
+    if isinstance(node, exp.JSONFormat):
+        raise UnsupportedError("no TO_JSON: write JSON_OBJECT('name' VALUE x)")
     return node

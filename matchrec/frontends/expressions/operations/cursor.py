@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from matchrec.frontends.expressions.analysis import Analysis
 from matchrec.frontends.expressions.combined import with_holes
+from matchrec.frontends.expressions.references.field_names import with_field_name
 from matchrec.frontends.expressions.references.holes import Hole
 from matchrec.frontends.lexing.cursor import Cursor
 from matchrec.frontends.lexing.tokens import Token, TokenKind, level, pair_brackets
@@ -42,11 +43,14 @@ class ExpressionCursor(Cursor):
     def pieces(self, start: int, end: int) -> tuple[Piece, ...]:
         """The exact text of tokens `start .. end`, with holes."""
         holes = (
-            (self.tokens[index].span, self.holes[index].read.pieces)
+            (self.tokens[index].span, self._read(self.holes[index]))
             for index in range(start, end)
             if index in self.holes
         )
         return with_holes(self.analysis.written, self.span(start, end), holes)
+
+    def _read(self, hole: Hole) -> tuple[Piece, ...]:
+        return with_field_name(self.analysis, hole.start, hole.end, hole.read.pieces)
 
     def term(self, start: int, end: int) -> Term:
         return Term(self.pieces(start, end), self.span(start, end))

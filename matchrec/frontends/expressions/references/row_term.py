@@ -7,6 +7,7 @@ from matchrec.errors.sql import navigation as navigation_errors
 from matchrec.errors.sql import syntax as syntax_errors
 from matchrec.frontends.expressions.analysis import Analysis, Clause, unknown_variable
 from matchrec.frontends.expressions.combined import with_holes
+from matchrec.frontends.expressions.references.field_names import with_field_name
 from matchrec.frontends.expressions.references.row_argument import Operand
 from matchrec.plan.expression import (
     MATCHED_ROW,
@@ -33,9 +34,13 @@ def row_term(analysis: Analysis, operand: Operand, semantics: Semantics) -> Term
 
     `read_row_argument` has refused before what may not be read.
     """
-    found = (_reading(analysis, index, semantics) for index in range(operand.start, operand.end))
     span = analysis.span(operand.start, operand.end)
-    holes = ((one.span, (one,)) for one in found if one is not None and one.span is not None)
+    holes = []
+    for index in range(operand.start, operand.end):
+        one = _reading(analysis, index, semantics)
+        if one is not None and one.span is not None:
+            end = analysis.after(index, one.span)
+            holes.append((one.span, with_field_name(analysis, index, end, (one,))))
     return Term(with_holes(analysis.written, span, holes), span)
 
 

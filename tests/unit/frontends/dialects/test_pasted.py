@@ -6,7 +6,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.rules.columns import ClauseKinds
 from matchrec.frontends.dialects.rules.kinds import Kind
-from matchrec.frontends.dialects.translate import translate_query
+from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
 SPARK = PRODUCTS["spark"]
 ARRAY = "NULLIF(TRANSFORM({}, row -> row.item), ARRAY())"
@@ -97,7 +97,8 @@ def test_kinds_of_columns_of_queries(query: str) -> None:
     text = "t MATCH_RECOGNIZE (MEASURES FIRST(d) AS f, LAST(d) AS l PATTERN (A))"
     outputs = {"f": Kind.TIMESTAMP, "l": Kind.TIMESTAMP}
     given = query.format("ROUND((f - b) * 24) AS hours", clause=text)
-    found = translate_query(given, PRODUCTS["oracle"], SPARK, [ClauseKinds({}, outputs)])
+    known = Knowledge([ClauseKinds({}, outputs)])
+    found = translate_query(given, PRODUCTS["oracle"], SPARK, known)
     assert "UNIX_MICROS" in found.text
     assert not found.missed
 
@@ -111,6 +112,16 @@ def test_a_column_with_the_name_of_a_function_of_snowflake() -> None:
 REFUSED = [
     ("oracle", "SELECT rownum FROM t", "rownum", "no ROWNUM: write row_number"),
     ("oracle", "SELECT MAX(x) KEEP (DENSE_RANK FIRST ORDER BY y) FROM t", "KEEP", "no KEEP"),
+    ("oracle", "SELECT a FROM t CONNECT BY PRIOR a = b", "CONNECT BY", "no CONNECT BY: only LEVEL"),
+    ("oracle", "SELECT a FROM t WHERE ROWNUM < 3 ORDER BY a", "ROWNUM", "no ROWNUM"),
+    ("oracle", "SELECT a FROM t MODEL DIMENSION BY (a)", "DIMENSION", "cannot read this"),
+    (
+        "snowflake",
+        "SELECT f.key FROM LATERAL FLATTEN(x, path => 'a') f",
+        "FLATTEN",
+        "no FLATTEN: only",
+    ),
+    ("trino", "SELECT json_object(k : v) FROM t", "json_object", "no JSON_OBJECT of computed keys"),
     ("trino", "SELECT max(x, 3) FROM t", "max(x, 3)", "max of several values"),
     ("trino", "SELECT format_datetime(x, 'e') FROM t", "format_datetime", "the format e"),
     ("azure", "SELECT System.Timestamp() AS t FROM i", "System.Timestamp", "in MEASURES"),

@@ -137,3 +137,34 @@ def test_names_of_measures_follow_as(write: str) -> None:
     query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
     found = translate_query(query, PRODUCTS["oracle"], PRODUCTS[write])
     assert " AS m" in found.text
+
+
+ROWS = "SELECT k FROM t QUALIFY RANK() OVER (ORDER BY n) = 1 ORDER BY n LIMIT 2"
+
+
+def test_qualify_of_oracle_is_a_number() -> None:
+    text = translate_query(ROWS, PRODUCTS["snowflake"], PRODUCTS["oracle"]).text
+    assert " ".join(text.split()) == (
+        "SELECT k FROM (SELECT k, (CASE WHEN RANK() OVER (ORDER BY n) = 1 THEN 1 ELSE 0 END) AS"
+        " qualified, n AS key_1 FROM t) t_ WHERE qualified = 1 ORDER BY key_1 FETCH FIRST 2 ROWS"
+        " ONLY"
+    )
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "query", "words"),
+    [
+        ("snowflake", "trino", ROWS.replace("k", "*", 1), "no QUALIFY with"),
+        ("snowflake", "trino", "SELECT f.value FROM LATERAL FLATTEN(x) f", "no FLATTEN: write"),
+        ("snowflake", "trino", "SELECT 1 FROM TABLE(GENERATOR(ROWCOUNT => 2))", "no GENERATOR"),
+        ("spark", "trino", "SELECT k, count(*) FROM t GROUP BY ALL", "no GROUP BY ALL"),
+        ("spark", "oracle", "SELECT to_json(struct(k)) FROM t", "no TO_JSON"),
+        ("oracle", "trino", "SELECT LEVEL FROM dual CONNECT BY LEVEL < 3", "no CONNECT BY"),
+        ("flink", "trino", "SELECT 1 FROM t GROUP BY TUMBLE(ts, INTERVAL '1' DAY)", "no TUMBLE"),
+    ],
+)
+def test_tables_and_texts_that_the_other_lacks(
+    read: str, write: str, query: str, words: str
+) -> None:
+    with pytest.raises(MatchRecognizeError, match=words):
+        translate_query(query, PRODUCTS[read], PRODUCTS[write])

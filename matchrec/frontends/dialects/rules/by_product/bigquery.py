@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.marks import name_of
 from matchrec.frontends.dialects.rules.place import Place
@@ -70,4 +71,73 @@ def named_fields(node: exp.Expr, place: Place) -> exp.Expr:
         if isinstance(field, exp.Column):
             name = exp.to_identifier(field.name)
             field.replace(exp.PropertyEQ(this=name, expression=field.copy()))
+    return node
+
+
+def array_of_elements(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY(SELECT f(v) FROM UNNEST(a) AS v WHERE c)`: a filtered, transformed array."""
+    query = node.expressions[0] if isinstance(node, exp.Array) and node.expressions else None
+    if not isinstance(query, exp.Select) or not place.write.is_spark:
+        return node
+    source = query.args["from_"].this if query.args.get("from_") else None
+    names = _names_of_element(source) if isinstance(source, exp.Unnest) else []
+    if not isinstance(source, exp.Unnest) or not names or not _is_of_elements(query, names):
+        raise UnsupportedError("no ARRAY(SELECT ...) but of UNNEST(x) AS y: write ARRAY_AGG")
+    found = source.expressions[0].copy()
+    where, order, limit = (query.args.get(one) for one in ("where", "order", "limit"))
+    if where is not None:
+        found = _call("FILTER", found, _lambda(where.this, names))
+    if order is not None and order.expressions[0].this.name == names[0]:
+        ascends = exp.false() if order.expressions[0].args.get("desc") else exp.true()
+        found = _call("SORT_ARRAY", found, ascends)
+    if limit is not None:
+        found = _call("SLICE", found, exp.Literal.number(1), limit.expression.copy())
+    is_struct = query.args.get("kind") == "STRUCT"
+    items = [one.copy() for one in query.expressions]
+    item = exp.Struct(expressions=items) if is_struct else items[0].unalias()
+    found = _call("TRANSFORM", found, _lambda(item, names))
+    found = _call("ARRAY_DISTINCT", found) if query.args.get("distinct") else found
+    return exp.Coalesce(this=found, expressions=[exp.Array(expressions=[])])
+
+
+def _names_of_element(source: exp.Unnest) -> list[str]:
+    """What `UNNEST(x) AS v WITH OFFSET AS o` calls an element and its place."""
+    names, offset = source.alias_column_names, source.args.get("offset")
+    if len(names) != 1 or len(source.expressions) != 1 or offset is True:
+        return []
+    return [*names, offset.name] if offset else names
+
+
+def _is_of_elements(query: exp.Select, names: list[str]) -> bool:
+    """Whether a query of an array's elements takes each by itself; their places while they stay."""
+    others = ("joins", "group", "having", "qualify", "offset", "laterals")
+    is_cut = query.args.get("distinct") and query.args.get("limit")
+    keys = [(one.this.name, one.args.get("desc")) for one in _keys(query)]
+    if any(map(query.args.get, others)) or len(keys) > 1 or is_cut:
+        return False
+    if len(names) > 1:
+        return keys in ([], [(names[1], False)], [(names[1], None)]) and not query.args.get("where")
+    return not keys or keys[0][0] == names[0]
+
+
+def _keys(query: exp.Select) -> list[exp.Expr]:
+    order = query.args.get("order")
+    return [] if order is None else order.expressions
+
+
+def _lambda(body: exp.Expr, names: list[str]) -> exp.Expr:
+    return exp.Lambda(this=body.copy(), expressions=[exp.to_identifier(one) for one in names])
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def dates_of_texts(node: exp.Expr, _: Place) -> exp.Expr:
+    """`GENERATE_DATE_ARRAY('2024-01-01', '2024-01-31')`, whose texts are dates."""
+    if not isinstance(node, exp.GenerateDateArray):
+        return node
+    for side in ("start", "end"):
+        if isinstance(node.args.get(side), exp.Literal):
+            node.set(side, exp.cast(node.args[side].copy(), "date"))
     return node

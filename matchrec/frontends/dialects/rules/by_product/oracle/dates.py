@@ -71,5 +71,4 @@ def date_with_time(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     if place.kind(node.this) in (Kind.DATE, Kind.TEXT):
         return node
-    second = exp.Literal.string("SECOND")
-    return exp.Anonymous(this="DATE_TRUNC", expressions=[second, exp.cast(node.this, "timestamp")])
+    return exp.TimestampTrunc(this=exp.cast(node.this, "timestamp"), unit=exp.var("SECOND"))

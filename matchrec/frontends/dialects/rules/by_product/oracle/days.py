@@ -18,7 +18,7 @@ from sqlglot import exp
 from matchrec.frontends.dialects.marks import function_name
 from matchrec.frontends.dialects.rules.kinds import NUMBERS, TIMES, Kind
 from matchrec.frontends.dialects.rules.place import Place
-from matchrec.frontends.dialects.rules.times import microseconds
+from matchrec.frontends.dialects.rules.values.times import microseconds
 
 MICROSECONDS_A_DAY = 86_400_000_000
 
@@ -101,9 +101,9 @@ def differences(node: exp.Expr, place: Place) -> exp.Expr:
 
 
 def _is_date(node: exp.Expr) -> bool:
-    """Whether it is SYSDATE or TRUNC(...), which are a DATE, whatever Spark's type for it is."""
+    """Whether it is a DATE, whatever Spark's type for it is: SYSDATE, TRUNC(...) or a cast."""
     is_sysdate = isinstance(node, exp.CurrentTimestamp) and node.args.get("sysdate")
-    return bool(is_sysdate or _is_trunc(node))
+    return bool(is_sysdate or _is_trunc(node) or isinstance(node, exp.TimestampTrunc))
 
 
 def _is_trunc(node: exp.Expr) -> bool:
@@ -133,10 +133,10 @@ def shifts(node: exp.Expr, place: Place) -> exp.Expr:
     """`d + n` and `d - n`, so many days later or earlier."""
     if not isinstance(node, (exp.Add, exp.Sub)):
         return node
+    kinds = place.kind(node.this), place.kind(node.expression)
     time, number = _operands(node)
-    if isinstance(node, exp.Add) and place.kind(time) in NUMBERS:
-        time, number = number, time
-    kinds = place.kind(time), place.kind(number)
+    if isinstance(node, exp.Add) and kinds[0] in NUMBERS:
+        time, number, kinds = number, time, kinds[::-1]
     if kinds[0] not in TIMES or kinds[1] not in NUMBERS:
         return node
     if kinds[0] is Kind.DATE:

@@ -14,6 +14,7 @@ from matchrec.frontends.dialects.rules.place import Place
 
 _TIME_OF_DAY = re.compile(r"%[HIMSfp]")
 _BEFORE_2050 = re.compile(r"\b[0-4]\d$")
+_UNKNOWN = re.compile(r"%-?[CGUVWcgnrstuwxz]")  # what Spark cannot write
 _NAMES = re.compile(r"MON|DY", re.IGNORECASE)
 _PADDED_NAMES = re.compile(r"MONTH|DAY", re.IGNORECASE)
 _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
@@ -69,6 +70,8 @@ def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
         return node
     if _PADDED_NAMES.search(pattern):
         raise UnsupportedError("names of months and days, which Oracle pads: write MON or DY")
+    if _UNKNOWN.search(written):
+        raise UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
     text = exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
     cases = {_CASES.get((name.isupper(), name.islower())) for name in _NAMES.findall(pattern)}
     if len(cases) > 1:

@@ -1,4 +1,4 @@
-"""Functions, names and row sources of Oracle."""
+"""Functions and names of Oracle."""
 
 from __future__ import annotations
 
@@ -8,45 +8,6 @@ from sqlglot.errors import UnsupportedError
 from matchrec.frontends.dialects.marks import function_name
 from matchrec.frontends.dialects.rules.by_product.oracle.days import day_to_second
 from matchrec.frontends.dialects.rules.place import Place
-
-
-def row_generator(node: exp.Expr, _: Place) -> exp.Expr:
-    """`FROM dual CONNECT BY LEVEL <= n` is the numbers from 1 to n."""
-    connect = node.args.get("connect") if isinstance(node, exp.Select) else None
-    if connect is None:
-        return node
-    condition, source = connect.args["connect"], node.args["from_"].this
-    if (
-        not isinstance(condition, (exp.LTE, exp.LT))
-        or condition.this.name.upper() != "LEVEL"
-        or source.name.upper() != "DUAL"
-        or connect.args.get("start")
-    ):
-        raise UnsupportedError("no CONNECT BY: write WITH RECURSIVE")
-    end = condition.expression.copy()
-    if isinstance(condition, exp.LTE):
-        end = exp.Add(this=exp.paren(end), expression=exp.Literal.number(1))
-    numbers = exp.Anonymous(this="RANGE", expressions=[exp.Literal.number(1), end])
-    alias = exp.TableAlias(this=exp.to_identifier("dual"), columns=[exp.to_identifier("level")])
-    for column in list(node.find_all(exp.Column)):
-        is_item = isinstance(column.parent, (exp.Alias, exp.Select))
-        if column.name.upper() == "LEVEL" and not is_item:
-            column.replace(exp.cast(column.copy(), "int"))  # tells rules of dates what it is
-    node.set("connect", None)
-    node.args["from_"].set("this", exp.Table(this=numbers, alias=alias))
-    return node
-
-
-def no_dual(node: exp.Expr, _: Place) -> exp.Expr:
-    """`FROM dual` is nothing: a query without FROM has one row."""
-    if not isinstance(node, exp.Select):
-        return node
-    source = node.find(exp.From)
-    if source is None or source.parent is not node or node.args.get("joins"):
-        return node
-    if source.this.name.lower() == "dual" and source.arg_key:
-        node.set(source.arg_key, None)
-    return node
 
 
 def unusual_name(node: exp.Expr, _: Place) -> exp.Expr:
@@ -90,14 +51,4 @@ def function_of_oracle(node: exp.Expr, _: Place) -> exp.Expr:
         return exp.Anonymous(this="INITCAP", expressions=[node.this])
     if function_name(node) == "LNNVL":
         return exp.Not(this=exp.Is(this=exp.paren(node.expressions[0]), expression=exp.true()))
-    return node
-
-
-def no_row_order(node: exp.Expr, _: Place) -> exp.Expr:
-    """`ROWNUM` and `KEEP (DENSE_RANK FIRST ORDER BY y)`, which Spark SQL has not."""
-    is_column = isinstance(node, exp.Pseudocolumn | exp.Column) and not node.args.get("table")
-    if is_column and node.name.upper() == "ROWNUM":
-        raise UnsupportedError("no ROWNUM: write row_number() OVER (ORDER BY ...), or LIMIT")
-    if isinstance(node, exp.WithinGroup | exp.Window) and node.args.get("over") == "KEEP":
-        raise UnsupportedError("no KEEP: write max_by(x, y) or min_by(x, y)")
     return node

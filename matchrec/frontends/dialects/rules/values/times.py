@@ -147,3 +147,9 @@ def microseconds(time: exp.Expr, kind: Kind | None) -> exp.Expr:
     elif kind not in TIMESTAMPS:
         time = exp.cast(time, "timestamp")
     return exp.Anonymous(this="UNIX_MICROS", expressions=[time])
+
+
+def truncated_date(node: exp.Expr, place: Place) -> exp.Expr:
+    """`date_trunc('week', d)` of a date is a date, where Spark makes a timestamp of it."""
+    is_date = isinstance(node, exp.TimestampTrunc) and place.kind(node.this) is Kind.DATE
+    return exp.cast(node.copy(), "date") if is_date else node

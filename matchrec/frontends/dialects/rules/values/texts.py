@@ -31,3 +31,17 @@ def text_of_subquery(node: exp.Expr, _: Place) -> exp.Expr:
         if isinstance(one, exp.Literal) and one.is_string:
             one.replace(exp.alias_(one.copy(), "text"))
     return node
+
+
+def nth_match(node: exp.Expr, place: Place) -> exp.Expr:
+    """`REGEXP_SUBSTR(x, pattern, 1, n)`, NULL where there are fewer matches."""
+    if not isinstance(node, (exp.RegexpSubstr, exp.RegexpExtract)) or not place.write.is_spark:
+        return node
+    number, position = node.args.get("occurrence"), node.args.get("position")
+    starts_first = position is None or position.name == "1"
+    if number is None or not starts_first or node.args.get("parameters"):
+        return node
+    group = node.args.get("group") or exp.Literal.number(0)
+    texts = [node.this.copy(), node.expression.copy(), group.copy()]
+    found = exp.Anonymous(this="REGEXP_EXTRACT_ALL", expressions=texts)
+    return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[found, number.copy()])

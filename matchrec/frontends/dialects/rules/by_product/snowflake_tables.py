@@ -1,0 +1,91 @@
+"""Tables of Snowflake that are calls, and columns that it names by itself."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.errors import UnsupportedError
+
+from matchrec.frontends.dialects.rules.place import Place
+
+_ROW = "generator_row"
+_SEQUENCES = (exp.Seq1, exp.Seq2, exp.Seq4, exp.Seq8)
+
+
+def columns_of_values(node: exp.Expr, _: Place) -> exp.Expr:
+    """The columns of `VALUES (1, 'a'), ...` are `column1`, `column2`, or `$1`, `$2`."""
+    if isinstance(node, exp.Parameter) and node.this.name.isdigit():
+        return exp.column(f"column{node.this.name}")
+    is_table = isinstance(node, exp.Values) and isinstance(node.parent, (exp.From, exp.Join))
+    if not is_table or node.alias_column_names or not isinstance(node.expressions[0], exp.Tuple):
+        return node
+    width = len(node.expressions[0].expressions)
+    names = [exp.to_identifier(f"column{number}") for number in range(1, width + 1)]
+    alias = exp.to_identifier(node.alias or "values_")
+    node.set("alias", exp.TableAlias(this=alias, columns=names))
+    return node
+
+
+def generated_rows(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TABLE(GENERATOR(ROWCOUNT => n))`, whose rows SEQ4() counts from 0."""
+    source = node.args["from_"].this if isinstance(node, exp.Select) and _reads(node) else None
+    if source is None or not isinstance(source.this, exp.Generator):
+        return node
+    count = source.this.args.get("rowcount")
+    if count is None or not place.write.is_spark:
+        raise UnsupportedError("no GENERATOR: only of a ROWCOUNT for Spark; write VALUES")
+    for call in list(node.find_all(*_SEQUENCES)):
+        call.replace(exp.column(_ROW))
+    numbers = exp.Anonymous(this="RANGE", expressions=[count.copy()])
+    alias = exp.to_identifier(source.alias or "generator")
+    table = exp.Table(
+        this=numbers, alias=exp.TableAlias(this=alias, columns=[exp.to_identifier(_ROW)])
+    )
+    node.set("from_", exp.From(this=table))
+    return node
+
+
+def _reads(query: exp.Expr) -> bool:
+    source = query.args.get("from_")
+    return source is not None and isinstance(source.this, exp.TableFromRows)
+
+
+def flattened(node: exp.Expr, place: Place) -> exp.Expr:
+    """`LATERAL FLATTEN(input => x) f` or `TABLE(FLATTEN(x)) f`: f.index and f.value."""
+    if not isinstance(node, (exp.Lateral, exp.TableFromRows)):
+        return node
+    call = node.this
+    if not isinstance(call, exp.Explode):
+        return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no FLATTEN: write UNNEST")
+    named = {
+        one.name.lower(): one.expression for one in [call.this, *call.expressions] if _is_named(one)
+    }
+    if not set(named) <= {"input", "outer"}:
+        raise UnsupportedError("no FLATTEN: only of an array, with INPUT and OUTER")
+    outer = named.get("outer")
+    name = (
+        "POSEXPLODE_OUTER" if outer is not None and outer.name.upper() == "TRUE" else "POSEXPLODE"
+    )
+    rows = exp.Anonymous(this=name, expressions=[named.get("input", call.this).copy()])
+    alias = exp.TableAlias(
+        this=exp.to_identifier(node.alias or "flattened"),
+        columns=[exp.to_identifier("index"), exp.to_identifier("value")],
+    )
+    return exp.Lateral(this=rows, alias=alias)
+
+
+def _is_named(argument: exp.Expr) -> bool:
+    return isinstance(argument, exp.Kwarg)
+
+
+def number_of_text(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TO_NUMBER(x)`, without a format a whole number."""
+    if not isinstance(node, exp.ToNumber) or node.args.get("format"):
+        return node
+    precision, scale = (node.args.get(one) for one in ("precision", "scale"))
+    sizes = [exp.DataTypeParam(this=one.copy()) for one in (precision, scale) if one]
+    type_ = exp.DataType(this=exp.DType.DECIMAL, expressions=sizes)
+    if node.args.get("safe"):
+        return exp.TryCast(this=node.this.copy(), to=type_, safe=True)
+    return exp.Cast(this=node.this.copy(), to=type_)

@@ -1,0 +1,90 @@
+"""QUALIFY as a condition of the query around it, with DISTINCT, ORDER BY and LIMIT after it.
+
+SELECT a, b FROM t QUALIFY RANK() OVER (ORDER BY c) = 1 ORDER BY d LIMIT 3
+    →   SELECT a, b FROM (SELECT a, b, RANK() OVER (ORDER BY c) = 1 AS qualified, d AS key_1 FROM t)
+        WHERE qualified ORDER BY key_1 LIMIT 3
+
+sqlglot's own translation limits before it filters, and adds a column to `*`.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.errors import UnsupportedError
+
+from matchrec.frontends.dialects.rules.place import Place
+
+_AFTER = ("distinct", "order", "limit", "offset", "fetch", "with_")
+
+
+def qualified_rows(node: exp.Expr, place: Place) -> exp.Expr:
+    """A query with QUALIFY as a query of one without it."""
+    if not isinstance(node, exp.Select) or not node.args.get("qualify"):
+        return node
+    if node.is_star and not place.write.is_spark:
+        raise UnsupportedError("no QUALIFY with *: name the columns")
+    inner = node.copy()
+    condition = inner.args["qualify"].this.pop()
+    inner.set("qualify", None)
+    outer = exp.Select()
+    for part in _AFTER:
+        outer.set(part, inner.args.get(part) and inner.args[part].copy())
+        inner.set(part, None)
+    items = {one.alias.lower(): one.this for one in inner.expressions if one.alias}
+    for column in list(condition.find_all(exp.Column)):
+        _name_by_item(column, items, node, place)
+    if place.write.name == "oracle":  # whose columns are no conditions
+        condition = exp.case().when(condition.copy(), "1").else_("0")
+    own = [exp.alias_(exp.paren(condition.copy()), _new_name("qualified", node))]
+    names = _names_of_items(inner, place.read.sqlglot)
+    for key in _hidden_keys(outer, [*names, *items]):
+        own.append(exp.alias_(key.copy(), _new_name(f"key_{len(own)}", node)))
+        key.replace(exp.column(own[-1].alias))
+    inner.set("expressions", [*inner.expressions, *own])
+    star = exp.Star(except_=[exp.to_identifier(one.alias) for one in own])
+    columns = [exp.column(one, quoted=not one.isidentifier()) for one in names]
+    outer.set("expressions", [star] if node.is_star else columns)
+    rows = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("t_")))
+    outer.set("from_", exp.From(this=rows))
+    qualified = exp.column(own[0].alias)
+    if place.write.name == "oracle":
+        return outer.where(exp.EQ(this=qualified, expression=exp.Literal.number(1)), copy=False)
+    return outer.where(qualified, copy=False)
+
+
+def _name_by_item(
+    column: exp.Column, items: dict[str, exp.Expr], query: exp.Select, place: Place
+) -> None:
+    """Puts what an alias of SELECT stands for in its place, where it is no column."""
+    name = column.name.lower()
+    if not column.table and name in items and not place.columns.has(query, name):
+        column.replace(exp.paren(items[name].copy()))
+
+
+def _names_of_items(query: exp.Select, product: str) -> list[str]:
+    """The names of what a query selects; what has none is called by its text."""
+    for item in list(query.expressions):
+        if not item.alias_or_name and not item.is_star:
+            item.replace(exp.alias_(item.copy(), item.sql(product), quoted=True))
+    return [item.alias_or_name for item in query.expressions]
+
+
+def _hidden_keys(query: exp.Select, names: list[str]) -> list[exp.Expr]:
+    """The keys of ORDER BY that are none of the columns selected."""
+    order = query.args.get("order")
+    keys = [one.this for one in order.expressions] if order else []
+    known = {name.lower() for name in names}
+    return [
+        key
+        for key in keys
+        if not isinstance(key, exp.Literal)
+        and not (isinstance(key, exp.Column) and not key.table and key.name.lower() in known)
+    ]
+
+
+def _new_name(name: str, query: exp.Select) -> str:
+    """A name that no column of a query has."""
+    taken = {one.name.lower() for one in query.find_all(exp.Identifier)}
+    while name in taken:
+        name += "_"
+    return name
