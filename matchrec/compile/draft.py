@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.compile.columns import key_columns, output_row_columns, step_columns
 from matchrec.conditions.residual import Nearby, SplitCondition
-from matchrec.conditions.row_column import Neighbours, RowColumn, show_column
+from matchrec.conditions.row_column import EVERYWHERE, Neighbours, RowColumn, show_column
 from matchrec.conditions.split import Scope
 from matchrec.conditions.within import gap_columns, near_columns, window_columns
 from matchrec.engine.interface import Optimisations
@@ -45,8 +45,13 @@ class Draft:
 
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
-        """The truth values that Spark computes before the match, each once."""
+        """The truth values that Spark computes before the match, each once.
+
+        Not that of a stage without a condition: other passes may ask a TRUE that was written.
+        """
         conditions = (one.before for one in self.conditions if one.before is not None)
+        if self.plan.staging is not None:
+            conditions = (one for one in conditions if one != EVERYWHERE)
         observed = (one for one in self.observed if isinstance(one, RowColumn))
         return tuple(dict.fromkeys((*conditions, *observed)))
 

@@ -74,8 +74,8 @@ def row_bits(drafted: Draft) -> Mapping[RowColumn, int]:
 
 
 def bit_of(condition: SplitCondition, bits: Mapping[RowColumn, int]) -> int | None:
-    """The bit of what Spark computes of a condition."""
-    return None if condition.before is None else bits[condition.before]
+    """The bit of what Spark computes of a condition; None where that holds of every row."""
+    return None if condition.before is None else bits.get(condition.before)
 
 
 def operations(step: Step) -> Iterator[Combined]:

@@ -119,3 +119,6 @@ def show_piece(piece: str | Shifted | Framed) -> str:
             return f"{''.join(map(show_piece, call))} OVER ({show_frame(frame)})"
         case _:
             return piece
+
+
+EVERYWHERE = row_column("TRUE")  # the condition of a stage without one

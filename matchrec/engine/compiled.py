@@ -108,7 +108,7 @@ def _compile(parts: _Parts, integers: int) -> CompiledTask:
     tables = program_tables(folded, selects=parts.selects)
     choices = _choices(tables, parts)
     members = dict(parts.members)
-    skip = parts.after_match
+    skip = (parts.stages and parts.stages.skip) or parts.after_match
     choices[:, layout.IS_TARGET] = find_targets(skip.variable, members, tables.variable)
     linked = None
     if any(condition.run_condition is not None for condition in parts.conditions):

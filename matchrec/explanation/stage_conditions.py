@@ -94,7 +94,8 @@ def test_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
             continue
         bit = None if condition.row_condition is None else f"bit {condition.row_condition}"
         run = None if condition.run_condition is None else f"on the run: {written[name]}"
-        yield f"{name.removeprefix(':')}: {', and '.join(one for one in (bit, run) if one)}"
+        parts = ", and ".join(one for one in (bit, run) if one)
+        yield f"{name.removeprefix(':')}: {parts or 'true'}"
 
 
 def choices_of_runs(executable: Executable) -> Iterator[str]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from matchrec.conditions.residual import SplitCondition
-from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.conditions.row_column import EVERYWHERE, RowColumn, row_column
 from matchrec.nfa.closure import Choice, Folded
 from matchrec.nfa.compiled_pattern import CompiledPattern
 from matchrec.nfa.facts import targets
@@ -34,7 +34,6 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.stages import Staging
 
-EVERYWHERE = row_column("TRUE")  # the condition of a stage without one
 NO_FILLERS: frozenset[VariableId] = frozenset()
 
 

@@ -28,6 +28,7 @@ from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation, with_keys_once
+from matchrec.spark.before.sent import Sent, send_rows
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.counters import with_counters
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
@@ -175,9 +176,8 @@ def executed(preparation: Preparation, drafted: Draft, options: Options) -> Exec
     executable = link_prepared(prepared, relation.runner, drafted, options)
     if isinstance(preparation, Unsorted):
         executable = executable.with_keys_in_all_rows()
-    if executable.crossing.columns != columns:
-        prepared = preparation.dataframe(executable.crossing.columns, drafted)
-    matched = match_rows(preparation, drafted, prepared, executable, options)
+    sent = send_rows(preparation, drafted, prepared, executable.crossing.columns)
+    matched = match_rows(preparation, drafted, sent, executable, options)
     result = relation.runner.analyse(projected(relation, executable, matched))
     return Executed(result, executable, drafted, preparation)
 
@@ -202,15 +202,11 @@ def link_prepared(
 
 
 def match_rows(
-    preparation: Preparation,
-    drafted: Draft,
-    prepared: DataFrame,
-    executable: Executable,
-    options: Options,
+    preparation: Preparation, drafted: Draft, sent: Sent, executable: Executable, options: Options
 ) -> DataFrame:
     """The reads of all output rows; counters see what the workers count."""
-    columns = executable.crossing.columns
-    schema = schema_of_reads(executable, prepared.schema.fields[: len(columns)])
+    prepared, columns = sent.rows, executable.crossing.columns
+    schema = schema_of_reads(executable, sent.fields)
     sends = crossing_schema(schema)
     if isinstance(preparation, Events):
         check_executable(executable, preparation.plan)
@@ -218,11 +214,8 @@ def match_rows(
         return decode_columns(matched_events(events, executable, sends), schema)
     worker = Worker(executable)
     if isinstance(preparation, Unsorted):
-        structs = preparation.structs(prepared.schema, columns, drafted)
-        worker = Worker(
-            executable, sorting=preparation.sorted_by(columns, drafted), structs=structs
-        )
-        prepared = preparation.in_parts(columns, drafted) if structs else prepared
+        sorting = preparation.sorted_by(columns, drafted)
+        worker = Worker(executable, sorting=sorting, structs=sent.structs)
     crossing = with_keys_once(encode_columns(prepared), executable.crossing.once)
     if options.counters is None:
         matched = map_partitions(crossing, worker, sends, options.transport)

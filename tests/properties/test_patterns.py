@@ -30,17 +30,24 @@ random_examples = settings(
 
 
 @random_examples
-@given(questions(), st.sampled_from((1, 2, 1000)), st.sampled_from((1, 2, 1000)))
+@given(
+    questions(),
+    st.sampled_from((1, 2, 1000)),
+    st.sampled_from((1, 2, 1000)),
+    st.sampled_from((0, 1, 8)),
+)
 def test_both_engines_find_what_the_definitions_say(
-    question: Question, rows_a_batch: int, matches: int
+    question: Question, rows_a_batch: int, matches: int, reads_alone: int
 ) -> None:
-    """matches: after how many it is decided which of them come out."""
+    """matches: after how many it is decided which of them come out. reads_alone: after how many
+    of a row all runs are followed at once, not those of one starting row.
+    """
     try:
         expected = by_definition(question)
     except TooMuchError:
         assume(False)
     rooms = {"ROOM": Room(matches=matches), "LARGE_ROOM": Room(matches=3 * matches)}
-    with patch.multiple(selection_breadth_first, **rooms):
+    with patch.multiple(selection_breadth_first, **rooms, READS_ALONE=reads_alone):
         found = answers(question, rows_a_batch=rows_a_batch)
     for engine, lines in found.items():
         assert any(agrees(question, right, lines) for right in expected), (engine, lines, expected)

@@ -10,8 +10,9 @@ from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.selection import backtracking, breadth_first
+from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.ordering import number_chunks, sort_matches
-from matchrec.engine.selection.records import SearchInput, prepare_input
+from matchrec.engine.selection.records import SearchInput, needs_release_times, prepare_input
 from matchrec.engine.selection.skip import concatenate, keep_by_partition
 
 LARGE_CHUNK = 1 << 16  # mapped rows
@@ -84,10 +85,10 @@ def skip_runs(
     task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
     """As all runs, without those that a skip strategy leaves no room for."""
-    soon = at_most(room, breadth_first.ROOM)
+    soon, rarely = (at_most(room, one) for one in (breadth_first.ROOM, breadth_first.LARGE_ROOM))
     search = breadth_first.Search(task, arrays, soon, counters)
-    is_strict = bool((arrays.compiled.waits < 0).all())
-    rarely = at_most(room, breadth_first.LARGE_ROOM) if is_strict else soon
+    if not needs_release_times(task):
+        search.work.progress[own.ALONE] = breadth_first.READS_ALONE * arrays.rows.starts[-1]
     released = breadth_first.ReleasingSearch(search, (soon, rarely)).find_matches()
     return number_chunks(in_large_chunks(released))
 

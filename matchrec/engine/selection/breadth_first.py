@@ -32,6 +32,7 @@ _NODES_OF_A_RUN = 16
 ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what is released
 LARGE_ROOM = Room(rows=1 << 19, matches=1 << 15)  # where no run waits, and many are released
 MANY = 1 / 8
+READS_ALONE = 8  # of a row, on average, while runs of one starting row are followed alone
 
 
 class Search:
@@ -160,8 +161,8 @@ class ReleasingSearch:
     """A search with a skip strategy: it holds no match for longer than until that is decided, and
     drops runs that can no longer be released.
 
-    To decide takes time by itself, so it is done rarely while many matches are released; but else
-    soon, as most runs are to be dropped then.
+    To decide takes time by itself, so it is done rarely while no run waits and many matches are
+    released, or few are found that are not; but else soon, as most runs are to be dropped then.
 
     rooms: after which it is decided soon, and rarely. partition: in which the search is. held: its
     matches that wait. start_bounds: see `SearchPosition`.
@@ -180,7 +181,18 @@ class ReleasingSearch:
             for released in self.release(found):
                 count += released.count
                 yield released
-            self.search.room = self.rooms[count >= MANY * found.count]
+            many = self.is_strict and count >= MANY * found.count
+            self.search.room = self.rooms[many or self.is_alone]
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the runs of one starting row are followed alone: few matches are left out."""
+        return bool(self.search.work.progress[own.ALONE])
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether no run waits."""
+        return bool((self.search.arrays.compiled.waits < 0).all())
 
     def release(self, found: Matches) -> Iterator[Matches]:
         """What of the matches that are held or found can be released now."""
@@ -204,8 +216,9 @@ class ReleasingSearch:
             here = filter_matches(matches, matches.partition == at)
             release = release_matches(task, skip, here, self.position())
             self.held, self.start_bounds = [release.held], release.start_bounds
-            live = self.search.live_runs()
-            self.search.restore(live.keep(live.starts >= release.settled))
+            if not self.is_alone:
+                live = self.search.live_runs()
+                self.search.restore(live.keep(live.starts >= release.settled))
             yield release.matches
 
     def end_of_partition(self) -> SearchPosition:

@@ -11,11 +11,11 @@ column that marks the first row of a partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.plan.text.sql_text import struct_fields
@@ -79,14 +79,15 @@ class Unsorted(Preparation):
         return Sorting(tuple(self.key_names(names)), tuple(order))
 
     def structs(
-        self, prepared: StructType, columns: tuple[RowColumn, ...], drafted: Draft
+        self, known: Sequence[StructField], columns: tuple[RowColumn, ...], drafted: Draft
     ) -> tuple[Struct, ...]:
-        """The structs that the workers put together. prepared: the types of the columns."""
+        """The structs that the workers put together. known: the columns' fields."""
         names = self.names_of_parts(columns, drafted)
+        types = {wire.column(place): field.dataType for place, field in enumerate(known)}
         return tuple(
             Struct(name, tuple(type_.names), tuple(names.inner[field] for field in fields))
             for name, fields in fields_by_name(columns).items()
-            if isinstance(type_ := prepared[name].dataType, StructType)
+            if isinstance(type_ := types[name], StructType)
         )
 
     def names_of_parts(self, columns: tuple[RowColumn, ...], drafted: Draft) -> Names:

@@ -1,4 +1,8 @@
-"""Arrow arrays → NumPy arrays, type by type."""
+"""Arrow arrays → NumPy arrays, type by type, and back.
+
+Arrow's own `to_numpy`, `array` of NumPy's and `fill_null` load pandas first, which takes a new
+worker longer than all the rest of Arrow: `numbers_of` and `arrow_of` share memory without it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +28,42 @@ def column(table: pa.Table, name: str) -> pa.Array:
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
+def numbers_of(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
+    """The values of an array of booleans, integers or floats; anything where one is NULL."""
+    kind, end = values.type, values.offset + len(values)
+    content = values.buffers()[1] or b""  # nothing where there are no rows
+    if pa.types.is_boolean(kind):
+        bits = np.unpackbits(np.frombuffer(content, np.uint8), count=end, bitorder="little")
+        return bits[values.offset :].view(np.bool_)
+    letter = "f" if pa.types.is_floating(kind) else "i"
+    numbers = np.frombuffer(content, np.dtype(f"{letter}{kind.bit_width // 8}"))
+    return numbers[values.offset : end]
+
+
+def arrow_of(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:  # type: ignore[type-arg]
+    """An array of booleans, integers or floats, NULL where `absent`."""
+    present = None
+    if absent is not None and absent.any():
+        present = pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    is_truth = numbers.dtype == np.bool_
+    held = np.packbits(numbers, bitorder="little") if is_truth else np.ascontiguousarray(numbers)
+    kind = pa.from_numpy_dtype(numbers.dtype)
+    return pa.Array.from_buffers(kind, len(numbers), [present, pa.py_buffer(held)])
+
+
+def offsets_of(offsets: IntArray) -> pa.Array:
+    """Where the lists of an array of lists begin, then where they end."""
+    return arrow_of(offsets.astype(np.int32))
+
+
+def numbers_or_zero(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
+    """The same as `numbers_of`, 0 where NULL."""
+    numbers = numbers_of(values)
+    return (
+        np.where(validity(values), numbers, numbers.dtype.type(0)) if values.null_count else numbers
+    )
+
+
 def as_integers(values: pa.Array) -> IntArray:
     """int64[n]; 0 where NULL."""
     kind = values.type
@@ -34,9 +75,7 @@ def as_integers(values: pa.Array) -> IntArray:
         values = values.view(pa.int32())
     elif pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
         values = values.view(pa.int64())
-    if values.null_count:
-        values = values.fill_null(0)
-    return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
+    return numbers_or_zero(values).astype(np.int64, copy=False)
 
 
 def decimal_digits(values: pa.Array) -> IntArray:
@@ -54,23 +93,20 @@ def decimal_words(values: pa.Array) -> IntArray:
 
 def as_floats(values: pa.Array) -> FloatArray:
     """float64[n]; 0 where NULL."""
-    if values.null_count:
-        values = values.fill_null(0)
-    return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.float64, copy=False)
+    return numbers_or_zero(values).astype(np.float64, copy=False)
 
 
 def validity(values: pa.Array) -> BoolArray:
     """bool[n], false where NULL."""
     if not values.null_count:
         return np.ones(len(values), np.bool_)
-    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+    return numbers_of(values.is_valid())
 
 
 def dense_ranks(values: pa.Array) -> pa.Array:
     """int64 ranks from 1 in ascending order, equal values alike, NULL for NULL."""
     ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense")
-    mask = None if not values.null_count else np.asarray(values.is_null())
-    return pa.array(np.asarray(ranks).astype(np.int64), mask=mask)
+    return arrow_of(numbers_of(ranks).astype(np.int64), ~validity(values))
 
 
 def ranks_of_repeated(values: pa.Array) -> pa.Array:

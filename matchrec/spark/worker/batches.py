@@ -23,6 +23,7 @@ import pyarrow as pa
 from matchrec.compile.lookaround import Lookaround
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
+from matchrec.spark.worker.arrays import arrow_of, column, numbers_of
 
 ROWS_A_CALL = 1 << 17
 
@@ -134,7 +135,7 @@ class Waiting:
 
     def piece(self, batches: list[pa.RecordBatch], edge: int) -> Piece:
         table = pa.Table.from_batches(batches).combine_chunks()
-        starts = starts_in(table.column(wire.FIRST_BITS))
+        starts = starts_in(column(table, wire.FIRST_BITS))
         if self.passed:
             starts = np.append(0, starts)
         covered = np.zeros(table.num_rows, np.bool_)
@@ -165,7 +166,7 @@ class Waiting:
 
 def with_keys(table: pa.Table, starts: IntArray, keys: tuple[str, ...]) -> pa.Table:
     """The table whose partitions have the keys of their first row in all rows."""
-    first = pa.array(np.repeat(starts[:-1], np.diff(starts)))
+    first = arrow_of(np.repeat(starts[:-1], np.diff(starts)))
     for name in keys:
         place = table.schema.get_field_index(name)
         table = table.set_column(place, table.schema.field(place), table.column(name).take(first))
@@ -196,9 +197,9 @@ def divide(
     return first, others
 
 
-def starts_in(bits: pa.ChunkedArray | pa.Array) -> IntArray:
+def starts_in(bits: pa.Array) -> IntArray:
     """Row positions at which partitions start."""
-    return np.flatnonzero(bits.to_numpy(zero_copy_only=False) & 1)
+    return np.flatnonzero(numbers_of(bits) & 1)
 
 
 def last_start(batch: pa.RecordBatch) -> int:

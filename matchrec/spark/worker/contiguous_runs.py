@@ -15,6 +15,7 @@ import pyarrow as pa
 from matchrec.engine.matches import Matches, Numbering
 from matchrec.engine.partitions import Frontier, IntArray
 from matchrec.spark import wire
+from matchrec.spark.worker.arrays import as_integers, column
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class ContiguousRuns:
 
 def find_contiguous_runs(table: pa.Table, starts: IntArray) -> ContiguousRuns:
     """Find them by column __n, which numbered the rows of a partition before rows were left out."""
-    rows = np.asarray(table.column(wire.ROW_NUMBER).to_numpy()).astype(np.int64)
+    rows = as_integers(column(table, wire.ROW_NUMBER))
     goes_on = np.diff(rows, prepend=rows[:1]) == 1
     goes_on[starts[:-1]] = False
     begins = np.flatnonzero(~goes_on)

@@ -43,11 +43,13 @@ from matchrec.output.reads import (
 from matchrec.plan.expression import Semantics
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import (
+    arrow_of,
     as_floats,
     as_integers,
     column,
     decimal_words,
     dense_ranks,
+    offsets_of,
     validity,
 )
 from matchrec.spark.worker.decimals import always_fit, decimals, too_large
@@ -111,17 +113,17 @@ class Gatherer:
             case ReadPointer(field):
                 return self.pointer(field)
             case ReadPosition():
-                return pa.array(self.match_reader.current_positions())
+                return arrow_of(self.match_reader.current_positions())
             case ReadMatchNumber():
                 numbers = self.reader.match_numbers()
-                return pa.array(numbers, mask=numbers < 0)
+                return arrow_of(numbers, numbers < 0)
             case ReadKind():
                 assert self.reader.matches.kind is not None
-                return pa.array(self.reader.matches.kind[self.reader.rows.match])
+                return arrow_of(self.reader.matches.kind[self.reader.rows.match])
             case ReadNothing():
-                return pa.array(np.ones(self.reader.rows.count, np.bool_))
+                return arrow_of(np.ones(self.reader.rows.count, np.bool_))
             case ReadIsMatched():
-                return pa.array(self.reader.rows.match >= 0)
+                return arrow_of(self.reader.rows.match >= 0)
             case ReadCount() | ReadSum() | ReadAverage() | ReadExtreme():
                 return self.aggregate(read)
             case _:
@@ -130,17 +132,13 @@ class Gatherer:
     def take_values(self, place: int, positions: IntArray) -> pa.Array:
         """Take the values of a column at row positions, NULL at -1."""
         values = column(self.table, wire.column(place))
-        absent = positions < 0
-        indices = pa.array(positions, mask=absent) if absent.any() else pa.array(positions)
-        return values.take(indices)
+        return values.take(arrow_of(positions, positions < 0))
 
     def collect_rows(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
         """For each output row the array of a variable's values that are not NULL."""
         counted = validity(column(self.table, wire.column(place)))
         rows, offsets = self.match_reader.collect_rows(variable, counted, semantics)
-        return pa.ListArray.from_arrays(
-            pa.array(offsets, pa.int32()), self.take_values(place, rows)
-        )
+        return pa.ListArray.from_arrays(offsets_of(offsets), self.take_values(place, rows))
 
     def match(self, variable: str | None, place: int) -> pa.Array:
         """For each output row the rows of its match that come out, each with its classifier."""
@@ -150,7 +148,7 @@ class Gatherer:
         names = self.name_variables(matches.classifiers[index].astype(np.int64))
         fields = [*rows.flatten()[:-1], names]
         structs = pa.StructArray.from_arrays(fields, fields=list(rows.type))
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
+        return pa.ListArray.from_arrays(offsets_of(offsets), structs)
 
     def matched_rows(self, places: tuple[int, ...]) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""
@@ -161,11 +159,11 @@ class Gatherer:
         classifiers = self.match_reader.matches.classifiers[index].astype(np.int64)
         fields += [
             self.name_variables(classifiers),
-            pa.array(self.match_reader.positions_in_match()[index]),
+            arrow_of(self.match_reader.positions_in_match()[index]),
         ]
         names = [*map(wire.field, range(len(places))), wire.VARIABLE, wire.POSITION]
         structs = pa.StructArray.from_arrays(fields, names)
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
+        return pa.ListArray.from_arrays(offsets_of(offsets), structs)
 
     def pointer(self, field: PointerField) -> pa.Array:
         """A field of the pointers, each of which is an output row."""
@@ -176,22 +174,22 @@ class Gatherer:
         before, none = pointers.before, pointers.before < 0
         match field:
             case PointerField.ROW:
-                return pa.array(position)
+                return arrow_of(position)
             case PointerField.PREVIOUS_ROW:
-                return pa.array(position[before], mask=none)
+                return arrow_of(position[before], none)
             case PointerField.PREVIOUS_STATE:
                 states = matches.classifiers[before].astype(np.int64)
                 return self.name_variables(np.where(none, -1, states))
             case PointerField.COMPLETES:
-                return pa.array(pointers.completes)
+                return arrow_of(pointers.completes)
             case PointerField.VERSION:
-                offsets = pa.array(pointers.offsets, pa.int32())
-                return pa.ListArray.from_arrays(offsets, pa.array(pointers.digits))
+                offsets = offsets_of(pointers.offsets)
+                return pa.ListArray.from_arrays(offsets, arrow_of(pointers.digits))
 
     def name_variables(self, variables: IntArray) -> pa.Array:
         """Name the variables of these ids, NULL for -1."""
         names = pa.array(self.executable.task.variables, pa.string())
-        return names.take(pa.array(variables, mask=variables < 0))
+        return names.take(arrow_of(variables, variables < 0))
 
     def aggregate(self, read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> pa.Array:
         values = None if read.column is None else column(self.table, wire.column(read.column))
@@ -220,7 +218,7 @@ class Aggregation:
         index = self.aggregates.index(read.semantics)
         match read:
             case ReadCount():
-                return pa.array(counts)
+                return arrow_of(counts)
             case ReadSum():
                 return self.sums(index, counts == 0)
             case ReadAverage():
@@ -228,7 +226,7 @@ class Aggregation:
             case ReadExtreme(greatest=greatest):
                 keys = sort_keys(self.present)
                 rows = at(self.aggregates.extremes(keys, greatest=greatest), index)
-                return self.present.take(pa.array(rows, mask=(rows < 0) | (counts == 0)))
+                return self.present.take(arrow_of(rows, (rows < 0) | (counts == 0)))
 
     @cached_property
     def present(self) -> pa.Array:
@@ -274,7 +272,7 @@ def at(values: npt.NDArray, index: IntArray) -> npt.NDArray:  # type: ignore[typ
 
 
 def masked(values: IntArray | FloatArray, absent: BoolArray) -> pa.Array:
-    return pa.array(values, mask=absent, from_pandas=False)
+    return arrow_of(values, absent)
 
 
 def sort_keys(values: pa.Array) -> IntArray | FloatArray:

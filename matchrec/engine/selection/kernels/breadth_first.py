@@ -7,6 +7,9 @@ are told apart and merged only every few rows, and where they have become many. 
 completes its row or leaves the runs before it as they are, so that it can be done again with more
 room.
 
+Where a skip strategy leaves matches out, the runs of one starting row are followed alone, see
+`skipping`; then rows are read again for each starting row, but not for those that are left out.
+
 Cost: rows x runs, plus the rows of the matches. Without skip till any match there are polynomially
 many runs, with it exponentially many unless they merge.
 Source: SASE+, "Basic algorithm", "Merging equivalent runs".
@@ -22,6 +25,7 @@ from matchrec.engine.selection.kernels.buffer import add_node, compact
 from matchrec.engine.selection.kernels.choosing import may_map, note_failure
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import closes, copy, write_best
+from matchrec.engine.selection.kernels.skipping import next_row_alone
 from matchrec.engine.selection.kernels.unwinding import unwind_matches
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inlined, kernel, spliced
@@ -64,6 +68,8 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             progress[own.BANK] = 1 - progress[own.BANK]
             progress[own.COUNT] = progress[layout.RUNS]
             progress[layout.START] = row + 1
+            if progress[own.ALONE] != 0:
+                next_row_alone(end, matches, rules, work, output)
             counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
             counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[own.COUNT])
         if progress[own.STOP] >= 0:
@@ -90,7 +96,10 @@ def step(
     progress[layout.STAMP] += 1
     progress[own.COMPLETED] = row
     merges = rules.merge_runs and (row % ROWS_APART == 0 or count >= 2 * progress[own.MERGED])
-    for run in range(count + (rules.starts if row < partition.upper else 0)):
+    begins = row < partition.upper and (count == 0 or progress[own.ALONE] == 0)
+    if count == 0:
+        progress[own.ALONE_FROM] = row
+    for run in range(count + (rules.starts if begins else 0)):
         state, node, start, place = run - count, -1, row, 2 * runs.shape[1]
         if run < count:
             state, node = runs[bank, run, layout.RUN_STATE], runs[bank, run, layout.RUN_NODE]

@@ -173,7 +173,9 @@ MERGED = layout.PROGRESS_SIZE + 4  # how many runs went on from the last row tha
 COMPLETED = layout.PROGRESS_SIZE + 5  # of the match to be written out next: see `found`
 MATCH_KIND = layout.PROGRESS_SIZE + 6
 STOP = layout.PROGRESS_SIZE + 7  # the row to stop at as more may come, or -1: see `incremental`
-PROGRESS_SIZE = layout.PROGRESS_SIZE + 8
+ALONE = layout.PROGRESS_SIZE + 8  # up to how many reads runs of one starting row are followed alone
+ALONE_FROM = layout.PROGRESS_SIZE + 9  # that row
+PROGRESS_SIZE = layout.PROGRESS_SIZE + 10
 
 # What `counters` count.
 READS = 0  # how often a run has looked at a row

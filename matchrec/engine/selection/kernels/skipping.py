@@ -5,14 +5,20 @@ before it; then it moves the bound to its own next start. It is released when no
 began before it. That matters to runs whose window ends meanwhile: they are kept if they do not
 begin before the bound of that time.
 
+So where no run comes out because its window has ended, what is kept can be found from one starting
+row after the other: no match that begins before the next start of one that is kept matters.
+
 Source: Flink CEP, "After Match Skip Strategy".
 """
 
 from typing import NamedTuple
 
-from matchrec.engine.kernels.next_start import NO_ROW
+from matchrec.engine.kernels import layout
+from matchrec.engine.kernels.next_start import NO_ROW, next_start
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.jit.decorators import kernel
+from matchrec.engine.selection.kernels import layout as own
+from matchrec.engine.selection.kernels.layout import Found, Rules, Work
+from matchrec.jit.decorators import inner, kernel, spliced
 
 
 class Ranked(NamedTuple):
@@ -57,3 +63,39 @@ def mark_kept(
             bounds[match, 0] = time
             bounds[match, 1] = bound
     return -1
+
+
+@spliced
+def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Found) -> None:
+    """Set the row that comes next, the runs of one starting row being followed alone.
+
+    That is the next start of its match that is complete first, if no run of its is needed after
+    that; of matches that are complete at once it is the least one. Without a match it is the row
+    after the starting row, as soon as no run is left. Where runs have looked at rows too often, all
+    are followed at once from there on: those of several starting rows may merge.
+
+    matches: how many there were before the last row. end: of the rows.
+    """
+    progress, start = work.progress, work.progress[own.ALONE_FROM]
+    onward = least_next_start(matches, rules, progress, output)
+    if onward <= start:
+        if progress[own.COUNT] > 0 and progress[layout.START] < end:
+            return
+        onward = start + 1
+        if work.counters[0, own.READS] > progress[own.ALONE]:
+            progress[own.ALONE] = 0
+    progress[own.COUNT] = 0
+    progress[layout.START] = onward
+
+
+@inner
+def least_next_start(matches: int, rules: Rules, progress: IntArray, output: Found) -> int:
+    """The least next start of the matches from number `matches` on, NO_ROW without any."""
+    least = NO_ROW
+    is_target = rules.program[:, layout.IS_TARGET]
+    for match in range(matches, progress[layout.MATCHES]):
+        begin, end = output.found[layout.FOUND_OFFSET, match : match + 2]
+        mapped, rows = output.taken[begin:end], output.rows[begin:end]
+        row = next_start(rules.skip, is_target, mapped, rows[0], rows)
+        least = row if match == matches else min(least, row)
+    return least
