@@ -35,11 +35,10 @@ def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> No
 
 def test_anchors() -> None:
     anchored = callable_kernel(is_anchored)
-    rows = layout.Partition(3, 9, layout.NO_EDGE, 9)
-    assert anchored(GUARD_START, 3, rows)
-    assert not anchored(GUARD_START, 4, rows)
-    assert anchored(GUARD_END, 9, rows)
-    assert not anchored(GUARD_START | GUARD_END, 9, rows)
+    assert anchored(GUARD_START, 3, 3, 9)
+    assert not anchored(GUARD_START, 4, 3, 9)
+    assert anchored(GUARD_END, 9, 3, 9)
+    assert not anchored(GUARD_START | GUARD_END, 9, 3, 9)
 
 
 def test_a_finished_match_sets_the_next_starting_row() -> None:

@@ -15,6 +15,7 @@ from matchrec.engine.kernels.layout import (
     PathWork,
     Rows,
     Rules,
+    RunArray,
 )
 from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
@@ -31,7 +32,12 @@ UNKNOWN = -2  # of a state and row nothing has been found out
 
 @spliced
 def search_partitions(
-    search_start: Any, rules: Rules, rows: Rows, work: AnyWork | CoverageWork, output: Found
+    search_start: Any,
+    rules: Rules,
+    rows: Rows,
+    work: AnyWork | CoverageWork,
+    output: Found,
+    registers: RunArray,
 ) -> int:
     """Search from `progress` on until all is done or something is full; return the status.
 
@@ -42,7 +48,7 @@ def search_partitions(
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
         partition = partition_at(rows, progress)
         while progress[layout.START] < partition.until:
-            status = search_start(partition, rules, rows, work, output)
+            status = search_start(partition, rules, rows, work, output, registers)
             if status != layout.DONE:
                 return int(status)
         if partition.edge != layout.NO_EDGE:
@@ -51,7 +57,7 @@ def search_partitions(
     return layout.DONE
 
 
-@inlined
+@spliced
 def partition_at(rows: Rows, progress: IntArray) -> Partition:
     """The partition that is searched."""
     number = progress[layout.PARTITION]
@@ -60,7 +66,7 @@ def partition_at(rows: Rows, progress: IntArray) -> Partition:
     return Partition(rows.starts[number], rows.starts[number + 1], edge, rows.searched[1, number])
 
 
-@inlined
+@spliced
 def whole_partition(starts: IntArray, progress: IntArray) -> Partition:
     """The partition that is searched, of which all rows are here and may begin a match."""
     number = progress[layout.PARTITION]
@@ -81,7 +87,7 @@ def begin_next_partition(searched: IntArray, progress: IntArray) -> None:
     progress[layout.HORIZON] = start
 
 
-@inlined
+@spliced
 def go_on_without(answer: int, progress: IntArray) -> int:
     """Status of a search that answered less than a length; without a match, the next row starts."""
     if answer == NO_MATCH:
@@ -90,7 +96,7 @@ def go_on_without(answer: int, progress: IntArray) -> int:
     return NO_MATCH - answer
 
 
-@inlined
+@spliced
 def write_path(
     length: int, rules: Rules, work: PathWork | DistanceWork | CoverageWork, output: Found
 ) -> int:
@@ -118,7 +124,7 @@ def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: in
     )
 
 
-@inlined
+@spliced
 def finish_match(rules: Rules, output: Found, progress: IntArray, start: int, length: int) -> int:
     """Count the match whose choices are at the end of the output; set the next starting row."""
     begin = progress[layout.MAPPED]
@@ -157,13 +163,13 @@ def note(known: ChoiceArray, progress: IntArray, state: int, row: int, what: int
     known[row & (size - 1), state] = what
 
 
-@inlined
+@spliced
 def end_of_window(window_end: IntArray, start: int, upper: int) -> int:
     """The row before which a match ends that starts at `start`."""
     return upper if window_end.shape[0] == 0 else window_end[start]
 
 
-@inlined
+@spliced
 def begin_start(rows: Rows, partition: Partition, progress: IntArray) -> int:
     """The row before which a match ends that starts at progress[START].
 
@@ -178,9 +184,9 @@ def begin_start(rows: Rows, partition: Partition, progress: IntArray) -> int:
     return bound
 
 
-@inlined
-def is_anchored(guard: int, row: int, partition: Partition) -> bool:
-    """Whether the anchors in `guard` hold before `row`."""
-    if guard & GUARD_START and row != partition.lower:
+@spliced
+def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
+    """Whether the anchors in `guard` hold before `row` of the partition lower .. upper - 1."""
+    if guard & GUARD_START and row != lower:
         return False
-    return not (guard & GUARD_END and row != partition.upper)
+    return not (guard & GUARD_END and row != upper)
