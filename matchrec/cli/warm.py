@@ -53,6 +53,10 @@ KINDS: tuple[tuple[str, dict[str, str]], ...] = (
 GRAPH = """
     PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 EVENTS
 """
+NEGATION = """
+    PATTERN SEQ(* a, ~(* b), * c)
+    WHERE skip_till_next_match(a, b, c) { a.x > 1 AND b.x > a.x } WITHIN 5 EVENTS
+"""
 
 
 @click.command()
@@ -85,6 +89,8 @@ def queries(spark: SparkSession) -> Iterator[DataFrame]:
     for engine, parts in KINDS:
         yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), engine=engine)
     yield matchrec.sase(rows, GRAPH, order_by="t", form="compressed")
+    for engine in (BACKTRACKING, BREADTH_FIRST):
+        yield matchrec.sase(rows, NEGATION, order_by="t", engine=engine)
     pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")
     skip = matchrec.AfterMatch.SKIP_PAST_LAST_EVENT
     yield matchrec.detect(rows, pattern.within("5 seconds"), order_by="ts", skip=skip)

@@ -98,8 +98,8 @@ class PythonCalls:
         """What is computed of a row that is appended to a list. Raises FunctionError."""
         linked, (columns, valid) = self.linked, (self.source.columns, self.source.valid)
         begin, end = linked.computed_code[place]
-        functions, number = mathematics_of(linked), self.match_number()
-        given = Input(columns, valid, functions, self.pointer, 0, columns.shape[1], number)
+        functions, before = mathematics_of(linked), np.array([self.match_number() - 1])
+        given = Input(columns, valid, functions, self.pointer, 0, columns.shape[1], before)
         status = push_values(linked.instructions, begin, end, row, given, self.stack)
         if status == FUNCTION_FAILED:
             raise self.failed()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from matchrec.jit.kept import Kept
@@ -19,6 +20,7 @@ _F = TypeVar("_F", bound=Callable[..., object])
 
 _OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _PART = _OPTIONS | {"no_cpython_wrapper": True}
+_SPLICED: set[CodeType] = set()
 
 
 def kernel(function: _F) -> _F:
@@ -40,9 +42,23 @@ def spliced(function: _F) -> _F:
     """A function whose text becomes a part of the one that calls it, before that is compiled.
 
     For a part of a large function that is called in one place: it is optimised once, and records
-    are not passed to it, array by array. An argument that is None is not known to be there.
+    are not passed to it, array by array. That an argument is None is known where it is an argument
+    of the function that is compiled, and not where it is read from a record.
     """
-    return Part(function, _PART | {"inline": "always"})  # type: ignore[return-value]
+    assert isinstance(function, FunctionType)
+    _SPLICED.add(function.__code__)
+    return Part(function, _PART | {"inline": _is_compiled})  # type: ignore[return-value]
+
+
+def _is_compiled(_call: Any, caller: Any, _called: Any) -> bool:
+    """Whether the function that calls a spliced one is compiled itself.
+
+    Text is copied in there alone: were it copied into other spliced functions before, it would be
+    copied again with each of them.
+
+    Source: numba's manual, "Notes on Inlining", on cost models.
+    """
+    return caller.func_id.code not in _SPLICED
 
 
 def inlined(function: _F) -> _F:

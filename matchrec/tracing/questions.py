@@ -61,7 +61,7 @@ class Questions:
         """Whether nothing forbids the path as a match. Raises RunFailure."""
         if not (self.task.absent or self.task.closing is not None):
             return True
-        answer = ask_whole(depth, row, self.rules, self.rows, self.work)
+        answer = ask_whole(depth, row, self.rules, self.rows, self.work, self.arrays.negation)
         return self.truth(int(answer), choice, row)
 
     def take(self, choice: int, depth: int, row: int) -> None:

@@ -88,19 +88,19 @@ class PlainSearch:
         calls = PythonCalls(
             self.linked, source, lambda: (progress[layout.PARTITION], progress[layout.START])
         )
-        calls.registers = self.all_registers
+        calls.registers = lambda: self.registers
         calls.match_number = lambda: int(progress[layout.NUMBER]) + 1
         return calls
 
-    def all_registers(self) -> IntArray:
-        """The registers of all runs."""
+    @property
+    def registers(self) -> layout.RunArray:
+        """The registers of all runs; None where no condition depends on the run."""
         assert isinstance(self.work, layout.PathWork | layout.RunsWork | CoverageWork)
-        found: IntArray = self.work.registers
-        return found
+        return self.work.registers
 
     def advance(self, output: layout.Found) -> int:
         """Call the kernel on an output; return its status."""
-        return int(self.kernel(self.rules, self.rows, self.work, output))
+        return int(self.kernel(self.rules, self.rows, self.work, output, self.registers))
 
     def new_stack(self) -> layout.RunArray:
         """The stack on which conditions on the run are evaluated."""
@@ -126,6 +126,10 @@ class RingSearch(PlainSearch, ABC):
     """A search whose memory is one ring of rows, which it loses when that grows."""
 
     work: layout.DistanceWork | layout.ChainWork
+
+    def advance(self, output: layout.Found) -> int:
+        """Call the kernel, which asks no condition on the run."""
+        return int(self.kernel(self.rules, self.rows, self.work, output))
 
     @abstractmethod
     def new_work(self, rows: int) -> layout.DistanceWork | layout.ChainWork:

@@ -9,7 +9,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.evaluate.kernels.conditions import Input, holds
 from matchrec.evaluate.kernels.steps import update_registers
-from matchrec.jit.decorators import inlined, spliced
+from matchrec.jit.decorators import spliced
 
 Rules = layout.Rules | own.Rules
 Rows = layout.Rows | own.Rows
@@ -23,77 +23,70 @@ class Places(NamedTuple):
     after: int
 
 
-@inlined
-def takes_too_many_steps(progress: IntArray) -> bool:
-    """Count one more evaluation of a condition on the run; whether that is more than allowed."""
-    progress[layout.STEP_COUNT] += 1
-    return bool(progress[layout.STEP_COUNT] > progress[layout.STEP_LIMIT])
+class OnRun(NamedTuple):
+    """What conditions on the run read, and where they are evaluated: see `evaluate.kernels`.
 
-
-@inlined
-def map_row(
-    choice: int,
-    places: Places,
-    row: int,
-    partition: Partition,
-    rules: Rules,
-    rows: Rows,
-    work: Work,
-) -> int:
-    """Map `row` by `choice` in a copy of the registers; evaluate the choice's condition on it.
-
-    HOLDS, HOLDS_NOT or an error.
+    Of all records it is what they need: each word of a record costs the compiler time wherever that
+    is passed on or read.
     """
-    update_copy(choice, places, row, partition, rules, rows, work)
-    return holds_after(choice, places.after, row, partition, rules, rows, work)
+
+    instructions: IntArray
+    registers: IntArray
+    stack: IntArray
+    given: Input
 
 
-@inlined
-def input_of(partition: Partition, rows: Rows, work: Work) -> Input:
-    """What conditions read of a partition, while the match after those found is tried."""
-    number = work.progress[layout.NUMBER] + 1
-    return Input(
+@spliced
+def on_run_of(partition: Partition, rules: Rules, rows: Rows, work: Work) -> OnRun:
+    """What conditions on the run read in a partition, for the match after those found."""
+    given = Input(
         rows.columns,
         rows.valid,
         rows.mathematics,
         rows.python,
         partition.lower,
         partition.upper,
-        number,
+        work.progress[layout.NUMBER : layout.NUMBER + 1],
     )
+    return OnRun(rules.instructions, work.registers, work.stack, given)
 
 
 @spliced
-def holds_after(
-    choice: int, after: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
-) -> int:
-    """The answer of the choice's condition on the registers after the row: HOLDS or another one."""
-    begin, end = rules.program[choice, layout.CODE], rules.program[choice, layout.CODE_END]
-    source = input_of(partition, rows, work)
-    return holds(rules.instructions, begin, end, work.registers, after, row, source, work.stack)
+def takes_too_many_steps(progress: IntArray) -> bool:
+    """Count one more evaluation of a condition on the run; whether that is more than allowed."""
+    progress[layout.STEP_COUNT] += 1
+    return bool(progress[layout.STEP_COUNT] > progress[layout.STEP_LIMIT])
 
 
 @spliced
-def copy_registers(before: int, after: int, work: Work) -> None:
+def map_row(choice: int, places: Places, row: int, program: IntArray, on_run: OnRun) -> int:
+    """Map `row` by `choice` in a copy of the registers; evaluate the choice's condition on it.
+
+    HOLDS, HOLDS_NOT or an error.
+    """
+    update_copy(choice, places, row, program, on_run)
+    return holds_at(choice, places.after, row, program, on_run)
+
+
+@spliced
+def holds_at(choice: int, place: int, row: int, program: IntArray, on_run: OnRun) -> int:
+    """The answer of the choice's condition on the registers at a place: HOLDS or another one."""
+    begin, end = program[choice, layout.CODE], program[choice, layout.CODE_END]
+    instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
+    return holds(instructions, begin, end, registers, place, row, on_run.given, stack)
+
+
+@spliced
+def copy_registers(before: int, after: int, registers: IntArray) -> None:
     """Copy the registers of a run from one place to another."""
-    registers = work.registers
     for register in range(registers.shape[1]):
         registers[after, register] = registers[before, register]
 
 
 @spliced
-def update_copy(
-    choice: int,
-    places: Places,
-    row: int,
-    partition: Partition,
-    rules: Rules,
-    rows: Rows,
-    work: Work,
-) -> None:
+def update_copy(choice: int, places: Places, row: int, program: IntArray, on_run: OnRun) -> None:
     """Copy the registers of a run, and update the copy by the row that `choice` maps."""
-    copy_registers(places.before, places.after, work)
-    registers = work.registers
-    begin, end = rules.program[choice, layout.STEPS], rules.program[choice, layout.STEPS_END]
-    source = input_of(partition, rows, work)
-    update_registers(rules.instructions, begin, end, registers, places.after, row, source)
+    registers, after = on_run.registers, places.after
+    copy_registers(places.before, after, registers)
+    begin, end = program[choice, layout.STEPS], program[choice, layout.STEPS_END]
+    update_registers(on_run.instructions, begin, end, registers, after, row, on_run.given)

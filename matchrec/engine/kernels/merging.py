@@ -5,14 +5,17 @@ The more preferred run comes first and stays. Where no register is live, the sta
 Source: SASE+, "Merging equivalent runs".
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from matchrec.engine.contiguous.kernels.starts import end_of_window
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import RunArray
+from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.evaluate.kernels.arithmetic import wrapped_product
-from matchrec.jit.decorators import inlined
+from matchrec.jit.decorators import inlined, spliced
 
 Rules = layout.Rules | own.Rules
 Work = layout.RunsWork | own.Work
@@ -20,20 +23,38 @@ Work = layout.RunsWork | own.Work
 NONE = -1
 
 
+class Merging(NamedTuple):
+    """What tells runs apart.
+
+    live_first, live: live_first[s] .. live_first[s + 1] are the live registers of state s. table:
+    int64[t, 2], t a power of two, a hash table with open addressing of runs; an entry counts if its
+    first column is the stamp.
+    """
+
+    runs: IntArray
+    registers: RunArray
+    table: RunArray
+    live_first: RunArray
+    live: RunArray
+
+
+@spliced
+def merging_of(rules: Rules, work: Work) -> Merging:
+    """What of the records tells runs apart."""
+    return Merging(work.runs, work.registers, work.table, rules.live_first, rules.live)
+
+
 @inlined
-def find_twin(bank: int, run: int, rules: Rules, work: Work, window_end: RunArray) -> int:
+def find_twin(bank: int, run: int, merging: Merging, stamp: int, window_end: RunArray) -> int:
     """The run before `run` in the bank that is its equal, or NONE; then `run` is noted.
 
-    rules.live: live_first[s] .. live_first[s + 1] are the live registers of state s. work.table:
-    int64[t, 2], t a power of two, a hash table with open addressing of runs; an entry counts if its
-    first column is the stamp. window_end: only runs whose windows end together are equal; empty
+    window_end: only runs whose windows end together are equal; empty
     where there are no windows, None whatever the windows.
     """
-    runs, registers, table = work.runs, work.registers, work.table
-    live, stamp = rules.live, work.progress[layout.STAMP]
+    runs, registers, table, live = merging.runs, merging.registers, merging.table, merging.live
     place = bank * runs.shape[1]  # of the registers of run 0
     state = runs[bank, run, layout.RUN_STATE]
-    begin, end = rules.live_first[state], rules.live_first[state + 1]
+    begin, end = merging.live_first[state], merging.live_first[state + 1]
     code = state
     window = np.int64(0)
     if window_end is not None:

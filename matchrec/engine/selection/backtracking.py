@@ -48,7 +48,9 @@ class Search:
         output = new_output(self.room.matches, self.room.rows)
         progress, compiled = self.work.progress, self.arrays.compiled
         while True:
-            status = int(kernel.search(self.rules, self.arrays.rows, self.work, output))
+            status = int(
+                kernel.search(self.rules, self.arrays.rows, self.work, output, self.arrays.negation)
+            )
             if status == layout.DONE:
                 break
             raise_failure(status, progress, compiled.tables, self.task, self.arrays.python)

@@ -36,9 +36,7 @@ READS_ALONE = 8  # of a row, on average, while runs of one starting row are foll
 
 
 class Search:
-    """The runs and the shared buffer of their rows. kernel: what advances them."""
-
-    kernel = staticmethod(breadth_first.search)
+    """The runs and the shared buffer of their rows."""
 
     def __init__(
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
@@ -57,7 +55,7 @@ class Search:
         output = new_output(self.room.matches, self.room.rows)
         progress, tables = self.work.progress, self.arrays.compiled.tables
         while True:
-            status = int(self.kernel(self.arrays.rules, self.arrays.rows, self.work, output))
+            status = self.advance(output)
             raise_failure(status, progress, tables, self.task, self.arrays.python)
             if status == layout.OUTPUT_FULL and progress[layout.MATCHES] == 0:
                 output = larger_output(output, progress)
@@ -72,11 +70,17 @@ class Search:
             else:
                 self.grow(status)
 
+    def advance(self, output: own.Found) -> int:
+        """Call the kernel on an output; return its status."""
+        arrays = self.arrays
+        status = breadth_first.search(arrays.rules, arrays.rows, self.work, output, arrays.negation)
+        return int(status)
+
     def prune(self) -> None:
         """Drop the nodes to which no run leads; called between two rows."""
         progress = self.work.progress
         progress[own.STOP] = progress[layout.START]
-        self.kernel(self.arrays.rules, self.arrays.rows, self.work, new_output(1, 1))
+        self.advance(new_output(1, 1))
         progress[own.STOP] = -1
 
     def live_runs(self) -> LiveRuns:
@@ -153,7 +157,9 @@ class Search:
 class PreferredSearch(Search):
     """The same, for the preferred match of each starting row."""
 
-    kernel = staticmethod(preferred.search)
+    def advance(self, output: own.Found) -> int:
+        """Call the kernel, which knows no negation, on an output; return its status."""
+        return int(preferred.search(self.arrays.rules, self.arrays.rows, self.work, output))
 
 
 @dataclass(slots=True)

@@ -63,20 +63,27 @@ class CoverageSearch(backtracking.Search):
             self.new_seen(room.memory),
         )
 
-    def decided_when_mapped(self) -> own.Rules:
-        """The rules, with those absences between rows whose conditions look only at the data."""
-        absent = self.rules.absent
+    def decided_when_mapped(self) -> own.Negation | None:
+        """The absences between rows whose conditions look only at the data."""
+        negation = self.arrays.negation
+        if negation is None:
+            return None
+        absent = negation.absent
         at_once = absent[:, own.KIND] == own.IN_THE_MIDDLE
         at_once &= absent[:, own.ABSENT_CODE] == absent[:, own.ABSENT_CODE_END]
-        return self.rules._replace(absent=absent[at_once], members=self.rules.members[at_once])
+        members, following = negation.members[at_once], negation.following[at_once]
+        return negation._replace(absent=absent[at_once], members=members, following=following)
 
     def new_seen(self, states: int) -> IntArray:
         """An empty table of computation states, which is full with half as many.
 
         No table where an absence depends on the run: then runs differ by where their rows are.
         """
-        between = self.rules.absent[:, own.KIND] == own.IN_THE_MIDDLE
-        merges = int(between.sum()) == len(self.between.absent)
+        negation = self.arrays.negation
+        merges = True
+        if negation is not None and self.between is not None:
+            between = negation.absent[:, own.KIND] == own.IN_THE_MIDDLE
+            merges = int(between.sum()) == len(self.between.absent)
         registers = self.work.registers.shape[1]
         return np.zeros((states if merges else 0, SEEN_REGISTERS + registers), np.int64)
 
@@ -99,8 +106,8 @@ class CoverageSearch(backtracking.Search):
     def advance(self, output: own.Found) -> int:
         """Call the kernel on an output; return its status."""
         counting = self.counting._replace(trails=self.trails)
-        between, rows = self.between, self.arrays.rows
-        return int(kernel.search(between, self.rules, rows, self.work, counting, output))
+        between, rows, negation = self.between, self.arrays.rows, self.arrays.negation
+        return int(kernel.search(between, self.rules, rows, self.work, counting, output, negation))
 
     def grow(self, status: int) -> None:
         """At least double what is full; the search of the starting row begins again."""

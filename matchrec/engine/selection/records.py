@@ -52,6 +52,7 @@ class SearchInput:
     compiled: CompiledTask
     rules: own.Rules
     rows: own.Rows
+    negation: own.Negation | None
     ends: IntArray | None
     python: PythonCalls | None
 
@@ -66,19 +67,19 @@ def prepare_input(task: Task, partitions: Partitions, *, merge_runs: bool = Fals
     """The arrays of a task and its partitions."""
     compiled = compile_task(task, len(partitions.integers))
     rules, rows = rules_of(task, compiled, merge_runs), rows_of(task, partitions)
+    negation = negation_of(task, compiled, rows.satisfied)
     if compiled.linked is None:
-        return SearchInput(compiled, rules, rows, partitions.ends, None)
+        return SearchInput(compiled, rules, rows, negation, partitions.ends, None)
     source = Source(rows.columns, rows.valid, partitions.ranked)
     python = PythonCalls(compiled.linked, source, lambda: None)  # many runs live at once
     rows = rows._replace(mathematics=mathematics_of(compiled.linked), python=python.pointer)
-    return SearchInput(compiled, rules, rows, partitions.ends, python)
+    return SearchInput(compiled, rules, rows, negation, partitions.ends, python)
 
 
 def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
     """The query as its kernels read it."""
     linked, tables = compiled.linked, compiled.tables
     states = len(tables.first) - 1
-    absent = [absent_row(one, compiled) for one in task.absent]
     flushes = bool(compiled.ends.any())
     return own.Rules(
         first=tables.first,
@@ -93,9 +94,6 @@ def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
         waits=compiled.waits,
         ends=compiled.ends,
         flushes=flushes,
-        absent=np.array(absent, np.int64).reshape(-1, own.ABSENT_SIZE),
-        members=membership(task),
-        closing=closing_row(task, compiled),
         forgets=compiled.counts_matches,
         instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
         live_first=linked.live_first if linked else np.zeros(states + 1, np.int64),
@@ -116,11 +114,23 @@ def rows_of(task: Task, partitions: Partitions) -> own.Rows:
         satisfied,
         window_end,
         window_end if task.optimisations.push_window else partition_end,
-        following_rows(task, satisfied),
         columns,
         valid,
         NO_CALLBACK,
         NO_CALLBACK,
+    )
+
+
+def negation_of(task: Task, compiled: CompiledTask, satisfied: IntArray) -> own.Negation | None:
+    """What a match as a whole is tested by, as the kernels read it; None where it is not."""
+    if not task.absent and task.closing is None:
+        return None
+    absent = [absent_row(one, compiled) for one in task.absent]
+    return own.Negation(
+        np.array(absent, np.int64).reshape(-1, own.ABSENT_SIZE),
+        membership(task),
+        closing_row(task, compiled),
+        following_rows(task, satisfied),
     )
 
 

@@ -33,7 +33,7 @@ class Input(NamedTuple):
 
     mathematics, python: functions that are called by a pointer, see `evaluate.mathematics` and
     `evaluate.python_calls`. lower, upper: the rows of the partition, lower .. upper - 1.
-    match_number: of the match that is tried, which is the same for all runs.
+    matches_before: int64[1], how many matches come before the one that is tried, by any run.
     """
 
     columns: IntArray
@@ -42,7 +42,7 @@ class Input(NamedTuple):
     python: Any
     lower: int
     upper: int
-    match_number: int
+    matches_before: IntArray
 
 
 @inlined
@@ -111,7 +111,7 @@ def holds(
             stack[0, top] = bits_of(float(stack[0, top]))
         elif operation == op.MATCH_NUMBER:
             top += 1
-            stack[0, top] = given.match_number
+            stack[0, top] = given.matches_before[0] + 1
             stack[1, top] = 1
         elif operation <= op.COMPARE_FLOAT:
             top -= 1

@@ -6,7 +6,6 @@ from matchrec.engine.contiguous.kernels.starts import finish_match, is_anchored
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.memo import has_failed, remember_failure
-from matchrec.engine.partitions import NO_EDGE
 from matchrec.engine.skipping import find_targets, skip_rule
 from matchrec.jit.decorators import kernel
 from matchrec.nfa.closure import GUARD_END, GUARD_START
@@ -36,11 +35,10 @@ def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> No
 
 def test_anchors() -> None:
     anchored = callable_kernel(is_anchored)
-    rows = layout.Partition(3, 9, NO_EDGE, 9)
-    assert anchored(GUARD_START, 3, rows)
-    assert not anchored(GUARD_START, 4, rows)
-    assert anchored(GUARD_END, 9, rows)
-    assert not anchored(GUARD_START | GUARD_END, 9, rows)
+    assert anchored(GUARD_START, 3, 3, 9)
+    assert not anchored(GUARD_START, 4, 3, 9)
+    assert anchored(GUARD_END, 9, 3, 9)
+    assert not anchored(GUARD_START | GUARD_END, 9, 3, 9)
 
 
 def test_a_finished_match_sets_the_next_starting_row() -> None:

@@ -25,31 +25,36 @@ from matchrec.engine.contiguous.kernels.starts import (
 )
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Found, Partition, PathWork, Rows, Rules, RunArray
-from matchrec.engine.kernels.mapping import Places, map_row, takes_too_many_steps
+from matchrec.engine.kernels.mapping import Places, map_row, on_run_of, takes_too_many_steps
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, kernel, spliced
+from matchrec.jit.decorators import kernel, spliced
 
 
 @kernel
-def search(rules: Rules, rows: Rows, work: PathWork, output: Found) -> int:
+def search(rules: Rules, rows: Rows, work: PathWork, output: Found, registers: RunArray) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    return search_partitions(search_start, rules, rows, work, output)
+    return search_partitions(search_start, rules, rows, work, output, registers)
 
 
 @spliced
 def search_start(
-    partition: Partition, rules: Rules, rows: Rows, work: PathWork, output: Found
+    partition: Partition,
+    rules: Rules,
+    rows: Rows,
+    work: PathWork,
+    output: Found,
+    registers: RunArray,
 ) -> int:
     """Write out the preferred match at progress[START], and go on to the next starting row."""
     bound = begin_start(rows, partition, work.progress)
-    length = find_match(bound, partition, rules, rows, work, work.registers)
+    length = find_match(bound, partition, rules, rows, work, registers)
     if length < 0:
         return go_on_without(length, work.progress)
     return write_path(length, rules, work, output)
 
 
-@inlined
+@spliced
 def find_match(
     bound: int, partition: Partition, rules: Rules, rows: Rows, work: PathWork, registers: RunArray
 ) -> int:
@@ -70,7 +75,7 @@ def find_match(
         last = first[state + 1]
         while choice < last:
             guard = program[choice, layout.GUARD]
-            if guard == 0 or is_anchored(guard, row, partition):
+            if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     return int(row - start)
                 mask = program[choice, layout.MASK]
@@ -85,7 +90,8 @@ def find_match(
                         if takes_too_many_steps(progress):
                             return NO_MATCH - layout.TOO_MANY_STEPS
                         places = Places(depth, depth + 1)
-                        answer = map_row(choice, places, row, partition, rules, rows, work)
+                        on_run = on_run_of(partition, rules, rows, work)
+                        answer = map_row(choice, places, row, program, on_run)
                         if answer == HOLDS:
                             break
                         if answer != HOLDS_NOT:

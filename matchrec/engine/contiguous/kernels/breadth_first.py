@@ -25,21 +25,27 @@ from matchrec.engine.contiguous.kernels.starts import finish_match, has_room, se
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, RunArray, RunsWork
-from matchrec.jit.decorators import inlined, inner, kernel
+from matchrec.engine.kernels.mapping import on_run_of
+from matchrec.jit.decorators import inner, kernel, spliced
 
 
 @kernel
-def search(rules: Rules, rows: Rows, work: RunsWork, output: Found) -> int:
+def search(rules: Rules, rows: Rows, work: RunsWork, output: Found, registers: RunArray) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    return search_partitions(search_start, rules, rows, work, output)
+    return search_partitions(search_start, rules, rows, work, output, registers)
 
 
-@inlined
+@spliced
 def search_start(
-    partition: Partition, rules: Rules, rows: Rows, work: RunsWork, output: Found
+    partition: Partition,
+    rules: Rules,
+    rows: Rows,
+    work: RunsWork,
+    output: Found,
+    registers: RunArray,
 ) -> int:
     """Write out the first match from progress[START] on, and go on to the next starting row."""
-    status = find_match(partition, rules, rows, work, work.registers)
+    status = find_match(partition, rules, rows, work, registers)
     if status != layout.DONE or work.progress[layout.BEST_START] < 0:
         return int(status)
     return write_best(rules, work, output)
@@ -61,7 +67,7 @@ def write_best(rules: Rules, work: RunsWork, output: Found) -> int:
     return finish_match(rules, output, progress, start, length)
 
 
-@inlined
+@spliced
 def find_match(
     partition: Partition, rules: Rules, rows: Rows, work: RunsWork, registers: RunArray
 ) -> int:
@@ -69,7 +75,8 @@ def find_match(
 
     It is progress[BEST_...]. Where there is none, progress[START] is the row after all starts.
     """
-    runs, progress = work.runs, work.progress
+    runs, progress, longest = work.runs, work.progress, rules.longest
+    on_run = on_run_of(partition, rules, rows, work)
     row = progress[layout.START]
     bank = np.int64(0)
     count = np.int64(0)
@@ -95,9 +102,9 @@ def find_match(
                     runs[bank, index, layout.RUN_START],
                     bank * runs.shape[1] + index,
                 )
-            if rules.longest and 0 <= progress[layout.BEST_START] < run.start:
+            if longest and 0 <= progress[layout.BEST_START] < run.start:
                 break
-            answer = expand(run, 1 - bank, row, partition, rules, rows, work, registers)
+            answer = expand(run, 1 - bank, row, partition, rules, rows, work, registers, on_run)
             if answer != GOES_ON:
                 break
         if answer > GOES_ON:
@@ -109,7 +116,7 @@ def find_match(
         row += 1
 
 
-@inlined
+@spliced
 def make_room(row: int, edge: int, bank: int, count: int, work: RunsWork) -> int:
     """Make sure that a row may be looked at, and that there are nodes for it: DONE or a status."""
     progress = work.progress

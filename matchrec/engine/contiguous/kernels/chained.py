@@ -58,12 +58,12 @@ FIRST_NODE = 3
 def search(rules: Rules, rows: Rows, work: ChainWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
     work.progress[layout.MEMO_TO] = work.progress[layout.START]
-    return search_partitions(search_start, rules, rows, work, output)
+    return search_partitions(search_start, rules, rows, work, output, None)
 
 
 @spliced
 def search_start(
-    partition: Partition, rules: Rules, rows: Rows, work: ChainWork, output: Found
+    partition: Partition, rules: Rules, rows: Rows, work: ChainWork, output: Found, _: None
 ) -> int:
     """Write out the preferred match at progress[START], and go on to the next starting row."""
     length = follow(partition, rules, rows, work)
@@ -113,7 +113,7 @@ def follow(partition: Partition, rules: Rules, rows: Rows, work: ChainWork) -> i
         beyond = UNKNOWN
         while choice < last:
             guard = program[choice, layout.GUARD]
-            if guard == 0 or is_anchored(guard, row, partition):
+            if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     progress[layout.BEST_NODE] = ENDS
                     return int(row - start)

@@ -37,7 +37,7 @@ from matchrec.engine.contiguous.kernels.starts import (
 )
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, RunArray
-from matchrec.engine.kernels.mapping import Places, map_row, takes_too_many_steps
+from matchrec.engine.kernels.mapping import Places, map_row, on_run_of, takes_too_many_steps
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.seen import is_seen
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
@@ -45,18 +45,23 @@ from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 
 @kernel
-def search(rules: Rules, rows: Rows, work: CoverageWork, output: Found) -> int:
+def search(rules: Rules, rows: Rows, work: CoverageWork, output: Found, registers: RunArray) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    return search_partitions(search_start, rules, rows, work, output)
+    return search_partitions(search_start, rules, rows, work, output, registers)
 
 
 @spliced
 def search_start(
-    partition: Partition, rules: Rules, rows: Rows, work: CoverageWork, output: Found
+    partition: Partition,
+    rules: Rules,
+    rows: Rows,
+    work: CoverageWork,
+    output: Found,
+    registers: RunArray,
 ) -> int:
     """Write out the preferred match at progress[START] or count how far its runs came."""
     bound = begin_start(rows, partition, work.progress)
-    length = find_match(bound, partition, rules, rows, work, work.registers)
+    length = find_match(bound, partition, rules, rows, work, registers)
     if length == NO_MATCH:
         count_nearest(bound, partition, rules, rows, work)
     if length < 0:
@@ -67,7 +72,7 @@ def search_start(
     return status
 
 
-@inlined
+@spliced
 def find_match(
     bound: int,
     partition: Partition,
@@ -96,7 +101,7 @@ def find_match(
         last = first[state + 1]
         while choice < last:
             guard = program[choice, layout.GUARD]
-            if guard == 0 or is_anchored(guard, row, partition):
+            if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
                     return int(row - start)
                 mask = program[choice, layout.MASK]
@@ -111,7 +116,8 @@ def find_match(
                         if takes_too_many_steps(progress):
                             return NO_MATCH - layout.TOO_MANY_STEPS
                         places = Places(depth, depth + 1)
-                        answer = map_row(choice, places, row, partition, rules, rows, work)
+                        on_run = on_run_of(partition, rules, rows, work)
+                        answer = map_row(choice, places, row, program, on_run)
                         if answer != HOLDS and answer != HOLDS_NOT and not known:
                             progress[layout.ROW] = row
                             progress[layout.CHOICE] = choice
@@ -189,7 +195,7 @@ def count_nearest(
     for index in range(work.nearer_first[state], work.nearer_first[state + 1]):
         other = work.nearer[index]
         guard = rules.program[other, layout.GUARD]
-        if guard == 0 or is_anchored(guard, row, partition):
+        if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
             reason = own.FALSE
             if row >= bound:
                 reason = own.NO_ROW if bound == partition.upper else own.OUT_OF_WINDOW

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from matchrec.engine.contiguous.kernels.starts import end_of_window, is_anchored
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition, Rows, Rules, RunArray, RunsWork
-from matchrec.engine.kernels.mapping import Places, map_row, takes_too_many_steps
+from matchrec.engine.kernels.mapping import OnRun, Places, map_row, takes_too_many_steps
 from matchrec.engine.kernels.memo import has_failed, remember_failure
-from matchrec.engine.kernels.merging import NONE, find_twin
+from matchrec.engine.kernels.merging import NONE, find_twin, merging_of
 from matchrec.engine.partitions import IntArray
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, inner
+from matchrec.jit.decorators import inner, spliced
 
 # What `expand` answers, beside the statuses of `layout`.
 GOES_ON = 0
@@ -31,7 +31,7 @@ class Run(NamedTuple):
     place: int
 
 
-@inlined
+@spliced
 def expand(
     run: Run,
     bank: int,
@@ -41,19 +41,22 @@ def expand(
     rows: Rows,
     work: RunsWork,
     registers: RunArray,
+    on_run: OnRun,
 ) -> int:
     """Add what follows from a run at `row` to the runs in `bank`; GOES_ON, CUTS_OFF or a status."""
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     runs, nodes, memo, progress = work.runs, work.nodes, work.memo, work.progress
+    window_end, longest, merges = rows.window_end, rules.longest, rules.merge_runs
+    merging, stamp = merging_of(rules, work), progress[layout.STAMP]
     if run.state < 0:
         return wait(run.state, run.node, run.start, bank, runs, progress)
-    bound = end_of_window(rows.window_end, run.start, partition.upper)
+    bound = end_of_window(window_end, run.start, partition.upper)
     for choice in range(first[run.state], first[run.state + 1]):
         guard = program[choice, layout.GUARD]
-        if guard != 0 and not is_anchored(guard, row, partition):
+        if guard != 0 and not is_anchored(guard, row, partition.lower, partition.upper):
             continue
         target = program[choice, layout.TARGET]
-        if target == layout.ACCEPT and rules.longest:
+        if target == layout.ACCEPT and longest:
             note_longer(run, row, progress)
             continue
         if target == layout.ACCEPT:
@@ -66,7 +69,7 @@ def expand(
         if row >= bound or satisfied[row, program[choice, layout.WORD]] & mask != mask:
             continue
         bit = program[choice, layout.MEMO]
-        if rows.window_end.shape[0] > 0 or rules.longest:
+        if window_end.shape[0] > 0 or longest:
             bit = layout.NOT_REMEMBERED
         if bit >= 0 and has_failed(memo, progress, bit, row + 1):
             continue
@@ -76,20 +79,20 @@ def expand(
         runs[bank, place, layout.RUN_STATE] = target
         runs[bank, place, layout.RUN_START] = run.start
         if registers is None:
-            if rules.merge_runs and is_seen(target, bound, work):
+            if merges and is_seen(target, bound, work.seen, stamp):
                 continue
         else:
             if takes_too_many_steps(progress):
                 return layout.TOO_MANY_STEPS
             places = Places(run.place, bank * runs.shape[1] + place)
-            answer = map_row(choice, places, row, partition, rules, rows, work)
+            answer = map_row(choice, places, row, program, on_run)
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
                 progress[layout.ROW] = row
                 failed = -(layout.CONDITION_FAILED + answer)
                 return wait(failed, choice, run.start, bank, runs, progress)
-            if rules.merge_runs and find_twin(bank, place, rules, work, rows.window_end) != NONE:
+            if merges and find_twin(bank, place, merging, stamp, window_end) != NONE:
                 continue
         if progress[layout.NODES] == nodes.shape[0]:
             return layout.NODES_FULL
@@ -105,7 +108,7 @@ def expand(
     return GOES_ON
 
 
-@inlined
+@spliced
 def note_longer(run: Run, row: int, progress: IntArray) -> None:
     """Make a run that accepts the best match, unless one is before it that is as long.
 
@@ -118,10 +121,9 @@ def note_longer(run: Run, row: int, progress: IntArray) -> None:
         progress[layout.BEST_NODE] = run.node
 
 
-@inlined
-def is_seen(state: int, bound: int, work: RunsWork) -> bool:
+@spliced
+def is_seen(state: int, bound: int, seen: IntArray, stamp: int) -> bool:
     """Whether a run has come to a state at this row, with a window that ends there; now one has."""
-    seen, stamp = work.seen, work.progress[layout.STAMP]
     if seen[state, layout.SEEN_AT] == stamp and seen[state, layout.SEEN_WINDOW] == bound:
         return True
     seen[state, layout.SEEN_AT] = stamp

@@ -34,12 +34,12 @@ NEVER = NO_MATCH  # no acceptance can be reached
 @kernel
 def search(rules: Rules, rows: Rows, work: DistanceWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    return search_partitions(search_start, rules, rows, work, output)
+    return search_partitions(search_start, rules, rows, work, output, None)
 
 
 @spliced
 def search_start(
-    partition: Partition, rules: Rules, rows: Rows, work: DistanceWork, output: Found
+    partition: Partition, rules: Rules, rows: Rows, work: DistanceWork, output: Found, _: None
 ) -> int:
     """Write out the longest match at progress[START], and go on to the next starting row."""
     bound = begin_start(rows, partition, work.progress)
@@ -70,7 +70,7 @@ def explore(bound: int, partition: Partition, rules: Rules, rows: Rows, work: Di
         while choice < first[state + 1]:
             guard = program[choice, layout.GUARD]
             mask = program[choice, layout.MASK]
-            if guard != 0 and not is_anchored(guard, row, partition):
+            if guard != 0 and not is_anchored(guard, row, partition.lower, partition.upper):
                 choice += 1
                 continue
             target = program[choice, layout.TARGET]
@@ -120,7 +120,7 @@ def walk(
             mask = program[choice, layout.MASK]
             if (
                 program[choice, layout.TARGET] != layout.ACCEPT
-                and (guard == 0 or is_anchored(guard, row, partition))
+                and (guard == 0 or is_anchored(guard, row, partition.lower, partition.upper))
                 and row < bound
                 and satisfied[row, program[choice, layout.WORD]] & mask == mask
                 and look(program[choice, layout.TARGET], row + 1, work) == length - index - 1

@@ -15,6 +15,7 @@ from matchrec.engine.kernels.layout import (
     PathWork,
     Rows,
     Rules,
+    RunArray,
 )
 from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import NO_EDGE, IntArray
@@ -31,7 +32,12 @@ UNKNOWN = -2  # of a state and row nothing has been found out
 
 @spliced
 def search_partitions(
-    search_start: Any, rules: Rules, rows: Rows, work: AnyWork | CoverageWork, output: Found
+    search_start: Any,
+    rules: Rules,
+    rows: Rows,
+    work: AnyWork | CoverageWork,
+    output: Found,
+    registers: RunArray,
 ) -> int:
     """Search from `progress` on until all is done or something is full; return the status.
 
@@ -46,7 +52,7 @@ def search_partitions(
         partition = partition_at(rows, progress)
         status = np.int64(layout.DONE)
         while status == layout.DONE and progress[layout.START] < partition.until:
-            status = np.int64(search_start(partition, rules, rows, work, output))
+            status = np.int64(search_start(partition, rules, rows, work, output, registers))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         end_partition(rows.frontier, progress)
@@ -54,7 +60,7 @@ def search_partitions(
     return layout.DONE
 
 
-@inlined
+@spliced
 def partition_at(rows: Rows, progress: IntArray) -> Partition:
     """The partition that is searched."""
     number = progress[layout.PARTITION]
@@ -63,7 +69,7 @@ def partition_at(rows: Rows, progress: IntArray) -> Partition:
     return Partition(rows.starts[number], rows.starts[number + 1], edge, until)
 
 
-@inlined
+@spliced
 def whole_partition(starts: IntArray, progress: IntArray) -> Partition:
     """The partition that is searched, of which all rows are here and may begin a match."""
     number = progress[layout.PARTITION]
@@ -100,7 +106,7 @@ def begin_next_partition(frontier: IntArray, progress: IntArray) -> None:
     progress[layout.HORIZON] = start
 
 
-@inlined
+@spliced
 def go_on_without(answer: int, progress: IntArray) -> int:
     """Status of a search that answered less than a length; without a match, the next row starts."""
     if answer == NO_MATCH:
@@ -109,7 +115,7 @@ def go_on_without(answer: int, progress: IntArray) -> int:
     return NO_MATCH - answer
 
 
-@inlined
+@spliced
 def write_path(
     length: int, rules: Rules, work: PathWork | DistanceWork | CoverageWork, output: Found
 ) -> int:
@@ -137,7 +143,7 @@ def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: in
     )
 
 
-@inlined
+@spliced
 def finish_match(rules: Rules, output: Found, progress: IntArray, start: int, length: int) -> int:
     """Count the match whose choices are at the end of the output; set the next starting row."""
     begin = progress[layout.MAPPED]
@@ -176,13 +182,13 @@ def note(known: ChoiceArray, progress: IntArray, state: int, row: int, what: int
     known[row & (size - 1), state] = what
 
 
-@inlined
+@spliced
 def end_of_window(window_end: IntArray, start: int, upper: int) -> int:
     """The row before which a match ends that starts at `start`."""
     return upper if window_end.shape[0] == 0 else window_end[start]
 
 
-@inlined
+@spliced
 def begin_start(rows: Rows, partition: Partition, progress: IntArray) -> int:
     """The row before which a match ends that starts at progress[START].
 
@@ -197,9 +203,9 @@ def begin_start(rows: Rows, partition: Partition, progress: IntArray) -> int:
     return bound
 
 
-@inlined
-def is_anchored(guard: int, row: int, partition: Partition) -> bool:
-    """Whether the anchors in `guard` hold before `row`."""
-    if guard & GUARD_START and row != partition.lower:
+@spliced
+def is_anchored(guard: int, row: int, lower: int, upper: int) -> bool:
+    """Whether the anchors in `guard` hold before `row` of the partition lower .. upper - 1."""
+    if guard & GUARD_START and row != lower:
         return False
-    return not (guard & GUARD_END and row != partition.upper)
+    return not (guard & GUARD_END and row != upper)

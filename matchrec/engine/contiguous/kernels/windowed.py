@@ -38,12 +38,12 @@ NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is kept of a state: none up t
 @kernel
 def search(rules: Rules, rows: Rows, work: DistanceWork, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    return search_partitions(search_start, rules, rows, work, output)
+    return search_partitions(search_start, rules, rows, work, output, None)
 
 
 @spliced
 def search_start(
-    partition: Partition, rules: Rules, rows: Rows, work: DistanceWork, output: Found
+    partition: Partition, rules: Rules, rows: Rows, work: DistanceWork, output: Found, _: None
 ) -> int:
     """Write out the preferred match at progress[START], and go on to the next starting row."""
     progress = work.progress
@@ -76,7 +76,7 @@ def walk(bound: int, partition: Partition, rules: Rules, rows: Rows, work: Dista
         chosen = -1
         for choice in range(first[state], first[state + 1]):
             guard = program[choice, layout.GUARD]
-            if guard != 0 and not is_anchored(guard, row, partition):
+            if guard != 0 and not is_anchored(guard, row, partition.lower, partition.upper):
                 continue
             target = program[choice, layout.TARGET]
             if target == layout.ACCEPT:
@@ -126,7 +126,7 @@ def explore(
             if (
                 program[choice, layout.TARGET] != layout.ACCEPT
                 and satisfied[row, program[choice, layout.WORD]] & mask == mask
-                and (guard == 0 or is_anchored(guard, row, partition))
+                and (guard == 0 or is_anchored(guard, row, partition.lower, partition.upper))
             ):
                 target = program[choice, layout.TARGET]
                 away = look(target, row + 1, partition, rules, work)
@@ -183,7 +183,7 @@ def look(state: int, row: int, partition: Partition, rules: Rules, work: Distanc
     for choice in range(first[state], first[state + 1]):
         if program[choice, layout.TARGET] == layout.ACCEPT:
             guard = program[choice, layout.GUARD]
-            if guard == 0 or is_anchored(guard, row, partition):
+            if guard == 0 or is_anchored(guard, row, partition.lower, partition.upper):
                 return 0
     if row == progress[layout.HORIZON]:
         return NEVER if row == partition.upper else TOO_FAR

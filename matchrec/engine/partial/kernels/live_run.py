@@ -19,7 +19,7 @@ from typing import NamedTuple
 from matchrec.engine.contiguous.kernels.starts import whole_partition
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places, takes_too_many_steps
+from matchrec.engine.kernels.mapping import Places, on_run_of, takes_too_many_steps
 from matchrec.engine.kernels.memo import has_failed
 from matchrec.engine.kernels.seen import Seen, is_seen
 from matchrec.engine.partitions import IntArray
@@ -84,7 +84,7 @@ def begin(place: int, wanted: Wanted, rules: Rules, work: Work) -> None:
     if other:
         progress[layout.STEP_COUNT] = 0
     if other or (rules.forgets and number != progress[layout.NUMBER]):
-        forget(start, work)
+        forget(start, progress)
     progress[layout.PARTITION] = wanted.partition[place]
     progress[layout.START] = start
     progress[layout.NUMBER] = number
@@ -102,6 +102,7 @@ def find_run(wanted: Wanted, partition: Partition, rules: Rules, rows: Rows, wor
     `selection.kernels.backtracking`.
     """
     program, path, progress = rules.program, work.path, work.progress
+    satisfied, on_run = rows.satisfied, on_run_of(partition, rules, rows, work)
     end = progress[own.COMPLETED]
     row, state, depth = progress[layout.START], 0, 0
     choice = rules.first[0]
@@ -120,7 +121,7 @@ def find_run(wanted: Wanted, partition: Partition, rules: Rules, rows: Rows, wor
                 if rules.instructions.shape[0] > 0 and takes_too_many_steps(progress):
                     return NO_RUN - layout.TOO_MANY_STEPS
                 places = Places(depth, depth + 1)
-                answer = may_map(choice, places, row, partition, rules, rows, work)
+                answer = may_map(choice, places, row, rules, satisfied, on_run)
                 if answer == HOLDS:
                     blocked = max(blocked, program[choice, layout.BLOCKS])
                     bit = program[choice, layout.MEMO]
@@ -136,7 +137,7 @@ def find_run(wanted: Wanted, partition: Partition, rules: Rules, rows: Rows, wor
                         if not is_seen(depth + 1, target, row + 1, rules, seen):
                             break
                 elif answer != HOLDS_NOT:
-                    return NO_RUN - note_failure(answer, choice, row, work)
+                    return NO_RUN - note_failure(answer, choice, row, progress)
             choice += 1
         if choice < last:
             path[own.ROWS, depth] = row

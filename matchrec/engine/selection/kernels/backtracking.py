@@ -13,14 +13,13 @@ import numpy as np
 
 from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places
+from matchrec.engine.kernels.mapping import OnRun, Places, on_run_of
 from matchrec.engine.kernels.memo import has_failed, remember_failure
 from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.choosing import may_map, note_failure
-from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
+from matchrec.engine.selection.kernels.layout import Found, Negation, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import (
     closes,
     comes_before,
@@ -31,7 +30,7 @@ from matchrec.engine.selection.kernels.matches import (
     write_path,
 )
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.jit.decorators import inner, kernel, spliced
 from matchrec.nfa.places import A_MATCH
 
 BLOCKED = 1  # the run may not skip the row
@@ -40,11 +39,12 @@ ACCEPTED = -1  # what `search_from` answers at the preferred match, beside a sta
 
 
 @kernel
-def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
+def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negation | None) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    progress, counters = work.progress, work.counters
+    progress, counters, window_end = work.progress, work.counters, rows.window_end
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
         partition = whole_partition(rows.starts, progress)
+        on_run = on_run_of(partition, rules, rows, work)
         while progress[layout.START] < partition.upper or progress[layout.BEST_START] >= 0:
             start = progress[layout.START]
             matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
@@ -53,13 +53,13 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
             if progress[layout.BEST_START] >= 0 and start > best_end:
                 status = finish_best(work, output)
             else:
-                if rows.window_end[start] != progress[own.WINDOW]:
-                    forget(start, work)  # what failed was in a smaller one
-                    progress[own.WINDOW] = rows.window_end[start]
+                if window_end[start] != progress[own.WINDOW]:
+                    forget(start, progress)  # what failed was in a smaller one
+                    progress[own.WINDOW] = window_end[start]
                 status = layout.DONE
                 for first in range(rules.starts):
                     if status == layout.DONE:
-                        status = search_from(first, partition, rules, rows, work, output)
+                        status = search_from(first, rules, rows, work, output, negation, on_run)
                 if status == layout.DONE:
                     progress[layout.START] = start + 1
                 elif status == ACCEPTED:
@@ -75,15 +75,15 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
         progress[layout.PARTITION] += 1
         progress[layout.NUMBER] = 0
         progress[layout.START] = partition.upper
-        forget(partition.upper, work)
+        forget(partition.upper, progress)
     return layout.DONE
 
 
-@inlined
-def forget(row: int, work: Work) -> None:
+@spliced
+def forget(row: int, progress: IntArray) -> None:
     """Remember failures from `row` on only."""
-    work.progress[layout.MEMO_FROM] = row
-    work.progress[layout.MEMO_TO] = row
+    progress[layout.MEMO_FROM] = row
+    progress[layout.MEMO_TO] = row
 
 
 @spliced
@@ -95,68 +95,77 @@ def finish_best(work: Work, output: Found) -> int:
     if status == layout.DONE:
         progress[layout.START] = progress[layout.BEST_END] + 1
         progress[layout.BEST_START] = -1
-        forget(progress[layout.START], work)
+        forget(progress[layout.START], progress)
     return status
 
 
-@inlined
+@spliced
 def skip(start: int, rules: Rules, work: Work) -> int:
     """AFTER MATCH SKIP: set the next starting row after the match in `path`; DONE or a failure."""
-    length = work.progress[own.BEST_LENGTH]
-    mapped, rows = work.path[own.CHOICES, :length], work.path[own.ROWS, :length]
+    path, progress, forgets = work.path, work.progress, rules.forgets
+    length = progress[own.BEST_LENGTH]
+    mapped, rows = path[own.CHOICES, :length], path[own.ROWS, :length]
     row = next_start(rules.skip, rules.program[:, layout.IS_TARGET], mapped, start, rows)
-    status = go_on_from(row, start, work.progress)
-    if rules.forgets:
-        forget(work.progress[layout.START], work)
+    status = go_on_from(row, start, progress)
+    if forgets:
+        forget(progress[layout.START], progress)
     return status
 
 
 @spliced
 def search_from(
-    first: int, partition: Partition, rules: Rules, rows: Rows, work: Work, output: Found
+    first: int,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+    output: Found,
+    negation: Negation | None,
+    on_run: OnRun,
 ) -> int:
     """Search for matches from progress[START] and state `first` on: DONE, ACCEPTED or a status.
 
     One loop over choices, forward, over skipped rows, and back.
     """
     program, path, progress, counters = rules.program, work.path, work.progress, work.counters
+    states, goes_on, waits, ends = rules.first, rules.goes_on, rules.waits, rules.ends
+    memo, last_live, satisfied = work.memo, work.last_live, rows.satisfied
     start = progress[layout.START]
     end = rows.run_end[start]
     row, state, depth = start, first, np.int64(0)
-    choice = rules.first[first]
+    choice = states[first]
     blocked, matches = np.int64(0), np.int64(0)
     counters[0, own.RUNS_CREATED] += 1
     while True:
-        last = rules.first[state + 1]
-        if work.last_live.shape[0] > 0:
-            work.last_live[start] = max(work.last_live[start], row)
+        last = states[state + 1]
+        if last_live.shape[0] > 0:
+            last_live[start] = max(last_live[start], row)
         if progress[layout.BEST_START] >= 0:
             # What completes earlier is better, or with the same start the least positions.
             end = min(end, progress[layout.BEST_END] + int(progress[layout.BEST_START] == start))
         while choice < last:
             target = program[choice, layout.TARGET]
             if target == layout.ACCEPT:
-                status = accept(row, depth, choice, partition, rules, rows, work, output)
+                status = accept(row, depth, choice, rules, rows, work, output, negation, on_run)
                 if status == ACCEPTED:
                     if rules.output == own.PREFERRED:
                         return ACCEPTED
                     matches += 1
                 elif status != layout.DONE:
                     return status
-            elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
+            elif row < end and (blocked != STOPPED or target < 0 or not goes_on[target]):
                 if depth == path.shape[1]:
                     return layout.PATH_FULL
-                answer = may_map(
-                    choice, Places(depth, depth + 1), row, partition, rules, rows, work
-                )
+                answer = may_map(choice, Places(depth, depth + 1), row, rules, satisfied, on_run)
                 if answer == HOLDS and target >= 0:
                     blocked = max(blocked, program[choice, layout.BLOCKS])
                     bit = program[choice, layout.MEMO]
-                    if bit < 0 or not has_failed(work.memo, progress, bit, row + 1):
+                    if bit < 0 or not has_failed(memo, progress, bit, row + 1):
                         break
                 elif answer == HOLDS:
                     before = progress[layout.MATCHES]
-                    blocked = react(target, state, row, depth, blocked, rules, work, output)
+                    blocked = react(
+                        target, ends[state], row, depth, blocked, path, progress, output
+                    )
                     if blocked < 0:
                         return layout.OUTPUT_FULL
                     matches += progress[layout.MATCHES] - before
@@ -164,24 +173,24 @@ def search_from(
                         choice = last
                         break
                 elif answer != HOLDS_NOT:
-                    return note_failure(answer, choice, row, work)
+                    return note_failure(answer, choice, row, progress)
             choice += 1
         counters[0, own.READS] += 1
         if choice < last:
             push(choice, row, depth, 4 * matches + blocked, work)
             depth, row = depth + 1, row + 1
             state = program[choice, layout.TARGET]
-            blocked = 0 if rules.goes_on[state] else BLOCKED
-            choice = rules.first[state]
+            blocked = 0 if goes_on[state] else BLOCKED
+            choice = states[state]
             continue
         if depth == 0:
             return layout.DONE
-        if row < end and blocked == 0 and rules.waits[state] >= 0:
-            row, state = row + 1, rules.waits[state]
-            choice = rules.first[state]
+        if row < end and blocked == 0 and waits[state] >= 0:
+            row, state = row + 1, waits[state]
+            choice = states[state]
             continue
-        if row >= end and rules.ends[state] != 0:
-            if complete(rules.ends[state], row, depth, path, progress, output) != layout.DONE:
+        if row >= end and ends[state] != 0:
+            if complete(ends[state], row, depth, path, progress, output) != layout.DONE:
                 return layout.OUTPUT_FULL
             matches += 1
         depth -= 1
@@ -208,8 +217,8 @@ def push(choice: int, row: int, depth: int, marks: int, work: Work) -> None:
 @spliced
 def remember(choice: int, row: int, rules: Rules, work: Work) -> bool:
     """Note that the way on from a choice leads to no match; false where there is no room."""
-    bit, progress = rules.program[choice, layout.MEMO], work.progress
-    if bit < 0 or remember_failure(work.memo, progress, bit, row + 1):
+    bit, progress, memo = rules.program[choice, layout.MEMO], work.progress, work.memo
+    if bit < 0 or remember_failure(memo, progress, bit, row + 1):
         return True
     progress[layout.NEEDED] = row + 2 - progress[layout.START]
     return False
@@ -218,23 +227,23 @@ def remember(choice: int, row: int, rules: Rules, work: Work) -> bool:
 @spliced
 def react(
     target: int,
-    state: int,
+    end: int,
     row: int,
     depth: int,
     blocked: int,
-    rules: Rules,
-    work: Work,
+    path: IntArray,
+    progress: IntArray,
     output: Found,
 ) -> int:
     """What a row that is not mapped makes of `blocked`; a match that it completes is written out.
 
-    -1 where the output is full.
+    end: what a run is whose window ends in its state. -1 where the output is full.
     """
     if target == own.CUTS:
         return blocked
-    if target == own.COMPLETES_HERE or (target == own.TIMES_OUT and rules.ends[state] != 0):
-        kind = A_MATCH if target == own.COMPLETES_HERE else rules.ends[state]
-        if complete(kind, row, depth, work.path, work.progress, output) != layout.DONE:
+    if target == own.COMPLETES_HERE or (target == own.TIMES_OUT and end != 0):
+        kind = A_MATCH if target == own.COMPLETES_HERE else end
+        if complete(kind, row, depth, path, progress, output) != layout.DONE:
             return -1
     return STOPPED if target == own.STOPS else max(blocked, BLOCKED)
 
@@ -254,40 +263,43 @@ def accept(
     row: int,
     depth: int,
     choice: int,
-    partition: Partition,
     rules: Rules,
     rows: Rows,
     work: Work,
     output: Found,
+    negation: Negation | None,
+    on_run: OnRun,
 ) -> int:
     """The path as a match, if its last row is the one before `row`: ACCEPTED, DONE or a status."""
     path, progress = work.path, work.progress
-    guard = rules.program[choice, layout.GUARD]
-    if guard != 0 and not is_anchored(guard, row, partition):
+    program, asked = rules.program, rules.output
+    window_end, satisfied = rows.window_end, rows.satisfied
+    guard = program[choice, layout.GUARD]
+    if guard != 0 and not is_anchored(guard, row, on_run.given.lower, on_run.given.upper):
         return layout.DONE
-    if depth == 0 and rules.output == own.PREFERRED:
+    if depth == 0 and asked == own.PREFERRED:
         progress[own.BEST_LENGTH] = 0
         return ACCEPTED
     if depth == 0:
         return layout.DONE
-    if path[own.ROWS, depth - 1] != row - 1 or rows.window_end[path[own.ROWS, 0]] < row:
+    if path[own.ROWS, depth - 1] != row - 1 or window_end[path[own.ROWS, 0]] < row:
         return layout.DONE
     tie = progress[layout.BEST_START] >= 0 and row - 1 == progress[layout.BEST_END]
     if tie and path[own.ROWS, 0] != progress[layout.BEST_START]:
         return layout.DONE
     if progress[layout.BEST_START] >= 0 and row - 1 > progress[layout.BEST_END]:
         return layout.DONE
-    answer = closes(row - 1, depth, partition, rules, rows, work)
+    answer = closes(row - 1, depth, negation, satisfied, on_run)
     if answer == HOLDS:
-        answer = lacks_absent(0, depth, depth, partition, rules, rows, work)
+        answer = lacks_absent(0, depth, depth, negation, program, window_end, path, on_run)
     if answer == HOLDS_NOT:
         return layout.DONE
     if answer != HOLDS:
-        return note_failure(answer, path[own.CHOICES, depth - 1], row - 1, work)
-    if rules.output == own.ALL:
+        return note_failure(answer, path[own.CHOICES, depth - 1], row - 1, progress)
+    if asked == own.ALL:
         status = complete(A_MATCH, row - 1, depth, path, progress, output)
         return ACCEPTED if status == layout.DONE else status
-    if rules.output == own.PREFERRED:
+    if asked == own.PREFERRED:
         progress[own.BEST_LENGTH] = depth
     elif not tie or comes_before(path, 0, depth, progress[own.BEST_LENGTH]):
         keep(0, depth, path, progress)

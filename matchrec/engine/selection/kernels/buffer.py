@@ -11,7 +11,6 @@ Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.layout import Work
 from matchrec.jit.decorators import inlined, inner, spliced
 
 DEAD = -1
@@ -19,9 +18,17 @@ IN_A_MATCH = 1
 
 
 @spliced
-def add_node(choice: int, row: int, before: int, other: int, start: int, work: Work) -> int:
+def add_node(
+    choice: int,
+    row: int,
+    before: int,
+    other: int,
+    start: int,
+    nodes: IntArray,
+    progress: IntArray,
+    counters: IntArray,
+) -> int:
     """The number of a new node, or -1 where there is no room."""
-    nodes, progress = work.nodes, work.progress
     node = progress[layout.NODES]
     if node == nodes.shape[0]:
         return -1
@@ -31,18 +38,26 @@ def add_node(choice: int, row: int, before: int, other: int, start: int, work: W
     nodes[node, own.NODE_OTHER] = other
     nodes[node, own.NODE_START] = start
     progress[layout.NODES] = node + 1
-    work.counters[0, own.NODES_CREATED] += 1
+    counters[0, own.NODES_CREATED] += 1
     return int(node)
 
 
 @inner
-def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
+def compact(
+    bank: int,
+    row: int,
+    window_end: IntArray,
+    runs: IntArray,
+    nodes: IntArray,
+    moved: IntArray,
+    progress: IntArray,
+    counters: IntArray,
+) -> None:
     """Keep the nodes that a run in `bank` still reaches inside its window, or a kept match.
 
     A node comes after those that it leads to, so one pass back marks and one pass forth slides. A
     join with one side left is that side. Source: SASE+, "Memory management".
     """
-    nodes, moved, runs, progress = work.nodes, work.moved, work.runs, work.progress
     count = progress[layout.NODES]
     for node in range(count):
         moved[node] = 0 if nodes[node, own.NODE_OTHER] == own.COMPLETES else DEAD
@@ -76,7 +91,7 @@ def compact(bank: int, row: int, window_end: IntArray, work: Work) -> None:
         moved[node] = kept
         kept += 1
     progress[layout.NODES] = kept
-    work.counters[0, own.NODES_PRUNED] += count - kept
+    counters[0, own.NODES_PRUNED] += count - kept
     for run in range(progress[own.COUNT]):
         if runs[bank, run, layout.RUN_STATE] >= 0:
             runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]

@@ -2,12 +2,11 @@
 
 from matchrec.engine.contiguous.kernels.starts import is_anchored
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places, holds_after, update_copy
-from matchrec.engine.selection.kernels.layout import Rows, Rules, Work
-from matchrec.engine.selection.kernels.matches import Code, evaluate
+from matchrec.engine.kernels.mapping import OnRun, Places, holds_at, update_copy
+from matchrec.engine.partitions import IntArray
+from matchrec.engine.selection.kernels.layout import Rules
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, spliced
+from matchrec.jit.decorators import spliced
 
 
 @spliced
@@ -15,38 +14,38 @@ def may_map(
     choice: int,
     places: Places,
     row: int,
-    partition: Partition,
     rules: Rules,
-    rows: Rows,
-    work: Work,
+    satisfied: IntArray,
+    on_run: OnRun,
 ) -> int:
     """HOLDS, with the registers of the run that maps the row in place; HOLDS_NOT, or an error.
 
-    Of stages, the condition is evaluated on the registers from before the row is mapped.
+    Of stages, the condition is evaluated on the registers from before the row is mapped. The loop
+    says what comes first, so that either stands, and is compiled, in one place.
     """
-    program = rules.program
+    program, asks_first = rules.program, rules.tests_before_mapping
     mask = program[choice, layout.MASK]
-    if rows.satisfied[row, program[choice, layout.WORD]] & mask != mask:
+    if satisfied[row, program[choice, layout.WORD]] & mask != mask:
         return HOLDS_NOT
     guard = program[choice, layout.GUARD]
-    if guard != 0 and not is_anchored(guard, row, partition):
+    if guard != 0 and not is_anchored(guard, row, on_run.given.lower, on_run.given.upper):
         return HOLDS_NOT
-    if rules.instructions.shape[0] == 0:
+    if on_run.instructions.shape[0] == 0:
         return HOLDS
-    if rules.tests_before_mapping:
-        code = Code(program[choice, layout.CODE], program[choice, layout.CODE_END])
-        answer = evaluate(code, places.before, row, partition, rules, rows, work)
-        if answer != HOLDS:
-            return answer
-    update_copy(choice, places, row, partition, rules, rows, work)
-    if rules.tests_before_mapping:
-        return HOLDS
-    return holds_after(choice, places.after, row, partition, rules, rows, work)
+    place = places.before if asks_first else places.after
+    for turn in range(2):
+        if (turn == 0) == asks_first:
+            answer = holds_at(choice, place, row, program, on_run)
+            if answer != HOLDS:
+                return answer
+        else:
+            update_copy(choice, places, row, program, on_run)
+    return HOLDS
 
 
-@inlined
-def note_failure(answer: int, choice: int, row: int, work: Work) -> int:
+@spliced
+def note_failure(answer: int, choice: int, row: int, progress: IntArray) -> int:
     """Note in `progress` where a condition has failed; the status that says so."""
-    work.progress[layout.ROW] = row
-    work.progress[layout.CHOICE] = choice
+    progress[layout.ROW] = row
+    progress[layout.CHOICE] = choice
     return layout.CONDITION_FAILED + answer

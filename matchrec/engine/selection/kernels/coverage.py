@@ -15,12 +15,11 @@ import numpy as np
 from matchrec.engine.contiguous.kernels import coverage_layout as counted
 from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places, takes_too_many_steps
+from matchrec.engine.kernels.mapping import OnRun, Places, on_run_of, takes_too_many_steps
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.backtracking import BLOCKED, STOPPED
 from matchrec.engine.selection.kernels.choosing import may_map, note_failure
-from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
+from matchrec.engine.selection.kernels.layout import Found, Negation, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import closes, lacks_absent, write_path
 from matchrec.engine.selection.kernels.nearest_run import (
     DEPTH,
@@ -49,17 +48,24 @@ NO_MATCH = -1
 
 @kernel
 def search(
-    between: Rules, rules: Rules, rows: Rows, work: Work, counting: Counting, output: Found
+    between: Negation | None,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+    counting: Counting,
+    output: Found,
+    negation: Negation | None,
 ) -> int:
     """Search from `progress` on until all is done or something is full; return the status.
 
-    between: the rules, with only those absences that are decided when a row is mapped.
+    between: only those absences that are decided when a row is mapped.
     """
     progress = work.progress
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
         partition = whole_partition(rows.starts, progress)
+        on_run = on_run_of(partition, rules, rows, work)
         while progress[layout.START] < partition.upper:
-            status = search_start(between, partition, rules, rows, work, counting, output)
+            status = search_start(between, rules, rows, work, counting, output, negation, on_run)
             if status != layout.DONE:
                 return status
             progress[layout.START] += 1
@@ -70,13 +76,14 @@ def search(
 
 @spliced
 def search_start(
-    between: Rules,
-    partition: Partition,
+    between: Negation | None,
     rules: Rules,
     rows: Rows,
     work: Work,
     counting: Counting,
     output: Found,
+    negation: Negation | None,
+    on_run: OnRun,
 ) -> int:
     """Write out a match from progress[START] on, or count its nearest run; DONE or a status."""
     progress = work.progress
@@ -86,11 +93,11 @@ def search_start(
     length = np.int64(NO_MATCH)
     for first in range(rules.starts):
         if length == NO_MATCH:
-            length = search_from(first, between, partition, rules, rows, work, counting)
+            length = search_from(first, between, rules, rows, work, counting, negation, on_run)
     if length < NO_MATCH:
         return int(NO_MATCH - length)
     if length == NO_MATCH:
-        count_nearest(partition, rules, rows, work, counting)
+        count_nearest(on_run.given.lower, on_run.given.upper, rules, rows, work, counting)
         return layout.DONE
     status = write_path(length, work.path, progress, output)
     if status == layout.DONE:
@@ -101,12 +108,13 @@ def search_start(
 @spliced
 def search_from(
     first: int,
-    between: Rules,
-    partition: Partition,
+    between: Negation | None,
     rules: Rules,
     rows: Rows,
     work: Work,
     counting: Counting,
+    negation: Negation | None,
+    on_run: OnRun,
 ) -> int:
     """Length of a match from progress[START] and state `first` on, NO_MATCH, or NO_MATCH - status.
 
@@ -115,6 +123,7 @@ def search_from(
     """
     program, path, progress = rules.program, work.path, work.progress
     start, nearest = progress[layout.START], counting.nearest
+    satisfied, window_end = rows.satisfied, rows.window_end
     end = rows.run_end[start]
     row, state, depth, blocked = start, first, np.int64(0), np.int64(0)
     choice = rules.first[first]
@@ -124,7 +133,7 @@ def search_from(
         while choice < last:
             target = program[choice, layout.TARGET]
             if target == layout.ACCEPT:
-                answer = accept(choice, row, depth, partition, rules, rows, work)
+                answer = accept(choice, row, depth, rules, rows, work, negation, on_run)
                 if answer == HOLDS:
                     return int(depth)
                 if answer == own.ENDS:
@@ -137,14 +146,17 @@ def search_from(
                 if takes_too_many_steps(progress):
                     return NO_MATCH - layout.TOO_MANY_STEPS
                 places = Places(depth, depth + 1)
-                answer = may_map(choice, places, row, partition, rules, rows, work)
+                answer = may_map(choice, places, row, rules, satisfied, on_run)
                 if answer == HOLDS and target >= 0:
                     blocked = max(blocked, program[choice, layout.BLOCKS])
                     put(choice, row, depth, blocked, path)
                     if is_full(progress, counting.seen):
                         return NO_MATCH - layout.RUNS_FULL
                     length = places.after
-                    if lacks_absent(0, length, length, partition, between, rows, work) != HOLDS:
+                    answer = lacks_absent(
+                        0, length, length, between, program, window_end, path, on_run
+                    )
+                    if answer != HOLDS:
                         note(counted.FORBIDDEN, depth, path, nearest)
                     elif is_new(target, row, depth, rules, work, counting):
                         break
@@ -156,7 +168,7 @@ def search_from(
                         choice = last
                         break
                 elif answer != HOLDS_NOT:
-                    return NO_MATCH - note_failure(answer, choice, row, work)
+                    return NO_MATCH - note_failure(answer, choice, row, progress)
             choice += 1
         if choice < last:
             take(choice, depth, counting)
@@ -184,22 +196,29 @@ def search_from(
 
 @inner
 def accept(
-    choice: int, row: int, depth: int, partition: Partition, rules: Rules, rows: Rows, work: Work
+    choice: int,
+    row: int,
+    depth: int,
+    rules: Rules,
+    rows: Rows,
+    work: Work,
+    negation: Negation | None,
+    on_run: OnRun,
 ) -> int:
     """Whether the path is a match: HOLDS, HOLDS_NOT, ENDS if only as a whole not, or a status."""
-    path = work.path
-    guard = rules.program[choice, layout.GUARD]
-    if guard != 0 and not is_anchored(guard, row, partition):
+    path, program, window_end = work.path, rules.program, rows.window_end
+    guard = program[choice, layout.GUARD]
+    if guard != 0 and not is_anchored(guard, row, on_run.given.lower, on_run.given.upper):
         return HOLDS_NOT
     if depth == 0:
         return HOLDS if rules.output == own.PREFERRED else HOLDS_NOT
-    if path[own.ROWS, depth - 1] != row - 1 or rows.window_end[path[own.ROWS, 0]] < row:
+    if path[own.ROWS, depth - 1] != row - 1 or window_end[path[own.ROWS, 0]] < row:
         return HOLDS_NOT
-    answer = closes(row - 1, depth, partition, rules, rows, work)
+    answer = closes(row - 1, depth, negation, rows.satisfied, on_run)
     if answer == HOLDS:
-        answer = lacks_absent(0, depth, depth, partition, rules, rows, work)
+        answer = lacks_absent(0, depth, depth, negation, program, window_end, path, on_run)
     if answer == HOLDS_NOT:
         return own.ENDS
     if answer == HOLDS:
         return HOLDS
-    return int(note_failure(answer, path[own.CHOICES, depth - 1], row - 1, work))
+    return int(note_failure(answer, path[own.CHOICES, depth - 1], row - 1, work.progress))

@@ -21,8 +21,6 @@ class Rules(NamedTuple):
     waits: int64[s], the state in which a run waits that skips a row, -1 where it may not. ends:
     int64[s], what a run is whose window or partition ends in a state, 0 for nothing, see KIND.
     flushes: whether there is such a state.
-    absent: int64[a, 3], columns below. members: bool[a, 2, v], the variables before that part and
-    after it. closing: int64[0 or 1, 4], the condition of the match as a whole.
     forgets, instructions, live_first, live: see `kernels.layout`.
     """
 
@@ -38,9 +36,6 @@ class Rules(NamedTuple):
     waits: IntArray
     ends: IntArray
     flushes: bool
-    absent: IntArray
-    members: BoolArray
-    closing: IntArray
     forgets: bool
     instructions: IntArray
     live_first: IntArray
@@ -54,19 +49,30 @@ class Rows(NamedTuple):
 
     window_end: int64[n], see `Partitions`. run_end: int64[n], the row before which a run ends that
     starts at a row: the end of its window, or of the partition where that is looked at last.
-    following: int64[a, n + 1], the next row from a row on that satisfies the row condition of an
-    absence.
     """
 
     starts: IntArray
     satisfied: IntArray
     window_end: IntArray
     run_end: IntArray
-    following: IntArray
     columns: IntArray
     valid: BoolArray
     mathematics: Any
     python: Any
+
+
+class Negation(NamedTuple):
+    """What a match as a whole is tested by; None where it is not, which is a kernel of its own.
+
+    absent: int64[a, 3], columns below. members: bool[a, 2, v], the variables before that part and
+    after it. closing: int64[0 or 1, 4], the condition of the match as a whole. following:
+    int64[a, n + 1], the next row from a row on that satisfies the row condition of an absence.
+    """
+
+    absent: IntArray
+    members: BoolArray
+    closing: IntArray
+    following: IntArray
 
 
 class Work(NamedTuple):

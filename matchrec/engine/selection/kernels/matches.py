@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChoiceArray, Partition
-from matchrec.engine.kernels.mapping import input_of
+from matchrec.engine.kernels.layout import ChoiceArray
+from matchrec.engine.kernels.mapping import OnRun
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
+from matchrec.engine.selection.kernels.layout import Found, Negation
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels.conditions import holds
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
@@ -22,16 +22,20 @@ holds_apart = inner(holds.py_func)  # type: ignore[attr-defined]
 
 
 @spliced
-def closes(row: int, place: int, partition: Partition, rules: Rules, rows: Rows, work: Work) -> int:
+def closes(
+    row: int, place: int, negation: Negation | None, satisfied: IntArray, on_run: OnRun
+) -> int:
     """Whether the run at `place`, whose last row is `row`, is a match: HOLDS or another answer."""
-    closing = rules.closing
+    if negation is None:
+        return HOLDS
+    closing = negation.closing
     if closing.shape[0] == 0:
         return HOLDS
     mask = closing[0, own.CLOSING_MASK]
-    if rows.satisfied[row, closing[0, own.CLOSING_WORD]] & mask != mask:
+    if satisfied[row, closing[0, own.CLOSING_WORD]] & mask != mask:
         return HOLDS_NOT
     code = Code(closing[0, own.CLOSING_CODE], closing[0, own.CLOSING_CODE_END])
-    return evaluate(code, place, row, partition, rules, rows, work)
+    return evaluate(code, place, row, on_run)
 
 
 class Code(NamedTuple):
@@ -42,57 +46,71 @@ class Code(NamedTuple):
 
 
 @spliced
-def evaluate(
-    code: Code, place: int, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work
-) -> int:
+def evaluate(code: Code, place: int, row: int, on_run: OnRun) -> int:
     """The answer of a condition on the registers at `place`: HOLDS, HOLDS_NOT or an error."""
-    source = input_of(partition, rows, work)
-    begin, end, registers = code.begin, code.end, work.registers
-    answer = holds_apart(rules.instructions, begin, end, registers, place, row, source, work.stack)
-    return int(answer)
+    instructions, registers, stack = on_run.instructions, on_run.registers, on_run.stack
+    begin, end, given = code.begin, code.end, on_run.given
+    return int(holds_apart(instructions, begin, end, registers, place, row, given, stack))
 
 
 @spliced
 def lacks_absent(
-    first: int, length: int, place: int, partition: Partition, rules: Rules, rows: Rows, work: Work
+    first: int,
+    length: int,
+    place: int,
+    negation: Negation | None,
+    program: IntArray,
+    window_end: IntArray,
+    path: IntArray,
+    on_run: OnRun,
 ) -> int:
     """Whether nothing is there that must not be: HOLDS or another answer.
 
     The match is in `path` from column `first` on, its registers are at `place`.
     """
-    for index in range(rules.absent.shape[0]):
-        begin, end = enclosed_rows(index, first, length, partition.lower, rules, rows, work)
+    if negation is None:
+        return HOLDS
+    absent, following, lower = negation.absent, negation.following, on_run.given.lower
+    for index in range(absent.shape[0]):
+        begin, end = enclosed_rows(index, first, length, lower, negation, program, window_end, path)
         if begin >= end:
             continue
-        code = Code(rules.absent[index, own.ABSENT_CODE], rules.absent[index, own.ABSENT_CODE_END])
-        row = rows.following[index, begin]
+        code = Code(absent[index, own.ABSENT_CODE], absent[index, own.ABSENT_CODE_END])
+        row = following[index, begin]
         while row < end:
-            answer = evaluate(code, place, row, partition, rules, rows, work)
+            answer = evaluate(code, place, row, on_run)
             if answer != HOLDS_NOT:
                 return HOLDS_NOT if answer == HOLDS else answer
-            row = rows.following[index, row + 1]
+            row = following[index, row + 1]
     return HOLDS
 
 
 @inner
 def enclosed_rows(
-    index: int, first: int, length: int, lower: int, rules: Rules, rows: Rows, work: Work
+    index: int,
+    first: int,
+    length: int,
+    lower: int,
+    negation: Negation,
+    program: IntArray,
+    window_end: IntArray,
+    path: IntArray,
 ) -> tuple[int, int]:
     """The rows among which an absence is looked for: the first, and the one after the last."""
-    path, kind = work.path, rules.absent[index, own.KIND]
+    members, kind = negation.members, negation.absent[index, own.KIND]
     last = first + length - 1
     if kind == own.AT_THE_END:
-        return path[own.ROWS, last] + 1, rows.window_end[path[own.ROWS, first]]
+        return path[own.ROWS, last] + 1, window_end[path[own.ROWS, first]]
     if kind == own.AT_THE_BEGINNING:
         end = path[own.ROWS, first]
-        return first_with_window(rows.window_end, lower, end, path[own.ROWS, last]), end
-    members, choices = rules.members, path[own.CHOICES]
+        return first_with_window(window_end, lower, end, path[own.ROWS, last]), end
+    choices = path[own.CHOICES]
     at = last
-    while at >= first and not members[index, 0, rules.program[choices[at], layout.VARIABLE]]:
+    while at >= first and not members[index, 0, program[choices[at], layout.VARIABLE]]:
         at -= 1
     after = at
     at += 1
-    while at <= last and not members[index, 1, rules.program[choices[at], layout.VARIABLE]]:
+    while at <= last and not members[index, 1, program[choices[at], layout.VARIABLE]]:
         at += 1
     if after < first or at > last:
         return 0, 0

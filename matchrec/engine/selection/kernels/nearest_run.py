@@ -9,7 +9,6 @@ from typing import NamedTuple
 from matchrec.engine.contiguous.kernels import coverage_layout as counted
 from matchrec.engine.contiguous.kernels.starts import is_anchored
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Partition
 from matchrec.engine.kernels.seen import Seen, is_seen
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
@@ -148,7 +147,7 @@ def count_trail(depth: int, counting: Counting) -> None:
 
 @inner
 def count_nearest(
-    partition: Partition, rules: Rules, rows: Rows, work: Work, counting: Counting
+    lower: int, upper: int, rules: Rules, rows: Rows, work: Work, counting: Counting
 ) -> None:
     """Count where the nearest run of a starting row ended, and what ended it."""
     nearest, best = counting.nearest, counting.best
@@ -165,10 +164,10 @@ def count_nearest(
     ):
         other = counting.nearer[index]
         guard = rules.program[other, layout.GUARD]
-        if guard == 0 or is_anchored(guard, row, partition):
+        if guard == 0 or is_anchored(guard, row, lower, upper):
             reason = counted.FALSE
             if until > end:
-                reason = counted.NO_ROW if end == partition.upper else counted.OUT_OF_WINDOW
+                reason = counted.NO_ROW if end == upper else counted.OUT_OF_WINDOW
             count_parts(other, choice, row, min(until, end), rules, rows, work, counting)
     if nearest[REASON] != UNKNOWN:
         reason = nearest[REASON]

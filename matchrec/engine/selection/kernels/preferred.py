@@ -13,9 +13,8 @@ import numpy as np
 from matchrec.engine.contiguous.kernels.expansion import CUTS_OFF, Run, wait
 from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Partition
-from matchrec.engine.kernels.mapping import Places, copy_registers
-from matchrec.engine.kernels.merging import NONE, find_twin
+from matchrec.engine.kernels.mapping import OnRun, Places, copy_registers, on_run_of
+from matchrec.engine.kernels.merging import NONE, find_twin, merging_of
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.backtracking import skip
 from matchrec.engine.selection.kernels.buffer import add_node, compact
@@ -23,17 +22,18 @@ from matchrec.engine.selection.kernels.choosing import may_map
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import write_path
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, kernel, spliced
+from matchrec.jit.decorators import kernel, spliced
 
 
 @kernel
 def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    progress = work.progress
+    path, progress, counters = work.path, work.progress, work.counters
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
         partition = whole_partition(rows.starts, progress)
+        on_run = on_run_of(partition, rules, rows, work)
         while progress[layout.START] < partition.upper:
-            status = find_match(partition, rules, rows, work)
+            status = find_match(rules, rows, work, on_run)
             start = progress[layout.BEST_START]
             if status == layout.DONE and start < 0:
                 break
@@ -41,10 +41,10 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
                 status = lay_out(progress[layout.BEST_NODE], work)
             if status == layout.DONE:
                 progress[layout.START] = start  # a search for more room need not begin before it
-                status = write_path(progress[own.BEST_LENGTH], work.path, progress, output)
+                status = write_path(progress[own.BEST_LENGTH], path, progress, output)
             if status == layout.DONE:
                 status = skip(start, rules, work)
-                work.counters[0, own.MATCHES_FOUND] += 1
+                counters[0, own.MATCHES_FOUND] += 1
             if status != layout.DONE:
                 return status
         progress[layout.PARTITION] += 1
@@ -54,22 +54,26 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found) -> int:
 
 
 @spliced
-def find_match(partition: Partition, rules: Rules, rows: Rows, work: Work) -> int:
+def find_match(rules: Rules, rows: Rows, work: Work, on_run: OnRun) -> int:
     """Find the first match from progress[START] on, see progress[BEST_...]; DONE or a status."""
-    progress, counters = work.progress, work.counters
+    progress, counters, nodes, moved = work.progress, work.counters, work.nodes, work.moved
+    runs = work.runs
+    window_end, upper = rows.window_end, on_run.given.upper
     row = progress[layout.START]
     progress[layout.BEST_START] = -1
     progress[own.BANK] = 0
     progress[own.COUNT] = 0
     progress[layout.NODES] = 0
-    while row <= partition.upper and (progress[own.COUNT] > 0 or progress[layout.BEST_START] < 0):
-        if 2 * progress[layout.NODES] > work.nodes.shape[0]:
-            compact(progress[own.BANK], row - 1, rows.window_end, work)  # a run may still accept
+    while row <= upper and (progress[own.COUNT] > 0 or progress[layout.BEST_START] < 0):
+        if 2 * progress[layout.NODES] > nodes.shape[0]:
+            compact(
+                progress[own.BANK], row - 1, window_end, runs, nodes, moved, progress, counters
+            )  # a run may still accept
             if progress[layout.BEST_START] >= 0 and progress[layout.BEST_NODE] >= 0:
-                progress[layout.BEST_NODE] = work.moved[progress[layout.BEST_NODE]]
-            if 4 * progress[layout.NODES] > work.nodes.shape[0]:
+                progress[layout.BEST_NODE] = moved[progress[layout.BEST_NODE]]
+            if 4 * progress[layout.NODES] > nodes.shape[0]:
                 return layout.NODES_FULL
-        status = step(row, partition, rules, rows, work)
+        status = step(row, rules, rows, work, on_run)
         if status > layout.DONE:
             return status
         progress[own.BANK] = 1 - progress[own.BANK]
@@ -80,13 +84,13 @@ def find_match(partition: Partition, rules: Rules, rows: Rows, work: Work) -> in
 
 
 @spliced
-def step(row: int, partition: Partition, rules: Rules, rows: Rows, work: Work) -> int:
+def step(row: int, rules: Rules, rows: Rows, work: Work, on_run: OnRun) -> int:
     """Give a row, or the end of the partition, to all runs and to a new one; DONE or a status."""
-    progress, runs = work.progress, work.runs
+    progress, runs, counters = work.progress, work.runs, work.counters
     bank = progress[own.BANK]
     progress[layout.RUNS] = 0
     progress[layout.STAMP] += 1
-    begins = int(progress[layout.BEST_START] < 0 and row < partition.upper)
+    begins = int(progress[layout.BEST_START] < 0 and row < on_run.given.upper)
     for run in range(progress[own.COUNT] + begins):
         one = Run(np.int64(0), np.int64(-1), row, 2 * runs.shape[1])
         if run < progress[own.COUNT]:
@@ -96,29 +100,32 @@ def step(row: int, partition: Partition, rules: Rules, rows: Rows, work: Work) -
                 runs[bank, run, layout.RUN_START],
                 bank * runs.shape[1] + run,
             )
-        work.counters[0, own.READS] += 1
+        counters[0, own.READS] += 1
         if one.state < 0:
             status = wait(one.state, one.node, one.start, 1 - bank, runs, progress)
         else:
-            status = expand(one, row, partition, rules, rows, work)
+            status = expand(one, row, rules, rows, work, on_run)
         if status != layout.DONE:
             return status
     return layout.DONE
 
 
 @spliced
-def expand(one: Run, row: int, partition: Partition, rules: Rules, rows: Rows, work: Work) -> int:
+def expand(one: Run, row: int, rules: Rules, rows: Rows, work: Work, on_run: OnRun) -> int:
     """Add what follows from a run at `row` to the next row's runs: DONE, CUTS_OFF or a status."""
     state, node, start, place = one.state, one.node, one.start, one.place
-    progress, runs, program = work.progress, work.runs, rules.program
+    progress, runs, nodes, waits = work.progress, work.runs, work.nodes, rules.waits
+    counters = work.counters
+    program, states, satisfied = rules.program, rules.first, rows.satisfied
+    lower, upper = on_run.given.lower, on_run.given.upper
     bank = 1 - progress[own.BANK]
-    is_open = row < partition.upper and row < rows.window_end[start]
+    is_open = row < upper and row < rows.window_end[start]
     blocked = False
-    for choice in range(rules.first[state], rules.first[state + 1]):
+    for choice in range(states[state], states[state + 1]):
         if program[choice, layout.TARGET] == layout.ACCEPT:
-            arrived = node < 0 or work.nodes[node, own.NODE_ROW] == row - 1
+            arrived = node < 0 or nodes[node, own.NODE_ROW] == row - 1
             guard = program[choice, layout.GUARD]
-            if arrived and (guard == 0 or is_anchored(guard, row, partition)):
+            if arrived and (guard == 0 or is_anchored(guard, row, lower, upper)):
                 keep_best(start, node, work)
                 return CUTS_OFF
             continue
@@ -128,44 +135,46 @@ def expand(one: Run, row: int, partition: Partition, rules: Rules, rows: Rows, w
         if run == runs.shape[1]:
             return layout.RUNS_FULL
         after = bank * runs.shape[1] + run
-        answer = may_map(choice, Places(place, after), row, partition, rules, rows, work)
+        answer = may_map(choice, Places(place, after), row, rules, satisfied, on_run)
         if answer == HOLDS_NOT:
             continue
         if answer != HOLDS:
             progress[layout.ROW] = row
             return wait(-(layout.CONDITION_FAILED + answer), choice, start, bank, runs, progress)
         blocked = blocked or program[choice, layout.BLOCKS] != 0
-        chosen = add_node(choice, row, node, -1, start, work)
+        chosen = add_node(choice, row, node, -1, start, nodes, progress, counters)
         if chosen < 0:
             return layout.NODES_FULL
         add_run(program[choice, layout.TARGET], chosen, start, bank, rules, rows, work)
-    if node >= 0 and is_open and not blocked and rules.waits[state] >= 0:
+    if node >= 0 and is_open and not blocked and waits[state] >= 0:
         if progress[layout.RUNS] == runs.shape[1]:
             return layout.RUNS_FULL
-        copy_registers(place, bank * runs.shape[1] + progress[layout.RUNS], work)
+        copy_registers(place, bank * runs.shape[1] + progress[layout.RUNS], on_run.registers)
         add_run(state, node, start, bank, rules, rows, work)
     return layout.DONE
 
 
-@inlined
+@spliced
 def add_run(
     state: int, node: int, start: int, bank: int, rules: Rules, rows: Rows, work: Work
 ) -> None:
     """Add a run, whose registers stand in their place, unless one before it has its future."""
-    runs, run = work.runs, work.progress[layout.RUNS]
+    runs, nodes, progress, counters = work.runs, work.nodes, work.progress, work.counters
+    window_end, merges, merging = rows.window_end, rules.merge_runs, merging_of(rules, work)
+    run = progress[layout.RUNS]
     runs[bank, run, layout.RUN_STATE] = state
     runs[bank, run, layout.RUN_NODE] = node
     runs[bank, run, layout.RUN_START] = start
-    work.counters[0, own.RUNS_CREATED] += 1
-    twin = find_twin(bank, run, rules, work, None) if rules.merge_runs else NONE
+    counters[0, own.RUNS_CREATED] += 1
+    twin = find_twin(bank, run, merging, progress[layout.STAMP], None) if merges else NONE
     if twin != NONE:
         other = runs[bank, twin, layout.RUN_NODE]
-        arrived = work.nodes[node, own.NODE_ROW] == work.nodes[other, own.NODE_ROW]
-        same_end = rows.window_end[start] == rows.window_end[runs[bank, twin, layout.RUN_START]]
+        arrived = nodes[node, own.NODE_ROW] == nodes[other, own.NODE_ROW]
+        same_end = window_end[start] == window_end[runs[bank, twin, layout.RUN_START]]
         if same_end and arrived:
-            work.counters[0, own.MERGES] += 1
+            counters[0, own.MERGES] += 1
             return
-    work.progress[layout.RUNS] = run + 1
+    progress[layout.RUNS] = run + 1
 
 
 @spliced

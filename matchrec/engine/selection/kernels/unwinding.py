@@ -4,10 +4,11 @@ Source: SASE+, "The shared versioned match buffer" (retrieval) and "Merging equi
 """
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import Partition
+from matchrec.engine.kernels.mapping import OnRun
+from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.kernels.buffer import is_expired
-from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
+from matchrec.engine.selection.kernels.layout import Found, Negation, Rules, Work
 from matchrec.engine.selection.kernels.matches import keep_better, lacks_absent, write_match
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inner
@@ -18,11 +19,12 @@ def unwind_matches(
     node: int,
     row: int,
     place: int,
-    partition: Partition,
+    window_end: IntArray,
     rules: Rules,
-    rows: Rows,
     work: Work,
     output: Found,
+    negation: Negation | None,
+    on_run: OnRun,
 ) -> int:
     """Write out, or compare with the best, each match that ends at `node` with its row `row`.
 
@@ -31,13 +33,13 @@ def unwind_matches(
     has failed.
     """
     nodes, path, ways, progress = work.nodes, work.path, work.ways, work.progress
-    size = path.shape[1]
+    size, asked, program = path.shape[1], rules.output, rules.program
     ways[0, 0], ways[0, 1] = node, 0
     top = 1
     while top > 0:
         top -= 1
         at, length = ways[top, 0], ways[top, 1]
-        expired = is_expired(nodes, at, row, rows.window_end)
+        expired = is_expired(nodes, at, row, window_end)
         while at >= 0 and not expired:
             choice = nodes[at, own.NODE_CHOICE]
             if choice != own.JOIN:
@@ -53,18 +55,20 @@ def unwind_matches(
             ways[top, 0], ways[top, 1] = nodes[at, own.NODE_OTHER], length
             top += 1
             at = nodes[at, own.NODE_BEFORE]
-            expired = is_expired(nodes, at, row, rows.window_end)
+            expired = is_expired(nodes, at, row, window_end)
         if expired:
             continue
-        answer = lacks_absent(size - length, length, place, partition, rules, rows, work)
+        answer = lacks_absent(
+            size - length, length, place, negation, program, window_end, path, on_run
+        )
         if answer == HOLDS_NOT:
             continue
         if answer != HOLDS:
             return -answer
-        if rules.output == own.GRAPH:
+        if asked == own.GRAPH:
             nodes[node, own.NODE_OTHER] = own.COMPLETES
             continue
-        if rules.output == own.NON_OVERLAPPING:
+        if asked == own.NON_OVERLAPPING:
             keep_better(size - length, length, path, progress)
             continue
         begin = size - length
