@@ -123,7 +123,7 @@ def call_of(
 
 
 def through_bytes(state: SearchState) -> SearchState:
-    memory = Memory(None, arrays_of(state), pa.table({}))
+    memory = Memory(None, arrays_of(state), pa.table({}), pa.table({}))
     return state_of(load(dump(memory, "of this test"), "of this test").arrays)
 
 
