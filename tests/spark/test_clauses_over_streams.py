@@ -69,6 +69,31 @@ def test_a_clause_goes_on_from_its_checkpoint(feed: Feed) -> None:
     assert feed.rows() == feed.at_once(query, [late])
 
 
+KEYS = """
+    CASE x WHEN 0 THEN 0D WHEN 1 THEN -0D WHEN 2 THEN double('NaN') WHEN 3 THEN float('NaN') END,
+    IF(x < 2, NULL, named_struct('v', IF(x < 4, 0D, NULL), 'b', CAST(IF(x < 4, 'p', k) AS BINARY))),
+    IF(x < 6, 1.50, 1.5), IF(x < 6, NULL, date'2026-01-01')"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("partition", [f"PARTITION BY {KEYS}", "PARTITION BY k, k", ""])
+def test_equal_keys_are_those_of_a_table(feed: Feed, partition: str) -> None:
+    """NULL, NaN, zeros, and what is in a struct; keys that come twice, and none at all."""
+    query = query_of(
+        f"""SELECT a, b FROM {{events}} MATCH_RECOGNIZE ({partition} ORDER BY ts, x, k
+            MEASURES A.ts AS a, B.x AS b AFTER MATCH SKIP TO NEXT ROW PATTERN (A B)
+            DEFINE B AS x >= 0)"""
+    )
+    feed.put(
+        [(k, 10 + 7 * n % 5, "a", n % 7) for n, k in enumerate("pqpqrrpqrpqrr")],
+        [(k, 16 + 5 * n % 7, "a", n % 7) for n, k in enumerate("rqpqprpqrpqrp")],
+        [("z", 200, "a", 9)],
+    )
+    assert feed.run(query) == 0
+    last = "b=9"  # the watermark does not pass the last event
+    assert feed.rows() == [one for one in feed.at_once(query) if last not in one]
+
+
 @pytest.mark.slow
 def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
     """And are taken apart in the same streaming query."""

@@ -10,7 +10,7 @@ bits: uint8[r, b], r a power of two; row position p stands at bits[p & (r - 1)].
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inlined
+from matchrec.jit.decorators import inlined, spliced
 
 
 @inlined
@@ -34,3 +34,10 @@ def remember_failure(bits: ByteArray, progress: IntArray, bit: int, row: int) ->
         progress[layout.MEMO_TO] = row + 1
     bits[row & (size - 1), bit >> 3] |= 1 << (bit & 7)
     return True
+
+
+@spliced
+def forget(row: int, progress: IntArray) -> None:
+    """Remember failures from `row` on only."""
+    progress[layout.MEMO_FROM] = row
+    progress[layout.MEMO_TO] = row

@@ -141,12 +141,12 @@ class SearchedBucket(Bucket):
 
     def needs(self, arrays: Arrays, keys: int) -> Needs:
         """What is needed of so many keys, the first ones with state."""
-        names = self.search.nothing()
-        known = self.nothing_of(0)
-        if arrays:
-            states = states_in(arrays, names)
-            known = Needs(states, arrays["rows"], arrays["next end"])
-        return known.and_of(self.nothing_of(keys - len(known.rows)))
+        if not arrays:
+            return self.nothing_of(keys)
+        states = states_in(arrays, self.search.nothing())
+        known = Needs(states, arrays["rows"], arrays["next end"])
+        added = keys - len(known.rows)
+        return known.and_of(self.nothing_of(added)) if added else known
 
     def nothing_of(self, keys: int) -> Needs:
         """What is needed of so many keys without events."""
@@ -157,12 +157,13 @@ class SearchedBucket(Bucket):
         needs = self.needs(arrays, arrived.keys.num_rows)
         has_any = (arrived.new > 0) | (needs.next_end <= watermark)
         called, others = np.flatnonzero(has_any), np.flatnonzero(~has_any)
-        keys, rows, kept = others, arrived.kept_of(others).values, needs.take(others)
+        keys, rows, kept = others, arrived.kept_of(others).values, needs
         if len(called):
             known = arrived.known(called, arrived.kept_of(called), watermark)
             left = yield from self.search.search(take(needs.states, called), known)
             stay, left = left.without_idle()
             keys = np.append(keys, called[stay])
             rows = np.append(rows, known.places[left.kept.values])
-            kept = kept.and_of(Needs(left.states, left.kept.sizes, left.next_end))
+            after = Needs(left.states, left.kept.sizes, left.next_end)
+            kept = needs.take(others).and_of(after)
         return Kept(keys, rows, kept.arrays(), int(kept.next_end.min(initial=FOREVER)))

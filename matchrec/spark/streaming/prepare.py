@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
-BUCKETS = 128  # the state depends on it; so many tasks at most have something to do
+BUCKETS = 64  # the state depends on it; so many tasks at most have something to do
 
 
 @dataclass(frozen=True)

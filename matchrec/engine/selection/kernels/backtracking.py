@@ -14,7 +14,7 @@ import numpy as np
 from matchrec.engine.contiguous.kernels.starts import is_anchored, whole_partition
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.mapping import OnRun, Places, on_run_of
-from matchrec.engine.kernels.memo import has_failed, remember_failure
+from matchrec.engine.kernels.memo import forget, has_failed, remember_failure
 from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
@@ -77,13 +77,6 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
         progress[layout.START] = partition.upper
         forget(partition.upper, progress)
     return layout.DONE
-
-
-@spliced
-def forget(row: int, progress: IntArray) -> None:
-    """Remember failures from `row` on only."""
-    progress[layout.MEMO_FROM] = row
-    progress[layout.MEMO_TO] = row
 
 
 @spliced

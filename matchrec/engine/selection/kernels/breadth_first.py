@@ -47,6 +47,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
         while progress[layout.START] < end:
             row = progress[layout.START]
             if progress[own.COUNT] == 0 and asked != own.GRAPH:
+                progress[own.ALONE_FROM] = row
                 counters[0, own.NODES_PRUNED] += progress[layout.NODES]
                 progress[layout.NODES] = 0
             elif 2 * progress[layout.NODES] > nodes.shape[0]:
@@ -117,8 +118,6 @@ def step(
     progress[own.COMPLETED] = row
     merges = rules.merge_runs and (row % ROWS_APART == 0 or count >= 2 * progress[own.MERGED])
     begins = row < on_run.given.upper and (count == 0 or progress[own.ALONE] == 0)
-    if count == 0:
-        progress[own.ALONE_FROM] = row
     for run in range(count + (rules.starts if begins else 0)):
         state, node, start, place = run - count, -1, row, 2 * runs.shape[1]
         if run < count:

@@ -1,0 +1,38 @@
+"""Keys of a bucket: which are equal, and values of several keys in flat arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec.spark.streaming.by_key import ByKey, ranges
+from matchrec.spark.worker.arrays import codes_of, number_equal
+
+
+def test_keys_are_numbered_as_they_first_come() -> None:
+    codes = [codes_of(pa.array(one)) for one in (["b", None, "b", "a", None], [1, 1, 2, 1, 1])]
+    number, first = number_equal(codes)
+    assert number.tolist() == [0, 1, 2, 3, 1]
+    assert first.tolist() == [0, 1, 2, 3]
+    number, first = number_equal([np.zeros(0, np.int64)])
+    assert not len(number)
+    assert not len(first)
+
+
+def test_a_struct_that_is_null_is_none_whose_fields_are() -> None:
+    fields = {"x": 0.0, "y": None}
+    values = pa.array([fields, None, {"x": -0.0, "y": None}, {"x": None, "y": None}, {"x": None}])
+    assert codes_of(values)[[0, 2]].tolist() == [codes_of(values)[0]] * 2
+    assert len(set(codes_of(values).tolist())) == 3
+    assert codes_of(values)[1] == -1
+
+
+def test_values_of_some_keys_in_another_order() -> None:
+    values = ByKey(np.array([1, 2, 3, 4]), np.array([2, 0, 1, 1]))
+    taken = values.take(np.array([3, 1, 0, 0]))
+    assert taken.values.tolist() == [4, 1, 2, 1, 2]
+    assert taken.sizes.tolist() == [1, 0, 2, 2]
+    assert [one.tolist() for one in values.each()] == [[1, 2], [], [3], [4]]
+    both = values.followed_by(taken).take(np.array([4, 0]))
+    assert both.values.tolist() == [4, 1, 2]
+    assert ranges(np.array([5, 0]), np.array([2, 3])).tolist() == [5, 6, 0, 1, 2]
