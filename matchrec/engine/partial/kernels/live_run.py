@@ -20,11 +20,11 @@ from matchrec.engine.contiguous.kernels.starts import whole_partition
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import Partition
 from matchrec.engine.kernels.mapping import Places, on_run_of, takes_too_many_steps
-from matchrec.engine.kernels.memo import has_failed
+from matchrec.engine.kernels.memo import forget, has_failed
 from matchrec.engine.kernels.seen import Seen, is_seen
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.backtracking import forget, remember
+from matchrec.engine.selection.kernels.backtracking import remember
 from matchrec.engine.selection.kernels.choosing import may_map, note_failure
 from matchrec.engine.selection.kernels.layout import Found, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import write_path

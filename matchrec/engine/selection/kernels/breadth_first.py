@@ -135,8 +135,7 @@ def step(
                     return status
             continue
         counters[0, own.READS] += 1
-        ways = 0
-        blocked, stopped = False, False
+        ways, blocked, stopped = 0, False, False
         for choice in range(states[state], states[state + 1]):
             target = program[choice, layout.TARGET]
             if target == layout.ACCEPT or (stopped and target >= 0 and goes_on[target]):
