@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import TypeVar
 
@@ -100,7 +101,7 @@ class Bits:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SharedDrafts:
     """The drafts of all rules, by name. events: the names of the columns of a match's rows."""
 
@@ -113,7 +114,7 @@ class SharedDrafts:
         first = next(iter(self.drafts.values())).plan
         return MatchPlan(first.pattern, first.partition_by, first.order_by)
 
-    @property
+    @cached_property
     def of_matches(self) -> tuple[RowColumn, ...]:
         """The columns that are asked of every match, and those that divide partitions further."""
         plans = [drafted.plan for drafted in self.drafts.values()]
@@ -122,14 +123,14 @@ class SharedDrafts:
         events = (row_column(quoted(name)) for name in self.events)
         return tuple(dict.fromkeys((*key_columns(self.plan), order, *events, *further)))
 
-    @property
+    @cached_property
     def columns(self) -> tuple[RowColumn, ...]:
         """Every column whose type the link needs, each once."""
         drafts = self.drafts.values()
         asked = (column for drafted in drafts for column in drafted.columns())
         return tuple(dict.fromkeys((*self.of_matches, *asked)))
 
-    @property
+    @cached_property
     def conditions(self) -> tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]:
         """The row conditions of all rules, each once: those on one row, those on several."""
         drafts = self.drafts.values()
@@ -162,11 +163,11 @@ class SharedDrafts:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StreamedDrafts(SharedDrafts):
     """The same over a stream: no sort of Spark's divides the conditions."""
 
-    @property
+    @cached_property
     def conditions(self) -> tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]:
         """The row conditions of all rules, each once, as if they were on several rows."""
         drafts = self.drafts.values()

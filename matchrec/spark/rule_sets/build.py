@@ -123,7 +123,7 @@ def build_over_stream(asked: Asked) -> BuiltRuleSet:
             check_draft(drafts[rule.name])
     every = {name: replace(one, relevant=()) for name, one in drafts.items()}  # for the watermark
     shared = StreamedDrafts(every, asked.given.events)
-    return link_rules(asked, shared, Events(asked.given.relation, shared.plan))
+    return link_over_stream(asked, shared, Events(asked.given.relation, shared.plan))
 
 
 def draft_rules(asked: Asked, scope: Callable[[MatchPlan], Scope]) -> SharedDrafts:
@@ -135,26 +135,41 @@ def draft_rules(asked: Asked, scope: Callable[[MatchPlan], Scope]) -> SharedDraf
 
 def link_rules(asked: Asked, shared: SharedDrafts, preparation: Preparation) -> BuiltRuleSet:
     """What is drafted, over rows as they are prepared."""
-    rules, given, options = asked.rules, asked.given, asked.options
-    types = types_of(shared, preparation, rules, given)
-    executables = {
+    types = types_of(shared, preparation, asked.rules, asked.given)
+    executables = link_each(asked, shared, types)
+    rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
+    if isinstance(preparation, Unsorted):
+        rule_set = rule_set.with_keys_in_all_rows()
+    rows, slots = match_rules(rule_set, shared, preparation, asked.options)
+    rules = {rule.name: rule for rule in asked.rules}
+    sorts = preparation.sorts
+    return BuiltRuleSet(
+        rows, asked.given, rule_set, slots, rules, shared.drafts, executables, sorts
+    )
+
+
+def link_over_stream(asked: Asked, shared: SharedDrafts, events: Events) -> BuiltRuleSet:
+    """What is drafted, over a stream's events."""
+    types = types_of(shared, events, asked.rules, asked.given)
+    executables = link_each(asked, shared, types)
+    for rule in asked.rules:
+        with rule.naming():
+            check_executable(executables[rule.name], rule.plan)
+    rule_set = join_rules(shared, executables, types, bits_of(shared))
+    rows, slots = match_events(rule_set, shared, events, asked.options.on_error)
+    rules = {rule.name: rule for rule in asked.rules}
+    return BuiltRuleSet(rows, asked.given, rule_set, slots, rules, shared.drafts, executables, "")
+
+
+def link_each(
+    asked: Asked, shared: SharedDrafts, types: Mapping[RowColumn, ValueType]
+) -> dict[str, Executable]:
+    """The executables of all rules, each over its own columns."""
+    given, options = asked.given, asked.options
+    return {
         rule.name: link_rule(rule, shared.drafts[rule.name], types, given, options)
-        for rule in rules
+        for rule in asked.rules
     }
-    if isinstance(preparation, Events):
-        for rule in rules:
-            with rule.naming():
-                check_executable(executables[rule.name], rule.plan)
-        rule_set = join_rules(shared, executables, types, bits_of(shared))
-        rows, slots = match_events(rule_set, shared, preparation, options.on_error)
-    else:
-        rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
-        if isinstance(preparation, Unsorted):
-            rule_set = rule_set.with_keys_in_all_rows()
-        rows, slots = match_rules(rule_set, shared, preparation, options)
-    named = {rule.name: rule for rule in rules}
-    sorts = "" if isinstance(preparation, Events) else preparation.sorts
-    return BuiltRuleSet(rows, given, rule_set, slots, named, shared.drafts, executables, sorts)
 
 
 def check_streams(plan: MatchPlan, given: Input) -> None:

@@ -36,12 +36,17 @@ def find_bits(conditions: Conditions) -> Bits:
     Bit 0 of the first late word marks the first row of a partition.
     """
     early, late = conditions
-    first_late = len(early_words(conditions))
+    first_late = columns_for(len(early))
     places = (
         *(bit_at(0, number) for number in range(len(early))),
         *(bit_at(first_late, number + 1) for number in range(len(late))),
     )
-    return Bits(places, len(list(word_columns(0, conditions))) * WORD)
+    return Bits(places, (first_late + columns_for(len(late) + 1)) * WORD)
+
+
+def columns_for(bits: int) -> int:
+    """How many columns so many bits take."""
+    return -(-bits // BITS_A_COLUMN)
 
 
 def bit_at(first: int, number: int) -> int:
@@ -58,6 +63,6 @@ def words_of(table: pa.Table, columns: Sequence[str]) -> WordArray:
 
 def word_columns(columns: int, conditions: Conditions) -> Iterator[str]:
     """The names of the columns of words. columns: how many others cross before them."""
-    yield from (wire.column(columns + i) for i in range(len(early_words(conditions))))
-    flags = len(conditions[1]) + 1
-    yield from map(wire.bits, range(-(-flags // BITS_A_COLUMN)))
+    early, late = conditions
+    yield from (wire.column(columns + i) for i in range(columns_for(len(early))))
+    yield from map(wire.bits, range(columns_for(len(late) + 1)))

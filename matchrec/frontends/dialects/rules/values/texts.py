@@ -35,13 +35,23 @@ def text_of_subquery(node: exp.Expr, _: Place) -> exp.Expr:
 
 def nth_match(node: exp.Expr, place: Place) -> exp.Expr:
     """`REGEXP_SUBSTR(x, pattern, 1, n)`, NULL where there are fewer matches."""
-    if not isinstance(node, (exp.RegexpSubstr, exp.RegexpExtract)) or not place.write.is_spark:
-        return node
-    number, position = node.args.get("occurrence"), node.args.get("position")
+    parts = _parts_of_match(node) if place.write.is_spark else {}
+    number, position = parts.get("occurrence"), parts.get("position")
     starts_first = position is None or position.name == "1"
-    if number is None or not starts_first or node.args.get("parameters"):
+    if number is None or not starts_first or parts.get("parameters"):
         return node
-    group = node.args.get("group") or exp.Literal.number(0)
-    texts = [node.this.copy(), node.expression.copy(), group.copy()]
+    group = parts.get("group") or exp.Literal.number(0)
+    texts = [parts["this"].copy(), parts["expression"].copy(), group.copy()]
     found = exp.Anonymous(this="REGEXP_EXTRACT_ALL", expressions=texts)
     return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[found, number.copy()])
+
+
+def _parts_of_match(node: exp.Expr) -> dict[str, exp.Expr]:
+    """The arguments of REGEXP_SUBSTR by name; an older sqlglot knows no names of Oracle's."""
+    if node.key in ("regexpsubstr", "regexpextract"):
+        return node.args
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "REGEXP_SUBSTR":
+        return dict(
+            zip(("this", "expression", "position", "occurrence"), node.expressions, strict=False)
+        )
+    return {}
