@@ -153,7 +153,7 @@ def in_users_terms(error: AnalysisException, filled: Filled) -> AnalysisExceptio
     excerpts = [one.summary() for one in places if isinstance(one, PlaceInText)][:1]
     if place is not None and not contexts:
         excerpts = [filled.source.excerpt(span)] if (span := _word_at(place, filled)) else []
-    parameters = error.getMessageParameters() or {}
+    parameters = dict(error.getMessageParameters() or {})  # before Spark 4 a map of Java's
     short._shown = "\n".join([filled.shown(sentence), *excerpts])
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
     short._places = places

@@ -40,10 +40,14 @@ def qualified_rows(node: exp.Expr, place: Place) -> exp.Expr:
     for key in _hidden_keys(outer, [*names, *items]):
         own.append(exp.alias_(key.copy(), _new_name(f"key_{len(own)}", node)))
         key.replace(exp.column(own[-1].alias))
-    inner.set("expressions", [*inner.expressions, *own])
-    star = exp.Star(except_=[exp.to_identifier(one.alias) for one in own])
+    selected = inner.expressions
     columns = [exp.column(one, quoted=not one.isidentifier()) for one in names]
-    outer.set("expressions", [star] if node.is_star else columns)
+    if node.is_star:  # Spark 3.5 has no EXCEPT after *
+        row = _new_name("row", node)
+        selected = [exp.alias_(exp.Anonymous(this="STRUCT", expressions=selected), row)]
+        columns = [exp.Column(this=exp.Star(), table=exp.to_identifier(row))]
+    inner.set("expressions", [*selected, *own])
+    outer.set("expressions", columns)
     rows = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("t_")))
     outer.set("from_", exp.From(this=rows))
     qualified = exp.column(own[0].alias)
