@@ -34,9 +34,9 @@ def parse_query(
 ) -> Query:
     """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
     product, quotes = PRODUCTS[dialect], dialect_of(spark, text)
-    values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
     if product is SPARK:
         return parse(text, frames, quotes)
+    values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
     from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
     def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, Query]:

@@ -18,6 +18,11 @@ def called(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=MARK + name, expressions=list(arguments))
 
 
+def plain_call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of a function of Spark's that sqlglot is to write as it is."""
+    return exp.Anonymous(this=name, expressions=[one.copy() for one in arguments])
+
+
 def name_of(node: exp.Expr) -> str | None:
     """The name of the function of row patterns that a node calls, or None."""
     name = function_name(node)

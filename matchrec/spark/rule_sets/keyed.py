@@ -115,9 +115,6 @@ class RulesOfBucket(Bucket):
     sends: pa.Schema
     on_error: OnError
 
-    def rows_kept(self, arrays: Arrays) -> IntArray:
-        return arrays["rows"]
-
     def go_on(self, arrays: Arrays, arrived: Arrived, watermark: int) -> GoingOn:
         kept = KeptRules.of(arrays, self.searches)
         needs, failed = dict(kept.needs), dict(kept.failed)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from matchrec.compile.rule_set import LinkedRule
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, WordArray
 from matchrec.spark import wire
-from matchrec.spark.worker.arrays import codes_of, column
+from matchrec.spark.worker.arrays import codes_of, column, number_equal
 from matchrec.spark.worker.batches import Piece
 
 
@@ -41,9 +41,9 @@ class SharedRows:
         """
         outer = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         codes = (codes_of(column(self.table, wire.column(place))) for place in places)
-        first = first_of_equal(np.stack([outer, *codes]))
-        order = np.argsort(first, kind="stable")
-        begins = np.flatnonzero(np.diff(first[order], prepend=-1))
+        number, _ = number_equal([outer, *codes])
+        order = np.argsort(number, kind="stable")
+        begins = np.flatnonzero(np.diff(number[order], prepend=-1))
         starts = np.append(begins, len(order)).astype(np.int64)
         table = self.table.take(pa.array(order)).combine_chunks()
         return SharedRows(table, starts, self.words[order], outer[order[begins]])
@@ -59,14 +59,3 @@ class SharedRows:
         """The rows as a worker of one query has them."""
         covered: BoolArray = np.zeros(view.num_rows, np.bool_)
         return Piece(view, self.starts, Frontier.of(self.starts), 0, covered, view.num_rows)
-
-
-def first_of_equal(keys: IntArray) -> IntArray:
-    """int64[n], the first row with the same keys. keys: int64[k, n]."""
-    order = np.lexsort(keys[::-1])
-    by_keys = keys[:, order]
-    begins = np.flatnonzero(np.append(True, np.any(by_keys[:, 1:] != by_keys[:, :-1], axis=0)))
-    lengths = np.diff(np.append(begins, len(order)))
-    first = np.empty(len(order), np.int64)
-    first[order] = np.repeat(order[begins], lengths)
-    return first

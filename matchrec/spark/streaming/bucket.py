@@ -77,19 +77,17 @@ class Bucket(ABC):
         return self.arriving.schema
 
     @abstractmethod
-    def rows_kept(self, arrays: Arrays) -> IntArray:
-        """int64[k], how many rows are kept of each key."""
-
-    @abstractmethod
     def go_on(self, arrays: Arrays, arrived: Arrived, watermark: int) -> GoingOn:
-        """Search what has arrived. arrays: what was kept, none in the beginning."""
+        """Search what has arrived. arrays: what was kept, none in the beginning.
+
+        Among those that are kept, "rows" says how many rows are of each key: int64[k].
+        """
 
     def batch(self, new: Iterable[pa.RecordBatch], group: Group) -> Iterator[pa.RecordBatch]:
         """The output rows of what is decided now; the state is kept in the group."""
         watermark = group.getCurrentWatermarkMs() * 1000
         memory = load(group.get[0], self.query) if group.exists else self.arriving.nothing()
-        rows_kept = self.rows_kept(memory.arrays) if memory.arrays else NO_KEYS
-        arrived = arrange(memory, rows_kept, new, self.arriving, watermark)
+        arrived = arrange(memory, memory.arrays.get("rows", NO_KEYS), new, self.arriving, watermark)
         kept = yield from self.go_on(memory.arrays, arrived, watermark)
         rows = pa.concat_tables([arrived.rows.take(pa.array(kept.rows)), arrived.later])
         if not len(kept.keys) and not rows.num_rows:
@@ -99,7 +97,7 @@ class Bucket(ABC):
         keys = arrived.keys.take(pa.array(kept.keys)).combine_chunks()
         stored = Memory(arrived.passed, kept.arrays, keys, rows.combine_chunks())
         group.update((dump(stored, self.query),))
-        wake(group, int(min([kept.next_end, *times(arrived.later)], default=FOREVER)), watermark)
+        wake(group, int(times(arrived.later).min(initial=kept.next_end)), watermark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +133,6 @@ class SearchedBucket(Bucket):
     """One search over the events of a bucket."""
 
     search: KeySearch
-
-    def rows_kept(self, arrays: Arrays) -> IntArray:
-        return arrays["rows"]
 
     def needs(self, arrays: Arrays, keys: int) -> Needs:
         """What is needed of so many keys, the first ones with state."""

@@ -198,7 +198,10 @@ class KnownRows:
         kept = len(state.numbers)
         edges = Edges(executable, kept, numbers, bounds, self.times[rows], self.watermark)
         near = None if self.near is None else self.near[:, rows]
-        return RowsOfKey(begin, state, partitions, numbers, bounds, near, edges)
+        ended = np.asarray(bounds <= self.watermark)
+        return RowsOfKey(
+            begin, state, partitions, numbers, bounds, near, edges, edges.stop(), ended
+        )
 
     def place(self, executable: Executable, row: int) -> Place:
         """A row as its partition's keys and its number there."""
@@ -209,7 +212,11 @@ class KnownRows:
 
 @dataclass(frozen=True, slots=True)
 class RowsOfKey:
-    """The known events of one key. first: where they are among those of all; others: see there."""
+    """The known events of one key. first: where they are among those of all; others: see there.
+
+    stop: the row before which the search stops. ended: bool[n], whether the watermark has passed
+    the end of a row's window.
+    """
 
     first: int
     state: SearchState
@@ -218,22 +225,13 @@ class RowsOfKey:
     bounds: IntArray
     near: IntArray | None
     edges: Edges
+    stop: int
+    ended: BoolArray
 
     def call(self) -> Call:
         """What the search is given."""
         near = None if self.near is None else self.near <= self.edges.watermark
-        stop = self.stop
-        return Call(self.partitions, stop, self.ended, self.edges.needed(stop), near)
-
-    @property
-    def stop(self) -> int:
-        """The row before which the search stops."""
-        return self.edges.stop()
-
-    @property
-    def ended(self) -> BoolArray:
-        """Whether the watermark has passed the end of a row's window."""
-        return np.asarray(self.bounds <= self.edges.watermark)
+        return Call(self.partitions, self.stop, self.ended, self.edges.needed(self.stop), near)
 
 
 @dataclass(frozen=True, slots=True)

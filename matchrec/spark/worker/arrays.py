@@ -126,7 +126,7 @@ def codes_of(values: pa.Array) -> IntArray:
         _, codes = np.unique(as_floats(values), return_inverse=True)
         return np.where(validity(values), codes, -1).astype(np.int64)
     indices = values.dictionary_encode().indices
-    return np.asarray(indices.fill_null(-1).to_numpy(zero_copy_only=False)).astype(np.int64)
+    return np.where(validity(indices), numbers_of(indices), -1).astype(np.int64)
 
 
 def number_equal(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
@@ -135,8 +135,8 @@ def number_equal(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """
     number = np.zeros(len(codes[0]), np.int64)
     for one in codes:
-        pairs = pa.array(number * (int(one.max(initial=0)) + 2) + one)
-        number = np.asarray(pairs.dictionary_encode().indices).astype(np.int64)
+        pairs = arrow_of(number * (int(one.max(initial=0)) + 2) + one)
+        number = numbers_of(pairs.dictionary_encode().indices).astype(np.int64)
     first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]
     return number, first

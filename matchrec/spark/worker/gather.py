@@ -222,7 +222,7 @@ class Aggregation:
             case ReadSum():
                 return self.sums(index, counts == 0)
             case ReadAverage():
-                return masked(at(self.float_sums(), index) / np.maximum(counts, 1), counts == 0)
+                return arrow_of(at(self.float_sums(), index) / np.maximum(counts, 1), counts == 0)
             case ReadExtreme(greatest=greatest):
                 keys = sort_keys(self.present)
                 rows = at(self.aggregates.extremes(keys, greatest=greatest), index)
@@ -238,9 +238,9 @@ class Aggregation:
         if pa.types.is_decimal(kind):
             return self.decimal_sums(index, absent)
         if pa.types.is_floating(kind):
-            return masked(at(self.float_sums(), index), absent)
+            return arrow_of(at(self.float_sums(), index), absent)
         sums = self.aggregates.integer_sums(as_integers(self.present), ansi=self.ansi)
-        return masked(at(sums, index), absent)
+        return arrow_of(at(sums, index), absent)
 
     def decimal_sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
         """A sum of more than 38 digits is NULL, or an error: as Spark has it."""
@@ -269,10 +269,6 @@ def at(values: npt.NDArray, index: IntArray) -> npt.NDArray:  # type: ignore[typ
     if not len(values):
         return np.zeros((len(index), *values.shape[1:]), values.dtype)
     return np.where((index >= 0).reshape(-1, *[1] * (values.ndim - 1)), values[index], 0)
-
-
-def masked(values: IntArray | FloatArray, absent: BoolArray) -> pa.Array:
-    return arrow_of(values, absent)
 
 
 def sort_keys(values: pa.Array) -> IntArray | FloatArray:

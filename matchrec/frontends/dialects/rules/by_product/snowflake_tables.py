@@ -59,7 +59,9 @@ def flattened(node: exp.Expr, place: Place) -> exp.Expr:
     if not place.write.is_spark:
         raise UnsupportedError("no FLATTEN: write UNNEST")
     named = {
-        one.name.lower(): one.expression for one in [call.this, *call.expressions] if _is_named(one)
+        one.name.lower(): one.expression
+        for one in (call.this, *call.expressions)
+        if isinstance(one, exp.Kwarg)
     }
     if not set(named) <= {"input", "outer"}:
         raise UnsupportedError("no FLATTEN: only of an array, with INPUT and OUTER")
@@ -73,10 +75,6 @@ def flattened(node: exp.Expr, place: Place) -> exp.Expr:
         columns=[exp.to_identifier("index"), exp.to_identifier("value")],
     )
     return exp.Lateral(this=rows, alias=alias)
-
-
-def _is_named(argument: exp.Expr) -> bool:
-    return isinstance(argument, exp.Kwarg)
 
 
 def number_of_text(node: exp.Expr, _: Place) -> exp.Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.marks import function_name
+from matchrec.frontends.dialects.marks import function_name, plain_call
 from matchrec.frontends.dialects.rules.place import Place
 
 _JSON = (exp.JSONObject, exp.JSONArrayAgg)
@@ -18,11 +18,11 @@ def json_of_columns(node: exp.Expr, place: Place) -> exp.Expr:
     if node.args.get("order"):
         raise UnsupportedError("no JSON_ARRAYAGG with ORDER BY: order the rows in a subquery")
     is_object = isinstance(node, exp.JSONObject)
-    value = _struct(node) if is_object else _call("COLLECT_LIST", node.this)
+    value = _struct(node) if is_object else plain_call("COLLECT_LIST", node.this)
     has_nulls = not (node.args.get("null_handling") or "").startswith("ABSENT")
     if not isinstance(node.parent, (exp.JSONKeyValue, *_JSON)):
         options = map(exp.Literal.string, ("ignoreNullFields", "false"))
-        return _call("TO_JSON", value, *([_call("MAP", *options)] if has_nulls else []))
+        return plain_call("TO_JSON", value, *([plain_call("MAP", *options)] if has_nulls else []))
     if not has_nulls:
         raise UnsupportedError("no ABSENT ON NULL inside of JSON: write to_json(struct(x AS a))")
     return value
@@ -32,11 +32,9 @@ def _struct(node: exp.Expr) -> exp.Expr:
     pairs = node.expressions
     if not all(isinstance(one, exp.JSONKeyValue) and one.this.is_string for one in pairs):
         raise UnsupportedError("no JSON_OBJECT of computed keys: write to_json(map(k, v))")
-    return _call("NAMED_STRUCT", *(part for one in pairs for part in (one.this, one.expression)))
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=[one.copy() for one in arguments])
+    return plain_call(
+        "NAMED_STRUCT", *(part for one in pairs for part in (one.this, one.expression))
+    )
 
 
 def value_of_json(node: exp.Expr, place: Place) -> exp.Expr:
@@ -44,10 +42,10 @@ def value_of_json(node: exp.Expr, place: Place) -> exp.Expr:
     if not place.write.is_spark:
         return node
     if function_name(node) == "JSON_VALUE" and len(node.expressions) == 2:
-        return _call("GET_JSON_OBJECT", *node.expressions)
+        return plain_call("GET_JSON_OBJECT", *node.expressions)
     if not isinstance(node, exp.JSONValue):
         return node
     path = node.args["path"].sql("spark").strip("'").removeprefix("lax ")
-    value = _call("GET_JSON_OBJECT", node.this, exp.Literal.string(path))
+    value = plain_call("GET_JSON_OBJECT", node.this, exp.Literal.string(path))
     returning = node.args.get("returning")
     return exp.cast(value, returning.copy()) if returning else value
