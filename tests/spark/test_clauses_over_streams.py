@@ -238,7 +238,7 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
     with pytest.warns(matchrec.UnboundedStateWarning, match="line 1, column 52"):
         matchrec.match_recognize(rate, clause.format("UP+", ""))
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", matchrec.UnboundedStateWarning)
         assert matchrec.match_recognize(rate, clause.format("UP{4}", "")).isStreaming
 
 
