@@ -79,9 +79,10 @@ class Typer(ABC):
     def type_step(self, step: Step) -> Typed:
         """A step with its type. Raises where the expression would be too large or too deep."""
         self.effort.enter(step.span)
-        found = self.type_by_kind(step)
-        self.effort.leave()
-        return found
+        try:
+            return self.type_by_kind(step)
+        finally:
+            self.effort.leave()
 
     def type_of(self, step: Step) -> ValueType:
         """The type of a step; nothing is read for it."""
