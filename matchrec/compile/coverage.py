@@ -190,23 +190,17 @@ def asked_tests(condition: SplitCondition) -> Sequence[Test]:
     return found
 
 
-def asked_after(
-    before: Sequence[RowColumn | Nearby], test: RowColumn | Nearby
-) -> RowColumn | Nearby:
+def asked_after(before: Sequence[Test], test: Test) -> Test:
     """A test where others hold; what Spark computes asks only those that it computes too."""
     if isinstance(test, RowColumn):
-        own = tuple(one for one in before if is_known_before(one, test))
+        of_spark = (one for one in before if isinstance(one, RowColumn))
+        only_rows = test.looks_at_one_row
+        own = tuple(one for one in of_spark if one.looks_at_one_row or not only_rows)
         return true_unless(conjunction(own), test) if own else test
     guard = conjunction(tuple(map(column_of, before)))
     asked = all_of(list(map(step_of, before)), NOWHERE)
     step = Combined("IF", (asked, test.step, step_of(EVERYWHERE)), NOWHERE)
     return Nearby(true_unless(guard, test.column), step)
-
-
-def is_known_before(one: Test, test: RowColumn) -> bool:
-    """Whether Spark has computed one when it computes another."""
-    in_spark = isinstance(one, RowColumn)
-    return in_spark and (column_of(one).looks_at_one_row or not test.looks_at_one_row)
 
 
 def step_of(test: Test) -> Step:

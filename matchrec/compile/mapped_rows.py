@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from matchrec.conditions.guards import holds_of_rows, may_fail, text_may_fail, under
+from matchrec.conditions.guards import holds_of_rows, is_partial, may_fail, under
 from matchrec.plan.expression import (
     MATCHED_ROWS,
     Aggregate,
@@ -50,7 +50,7 @@ def guard_reads(plan: MatchPlan) -> MatchPlan:
 def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
     """What is read on a mapped row; a row at a distance from one may be mapped to no variable."""
     navigation, argument = reference.navigation, reference.argument
-    if navigation.physical_offset or not text_may_fail(argument):
+    if navigation.physical_offset or not is_partial(argument):
         return reference
     known = holds_of_rows(plan, navigation.variable)
     if known is None:
@@ -65,13 +65,14 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     condition = aggregate.condition
     passing = [] if condition is None or not looks_at_columns_only(condition) else [condition]
 
-    def guarded(term: Scalar, guards: list[Scalar]) -> Scalar:
-        is_column = looks_at_columns_only(term) and references(term)
-        return under(guards, term) if is_column and may_fail(term) else term
+    def guarded(term: Scalar, passing: list[Scalar]) -> Scalar:
+        if not looks_at_columns_only(term) or not references(term) or not may_fail(term):
+            return term
+        return under([*(mapped if is_partial(row_text(term)) else ()), *passing], term)
 
     return replace(
         aggregate,
-        arguments=tuple(guarded(one, [*mapped, *passing]) for one in aggregate.arguments),
-        condition=None if condition is None else guarded(condition, mapped),
-        ordering=tuple((guarded(one, [*mapped, *passing]), by) for one, by in aggregate.ordering),
+        arguments=tuple(guarded(one, passing) for one in aggregate.arguments),
+        condition=None if condition is None else guarded(condition, []),
+        ordering=tuple((guarded(one, passing), by) for one, by in aggregate.ordering),
     )

@@ -26,14 +26,15 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`", re.DOTALL)
-_FAILING = re.compile(
-    r"""(?<!\d[eE]) [-+*] (?!>) | /(?!\s*[\d.]*[1-9]) | %(?!\s*[\d.]*[1-9]) | \[ | ::
-    | \b(?: P?MOD | DIV | ABS | NEGATIVE | CAST | (?:TINY|SMALL|BIG)?INT | DOUBLE | FLOAT | DECIMAL
+_SUM = re.compile(r"(?<!\d[eE])[-+*](?!>)|\b(?:ABS|NEGATIVE)\b", re.IGNORECASE)
+_PARTIAL = re.compile(
+    r"""/(?!\s*[\d.]*[1-9]) | %(?!\s*[\d.]*[1-9]) | \[ | ::
+    | \b(?: P?MOD | DIV | CAST | (?:TINY|SMALL|BIG)?INT | DOUBLE | FLOAT | DECIMAL
     | BOOLEAN | DATE | TIMESTAMP | ELEMENT_AT | ELT | RAISE_ERROR | ASSERT_TRUE
     | NEXT_DAY | UNIX_TIMESTAMP | SEQUENCE | CONV | (?:TO|MAKE|PARSE)_\w+ )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""Arithmetic, which may overflow, a divisor that may be zero, a cast, an element, a text read."""
+"""A divisor that may be zero, a cast, an element, a text that is read."""
 
 _LONG = re.compile(r"\b(?!(?:IN|AND|OR|NOT|WHEN|THEN|ELSE)\b)\w+\s*\(", re.IGNORECASE)
 """A call: of a function that may be the user's own, or of a query."""
@@ -41,16 +42,27 @@ _LONG = re.compile(r"\b(?!(?:IN|AND|OR|NOT|WHEN|THEN|ELSE)\b)\w+\s*\(", re.IGNOR
 
 def may_fail(scalar: Scalar) -> bool:
     """Whether an expression may have no result under ANSI, by its words."""
-    return any(
-        text_may_fail(piece.argument if isinstance(piece, ColumnReference) else piece)
+    texts = (
+        piece.argument if isinstance(piece, ColumnReference) else piece
         for piece in scalar.pieces
         if isinstance(piece, str | ColumnReference)
     )
+    return any(map(text_may_fail, texts))
 
 
 def text_may_fail(text: str) -> bool:
     """The same of SQL over one row."""
-    return _FAILING.search(_QUOTED.sub("''", text)) is not None
+    return is_partial(text) or _SUM.search(without_quotes(text)) is not None
+
+
+def is_partial(text: str) -> bool:
+    """The same, but for sums, which fail where they are too large for their type."""
+    return _PARTIAL.search(without_quotes(text)) is not None
+
+
+def without_quotes(text: str) -> str:
+    """SQL without what stands in quotes."""
+    return _QUOTED.sub("''", text)
 
 
 def holds_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
@@ -66,7 +78,7 @@ def _row_condition(plan: MatchPlan, variable: str) -> Term | None:
     conditions = (one.condition for one in plan.definitions if one.variable == variable)
     parts = [part for condition in conditions for part in conjuncts(condition)]
     texts = [row_text(part) for part in parts if _is_of_row(plan, variable, part)]
-    quick = [text for text in texts if not _LONG.search(_QUOTED.sub("''", text))]
+    quick = [text for text in texts if not _LONG.search(without_quotes(text))]
     text = quick[0] if len(quick) == 1 else " AND ".join(f"({one})" for one in quick)
     return Term((text,), parts[0].span) if quick else None
 

@@ -31,7 +31,7 @@ from matchrec.conditions.forms import (
     writing,
 )
 from matchrec.conditions.functions.catalogue import FUNCTIONS
-from matchrec.conditions.guards import guards_of, holds_of_rows, may_fail, under
+from matchrec.conditions.guards import guards_of, holds_of_rows, is_partial, may_fail, under
 from matchrec.conditions.residual import (
     BASIC,
     Combined,
@@ -63,6 +63,7 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
+    argument_of,
     references,
     render,
 )
@@ -241,7 +242,8 @@ class ConditionSplitter:
     def known(self, scalar: Scalar) -> tuple[Scalar, ...]:
         """What holds of the row, as it is mapped, at which the expression looks; none of others."""
         position = None if self.is_fixed(scalar) else one_position(references(scalar))
-        if position is None or position.physical_offset:
+        is_mapped = position is not None and not position.physical_offset
+        if position is None or not is_mapped or not is_partial(render(scalar, argument_of)):
             return ()
         return tuple(filter(None, (holds_of_rows(self.plan, position.variable),)))
 
