@@ -44,6 +44,7 @@ from matchrec.conditions.types import (
     Kind,
     ValueType,
     is_held_by_python,
+    is_wide_decimal,
 )
 from matchrec.conditions.typing.numbers import Typed, on_times, widen
 from matchrec.conditions.typing.typer import Typer
@@ -99,7 +100,17 @@ def is_pythons(typer: Typer, step: Combined) -> bool:
     """Whether Python computes an operation: nothing else can, or it alone has what it is of."""
     if step.operator not in FUNCTIONS:
         return False
-    return step.operator not in BASIC or any(in_python(typer, part) for part in step.operands)
+    if step.operator not in BASIC or any(in_python(typer, part) for part in step.operands):
+        return True
+    return mixes_ranks(typer, step)
+
+
+def mixes_ranks(typer: Typer, step: Combined) -> bool:
+    """Whether it brings numbers to one type of which the engine knows one by its rank alone."""
+    parts = [(part, typer.type_of(part)) for part in step.operands]
+    types = {type_ for _, type_ in parts if type_.family in NUMBERS}
+    ranked = any(is_wide_decimal(type_) for part, type_ in parts if not isinstance(part, Value))
+    return ranked and len(types) > 1
 
 
 def in_python(typer: Typer, step: Step) -> bool:
