@@ -23,10 +23,13 @@ from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, V
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import (
     Call,
+    Choose,
     Collect,
     Collected,
     Computed,
     Constant,
+    Read,
+    Reduce,
     RunExpression,
 )
 from matchrec.conditions.types import (
@@ -102,15 +105,36 @@ def is_pythons(typer: Typer, step: Combined) -> bool:
         return False
     if step.operator not in BASIC or any(in_python(typer, part) for part in step.operands):
         return True
-    return mixes_ranks(typer, step)
+    return needs_values(typer, step)
 
 
-def mixes_ranks(typer: Typer, step: Combined) -> bool:
-    """Whether it brings numbers to one type of which the engine knows one by its rank alone."""
-    parts = [(part, typer.type_of(part)) for part in step.operands]
-    types = {type_ for _, type_ in parts if type_.family in NUMBERS}
-    ranked = any(is_wide_decimal(type_) for part, type_ in parts if not isinstance(part, Value))
-    return ranked and len(types) > 1
+def needs_values(typer: Typer, step: Combined) -> bool:
+    """Whether it is of numbers of which the engine knows some by their rank, and needs more.
+
+    Ranks of one type compare; columns of two types are brought to one by Spark.
+    """
+    numbers = [one for one in step.operands if typer.type_of(one).family in NUMBERS]
+    ranked = [has_rank(typer, one) for one in numbers]
+    if not any(ranked) or step.operator == "NEG":
+        return any(ranked)
+    of_one_type = all(ranked) and len({typer.type_of(one) for one in numbers}) == 1
+    return not of_one_type and not all(isinstance(one, Value) for one in numbers)
+
+
+def has_rank(typer: Typer, step: Step) -> bool:
+    """Whether the engine knows of a decimal its rank; computed ones have their digits."""
+    typed = typer.draft.type_step(step)
+    return is_wide_decimal(typed.type) and is_rank(typed.expression, typer.draft)
+
+
+def is_rank(expression: RunExpression, typer: Typer) -> bool:
+    match expression:
+        case Read(column=int(column), kind=Kind.INTEGER) | Reduce(column=int(column)):
+            return column in typer.columns.ranks
+        case Choose(_, then, otherwise):
+            return is_rank(then, typer) or is_rank(otherwise, typer)
+        case _:
+            return False
 
 
 def in_python(typer: Typer, step: Step) -> bool:

@@ -179,8 +179,14 @@ def refused_by_spark(
     return MatchRecognizePlanError(
         f"Spark refuses an expression in {part(clause)}: {sentence}",
         span,
-        hint=cure_of_quotes(sentence) or cure_of_arguments(function),
+        hint=cure_of_quotes(sentence) or _OF_WORDS.get(sentence) or cure_of_arguments(function),
     )
+
+
+_OF_WORDS = {
+    "Syntax error at or near 'NULL'": "write IS NULL or IS NOT NULL",
+    "Syntax error at or near '!'": "write <> for what is not equal, NOT for what is not true",
+}
 
 
 def cure_of_quotes(sentence: str) -> str | None:
