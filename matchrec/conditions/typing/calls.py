@@ -238,7 +238,7 @@ def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Ty
         return typer.type_step(part)
     target = PARAMETERS.get(family)
     if target is None or own.family in NEVER_IMPLICIT:
-        raise cannot_combine(step.operator, own.name, family.value, step.span)
+        raise does_not_take(step.operator, own.name, (), step.span)
     if own == VOID:
         return Typed(Constant(None, Kind.INTEGER), target)
     if isinstance(part, Value):

@@ -42,7 +42,9 @@ def unknown_column(
     if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
         return _variable_before_the_match(qualifier, column, clause, span)
     if qualifier and qualifier.upper() in known.variables:
-        return _variable_over_window(qualifier, span)
+        in_match = clause in ("MEASURES", "DEFINE")
+        not_there = _variable_not_read if in_match else _variable_over_window
+        return not_there(qualifier, span)
     if qualifier and column in known.columns:
         return _unknown_qualifier(qualifier, column, clause, known, span)
     near = nearest(column, known.columns)
@@ -101,6 +103,15 @@ def _variable_before_the_match(
         span,
         notes=(f"{part(clause)} is evaluated before the match, on each row by itself",),
         hint=f"write {column}",
+    ).under(qualifier)
+
+
+def _variable_not_read(qualifier: str, span: Span | None) -> MatchRecognizePlanError:
+    """AVG(A.x, B.x), of which only the first is known to be an argument."""
+    return MatchRecognizePlanError(
+        f"a column of pattern variable `{qualifier}` where none is read",
+        span,
+        hint="look how many arguments the function takes",
     ).under(qualifier)
 
 
