@@ -1,6 +1,6 @@
 """Guards: conditions on a row under which something is asked of it at all.
 
-    x <> 0 AND 10 / x < A.y         →   CASE WHEN x <> 0 THEN 10 / x END < A.y
+    x <> 0 AND 10 / x < A.y             →   CASE WHEN x <> 0 THEN 10 / x END < A.y
     A AS z > 0, B AS sum(1 / A.z) > 2   →   sum(CASE WHEN z > 0 THEN 1 / z END) > 2
 
 What Spark computes for every row before the match must not fail on rows on which the condition
@@ -36,8 +36,8 @@ _PARTIAL = re.compile(
 )
 """A divisor that may be zero, a cast, an element, a text that is read."""
 
-_LONG = re.compile(r"\b(?!(?:IN|AND|OR|NOT|WHEN|THEN|ELSE)\b)\w+\s*\(", re.IGNORECASE)
-"""A call: of a function that may be the user's own, or of a query."""
+_LONG = re.compile(r"\b(?!(?:IN|AND|OR|NOT|WHEN|THEN|ELSE)\b)\w+\s*\(|\bSELECT\b", re.IGNORECASE)
+"""A call of a function, which may be the user's own, or a query."""
 
 
 def may_fail(scalar: Scalar) -> bool:

@@ -211,6 +211,7 @@ def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition:
         ("A AS x > 0 AND z, B AS 1 / U.x < y", "1 / x"),  # C may be any row
         ("C AS x > 0, B AS 1 / A.x < y", "1 / x"),
         ("A AS x > PREV(x) AND f(x), B AS 1 / A.x < y", "1 / x"),
+        ("A AS x IN (SELECT y FROM o), B AS 1 / A.x < y", "1 / x"),
         ("A AS x > 0, B AS PREV(1 / A.x) < y", "1 / x"),  # A need not have that row
         ("A AS x > 0, C AS x < 9 AND z, B AS 1 / U.x < y", UNION),
     ],
