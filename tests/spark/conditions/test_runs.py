@@ -18,7 +18,7 @@ from tests.properties.test_queries import ENGINES, INTERPRETED, settings
 from tests.quick.scale import SEED, examples
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
 
-CONDITIONS = examples(320)
+CONDITIONS = examples(160)
 BATCH = 80
 CLAUSE = """SELECT * FROM runs MATCH_RECOGNIZE (
     PARTITION BY k ORDER BY t MEASURES LAST(t) AS last AFTER MATCH SKIP TO NEXT ROW
