@@ -117,12 +117,13 @@ def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
 def step_columns(step: Step) -> Iterator[RowColumn]:
     """The columns that a step reads."""
     match step:
-        case Value(column=column, missing=None, formula=formula):
+        case Value(column=column, missing=missing, formula=formula, late=late):
             yield column
-            if formula is not None:
-                yield from step_columns(formula)
-        case Value(column=column, missing=RowColumn() as missing):
-            yield from (column, missing, TRUE_COLUMN)
+            if missing is not None:
+                yield from (missing, TRUE_COLUMN)
+            for same in (formula, late):
+                if same is not None:
+                    yield from step_columns(same)
         case RunningAggregate(column=RowColumn() as column, listed=listed):
             yield column
             if listed is not None:

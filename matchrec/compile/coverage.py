@@ -6,13 +6,22 @@ measure is read; the columns that cross are those of conditions, and those that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable
-from matchrec.conditions.residual import Nearby, SplitCondition
-from matchrec.conditions.row_column import RowColumn, row_column, show_column
+from matchrec.conditions.forms import all_of
+from matchrec.conditions.guards import text_may_fail
+from matchrec.conditions.residual import Combined, Nearby, SplitCondition, Step, Value
+from matchrec.conditions.row_column import (
+    EVERYWHERE,
+    RowColumn,
+    conjunction,
+    row_column,
+    show_column,
+    true_unless,
+)
 from matchrec.conditions.split import ConditionSplitter
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.coverage import Coverable
@@ -31,6 +40,8 @@ from matchrec.plan.expression import ColumnReference, Navigation, Scalar, Term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations, variable_names
 from matchrec.source import Span
+
+Test = RowColumn | Nearby  # one part of a condition that is known before the match
 
 NOWHERE = Span(0, 0)
 HERE, BEFORE = Navigation(), Navigation(physical_offset=-1)
@@ -79,7 +90,7 @@ def draft_coverage(drafted: Draft) -> CoverageDraft:
     occurrences = occurrences_of(drafted.pattern, plan)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = tie_of(orders, drafted)
-    tests = (test for condition in drafted.conditions for test in condition.tests)
+    tests = (test for condition in drafted.conditions for test in asked_tests(condition))
     narrowed = replace(
         drafted,
         plan=plan,
@@ -153,7 +164,7 @@ def bits_of(condition: SplitCondition | None, bits: dict[RowColumn, int]) -> Ite
     """The parts of a condition by their bits, None for what depends on the run."""
     if condition is None:
         return
-    yield from (bits[column_of(test)] for test in condition.tests)
+    yield from (bits[column_of(test)] for test in asked_tests(condition))
     if condition.during is not None:
         yield None
 
@@ -170,6 +181,33 @@ def parts_of(condition: SplitCondition | None, show: Callable[[Scalar], str]) ->
         yield " AND ".join(map(show, condition.rest))
 
 
-def column_of(test: RowColumn | Nearby) -> RowColumn:
+def asked_tests(condition: SplitCondition) -> Sequence[Test]:
+    """Its tests; one that may fail is asked where those before it hold, and is true elsewhere."""
+    found: list[Test] = []
+    for test in condition.tests:
+        may_fail = text_may_fail(show_column(column_of(test)))
+        found.append(asked_after(found, test) if found and may_fail else test)
+    return found
+
+
+def asked_after(before: Sequence[Test], test: Test) -> Test:
+    """A test where others hold; what Spark computes asks only those that it computes too."""
+    if isinstance(test, RowColumn):
+        of_spark = (one for one in before if isinstance(one, RowColumn))
+        only_rows = test.looks_at_one_row
+        own = tuple(one for one in of_spark if one.looks_at_one_row or not only_rows)
+        return true_unless(conjunction(own), test) if own else test
+    guard = conjunction(tuple(map(column_of, before)))
+    asked = all_of(list(map(step_of, before)), NOWHERE)
+    step = Combined("IF", (asked, test.step, step_of(EVERYWHERE)), NOWHERE)
+    return Nearby(true_unless(guard, test.column), step)
+
+
+def step_of(test: Test) -> Step:
+    """A test as the worker would compute it."""
+    return test.step if isinstance(test, Nearby) else Value(test, None, None, NOWHERE)
+
+
+def column_of(test: Test) -> RowColumn:
     """A test as Spark would compute it."""
     return test.column if isinstance(test, Nearby) else test

@@ -65,6 +65,9 @@ class Draft:
                 found.update(dict.fromkeys(step_columns(condition.during)))
             if condition.nearby is not None:
                 found.update(dict.fromkeys(step_columns(condition.nearby.step)))
+        for one in self.observed:
+            if isinstance(one, Nearby):
+                found.update(dict.fromkeys(step_columns(one.step)))
         for columns_of_ends in (window_columns, gap_columns, near_columns):
             found.update(dict.fromkeys(columns_of_ends(self.plan)))
         found.update(dict.fromkeys(key_columns(self.plan)))

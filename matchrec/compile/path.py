@@ -1,7 +1,7 @@
 """From a plan to something that can run: the whole compile path on one screen.
 
-`draft`: resolve → output columns → compile the row pattern → find windows → make tests of NOTs →
-split → prune.
+`draft`: resolve → guard reads → output columns → compile the row pattern → find windows → make
+tests of NOTs → split → prune.
 `link`, once Spark has said what types the columns of the draft have: type → choose → link.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from matchrec.compile.columns import build_crossing
 from matchrec.compile.draft import Draft
 from matchrec.compile.executable import Executable, Output
+from matchrec.compile.mapped_rows import guard_reads
 from matchrec.compile.nearby import link_nearby
 from matchrec.compile.negation import with_negations
 from matchrec.compile.task import build_task
@@ -59,9 +60,10 @@ def draft(  # noqa: PLR0913 -- nearly all call it with three
     Raises MatchRecognizeError for all that is wrong with a query, whatever the types are.
     """
     resolved = resolve(plan, columns)
-    outputs = output_columns(resolved, columns, name_of)
-    compiled = compile_pattern(resolved, constrain_proceed=optimisations.constrain_proceed)
-    in_windows = gaps_as_conditions(resolved, compiled.follow)
+    guarded = guard_reads(resolved)
+    outputs = output_columns(guarded, columns, name_of)
+    compiled = compile_pattern(guarded, constrain_proceed=optimisations.constrain_proceed)
+    in_windows = gaps_as_conditions(guarded, compiled.follow)
     if type_of_order is not None:
         in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
     pattern, conditions = with_negations(in_windows, compiled, scope)

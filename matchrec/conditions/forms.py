@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from matchrec.conditions.residual import (
     COMPARISONS,
     LOGIC,
     NULL_IN_NULL_OUT,
     Combined,
+    Nearby,
     Step,
     Value,
+    VariableAt,
 )
-from matchrec.conditions.row_column import row_column
+from matchrec.conditions.row_column import conjunction, row_column
 from matchrec.plan.expression import (
     Classifier,
     ColumnReference,
@@ -26,7 +29,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text.amounts import amount
-from matchrec.plan.text.sql_text import as_operand
+from matchrec.plan.text.sql_text import as_operand, string_literal
 from matchrec.source import Span
 
 Write = Callable[[Reference], str]
@@ -39,6 +42,23 @@ TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 def all_of(steps: list[Step], span: Span) -> Step:
     """True where every step is."""
     return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)
+
+
+def joined(parts: tuple[Nearby, ...], span: Span) -> Nearby:
+    """All that the worker computes of a condition."""
+    column = conjunction(tuple(part.column for part in parts))
+    return Nearby(column, all_of([part.step for part in parts], span))
+
+
+def by_classifier(scalar: Scalar, position: Navigation, variables: Sequence[str]) -> VariableAt:
+    """The condition for each variable that the row may be mapped to, then for none."""
+    names = (*map(string_literal, variables), "CAST(NULL AS STRING)")
+    texts = [render(scalar, partial(_instead, name)) for name in names]
+    return VariableAt(position, tuple(map(row_column, texts)), scalar.span)
+
+
+def _instead(text: str, _: Reference) -> str:
+    return text
 
 
 def one_position(found: tuple[Reference, ...]) -> Navigation | None:

@@ -15,7 +15,8 @@ class Value:
     """A column read on the row that `navigation` finds; None is the current row.
 
     missing: what takes its place, on the current row, where there is no such row; None is NULL.
-    formula: the same as arithmetic of columns and constants, if it is that.
+    formula: the same as arithmetic of columns and constants, if it is that. late: the same as the
+    engine computes it, where other rows tell whether it is asked, and it may fail.
     """
 
     column: RowColumn
@@ -23,6 +24,7 @@ class Value:
     missing: RowColumn | None
     span: Span
     formula: Combined | None = None
+    late: Combined | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from matchrec.conditions.guards import text_may_fail
 from matchrec.plan.expression import Frame
 from matchrec.plan.show import show_frame, step
 
@@ -93,15 +95,37 @@ def cast(column: RowColumn, type_name: str) -> RowColumn:
 
 
 def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
-    """True where every column is true."""
+    """True where every column is true; one over one row may fail where an earlier one is not."""
+    rows = tuple(column for column in columns if column.looks_at_one_row)
+    if len(columns) > len(rows) and any(text_may_fail(column.text) for column in rows[1:]):
+        others = (column for column in columns if not column.looks_at_one_row)
+        columns = (conjunction(rows), *others)
     if len(columns) == 1:
         return columns[0]
-    if all(column.looks_at_one_row for column in columns):
-        return row_column(" AND ".join(f"({column.text})" for column in columns))
-    pieces: list[str | Shifted | Framed] = []
+    pieces: list[str | RowColumn] = []
     for index, column in enumerate(columns):
-        own = (Shifted(column.text, 0),) if column.looks_at_one_row else column.pieces
-        pieces += [" AND (" if index else "(", *own, ")"]
+        pieces += [" AND (" if index else "(", column, ")"]
+    return assembled(pieces)
+
+
+def true_unless(guard: RowColumn, column: RowColumn) -> RowColumn:
+    """The column where the guard is true, true elsewhere."""
+    return assembled(("CASE WHEN ", guard, " THEN ", column, " ELSE TRUE END"))
+
+
+def assembled(parts: Sequence[str | RowColumn]) -> RowColumn:
+    """A column that is put together of text and columns."""
+    columns = [part for part in parts if isinstance(part, RowColumn)]
+    if all(column.looks_at_one_row for column in columns):
+        return row_column("".join(part if isinstance(part, str) else part.text for part in parts))
+    pieces: list[str | Shifted | Framed] = []
+    for part in parts:
+        if isinstance(part, str):
+            pieces.append(part)
+        elif part.looks_at_one_row:
+            pieces.append(Shifted(part.text, 0))
+        else:
+            pieces += part.pieces
     return RowColumn(tuple(pieces))
 
 

@@ -15,22 +15,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TypeGuard
 
 from matchrec.conditions.forms import (
     Write,
     all_of,
+    by_classifier,
     formula,
     is_bare,
     is_null_on_null,
     is_truth,
+    joined,
     named,
     null_of_the_same_type,
     one_position,
     writing,
 )
 from matchrec.conditions.functions.catalogue import FUNCTIONS
-from matchrec.conditions.guards import guards_of, may_divide, may_fail, under
+from matchrec.conditions.guards import guards_of, holds_of_rows, is_partial, may_fail, under
 from matchrec.conditions.residual import (
     BASIC,
     Combined,
@@ -39,7 +40,6 @@ from matchrec.conditions.residual import (
     SplitCondition,
     Step,
     Value,
-    VariableAt,
 )
 from matchrec.conditions.rewrite import REWRITINGS
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
@@ -63,13 +63,13 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
+    argument_of,
     references,
     render,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.precedence import always_precedes
 from matchrec.plan.text.sql_text import string_literal
-from matchrec.source import Span
 
 OF_ALL_ROWS = BASIC | REWRITINGS.keys()
 KNOWN = OF_ALL_ROWS | NAMES | FUNCTIONS.keys()
@@ -130,7 +130,8 @@ class ConditionSplitter:
         if self.is_fixed(scalar):
             return self.fixed_column(scalar)
         if self.is_nearby(scalar):
-            return Nearby(self.fixed_column(scalar), self.nearby_step(scalar))
+            nearby = NearbySplitter(self.plan, self.variable, self.scope, self.guards)
+            return Nearby(self.fixed_column(scalar), nearby.step(scalar))
         return None
 
     def after(self, part: Scalar, parts: Sequence[Scalar]) -> ConditionSplitter:
@@ -144,8 +145,8 @@ class ConditionSplitter:
 
     def is_nearby(self, scalar: Scalar) -> bool:
         """Whether the worker computes it for all rows, as it reads some at a fixed distance."""
-        is_sorted = self.scope is Scope.SORTED
-        return is_sorted and None not in self.distances(scalar) and not self.is_fixed(scalar)
+        known = None not in self.distances(scalar) and not self.is_fixed(scalar)
+        return known and self.scope is Scope.SORTED
 
     def distances(self, scalar: Scalar) -> set[int | None]:
         """How far from the current row it reads; None where the run decides."""
@@ -181,27 +182,11 @@ class ConditionSplitter:
             case _:
                 raise AssertionError(piece)
 
-    def nearby_step(self, scalar: Scalar) -> Step:
-        """What the worker computes for `scalar`; what only Spark knows is a column of its own."""
-        distances = self.distances(scalar)
-        if self.is_fixed(scalar):
-            here = self.fixed_column(self.guarded(scalar))
-            return Value(here, None, None, scalar.span, formula(scalar, None))
-        is_known = isinstance(scalar, Operation) and scalar.operator in OF_ALL_ROWS
-        if len(distances) == 1 and (is_null_on_null(scalar) or not is_known):
-            position = Navigation(physical_offset=distances.pop() or 0)
-            return replace(self.move_inside(scalar, position), formula=formula(scalar, position))
-        if isinstance(scalar, Operation) and is_known:
-            operands = tuple(one.nearby_step(part) for one, part in self.operands(scalar))
-            return Combined(scalar.operator, operands, scalar.span, scalar.words)
-        return Value(self.fixed_column(scalar), None, None, scalar.span)
-
     def step(self, scalar: Scalar) -> Step:
         """What the engine computes for `scalar`."""
-        if self.is_computed_late(scalar):
-            return self.combined(scalar)
         if self.is_fixed(scalar):
-            return Value(self.fixed_column(self.guarded(scalar)), None, None, scalar.span)
+            here, late = self.fixed_column(self.guarded(scalar)), self.late(scalar)
+            return Value(here, None, None, scalar.span, late=late)
         found = references(scalar)
         if is_bare(scalar) and isinstance(found[0], Aggregate):
             names = self.variables_of_rows(found[0])
@@ -212,7 +197,7 @@ class ConditionSplitter:
         if position is not None and isinstance(found[0], ColumnReference):
             return self.move_inside(scalar, position)
         if position is not None and isinstance(found[0], Classifier) and is_truth(scalar):
-            return self.by_classifier(scalar, position)
+            return by_classifier(scalar, position, self.plan.variables)
         if isinstance(scalar, Operation) and scalar.operator in KNOWN:
             return self.combined(scalar)
         if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
@@ -228,21 +213,19 @@ class ConditionSplitter:
         missing = None
         if not is_null_on_null(scalar) and not self.is_there(position):
             missing = row_column(render(scalar, null_of_the_same_type))
-        return Value(column, position, missing, scalar.span)
+        return Value(column, position, missing, scalar.span, late=self.late(scalar))
 
     def combined(self, scalar: Operation) -> Combined:
         """An operation that the engine computes."""
         operands = tuple(one.step(part) for one, part in self.operands(scalar))
         return Combined(scalar.operator, operands, scalar.span, scalar.words)
 
-    def is_computed_late(self, scalar: Scalar) -> TypeGuard[Operation]:
-        """Whether a quotient is the engine's, as other rows tell whether it is asked for."""
-        return (
-            isinstance(scalar, Operation)
-            and scalar.operator in BASIC
-            and may_divide(scalar)
-            and not all(self.reads_same_row(one, scalar) for one in self.guards)
-        )
+    def late(self, scalar: Scalar) -> Combined | None:
+        """What may fail, as an operation, where other rows tell whether it is asked."""
+        if not isinstance(scalar, Operation) or scalar.operator not in KNOWN:
+            return None
+        same_row = all(self.reads_same_row(one, scalar) for one in self.guards)
+        return None if same_row or not may_fail(scalar) else self.combined(scalar)
 
     def operands(self, scalar: Operation) -> Iterator[tuple[ConditionSplitter, Scalar]]:
         """The operands, each with its splitter: some are asked only where others hold."""
@@ -253,7 +236,16 @@ class ConditionSplitter:
         """What may fail, computed where the guards of the same row hold."""
         if not may_fail(scalar):
             return scalar
-        return under([one for one in self.guards if self.reads_same_row(one, scalar)], scalar)
+        same_row = (one for one in self.guards if self.reads_same_row(one, scalar))
+        return under((*self.known(scalar), *same_row), scalar)
+
+    def known(self, scalar: Scalar) -> tuple[Scalar, ...]:
+        """What holds of the row, as it is mapped, at which the expression looks; none of others."""
+        position = None if self.is_fixed(scalar) else one_position(references(scalar))
+        is_mapped = position is not None and not position.physical_offset
+        if position is None or not is_mapped or not is_partial(render(scalar, argument_of)):
+            return ()
+        return tuple(filter(None, (holds_of_rows(self.plan, position.variable),)))
 
     def reads_same_row(self, guard: Scalar, scalar: Scalar) -> bool:
         """Whether a condition looks at the row, or rows, at which the expression looks."""
@@ -274,13 +266,6 @@ class ConditionSplitter:
         is_mapped = own in plan.members(None)
         return is_mapped and always_precedes(plan.pattern, names, self.variable)
 
-    def by_classifier(self, scalar: Scalar, position: Navigation) -> VariableAt:
-        """The condition for each variable that the row may be mapped to, then for none."""
-        names = [string_literal(name) for name in self.plan.variables]
-        texts = [render(scalar, lambda _, name=name: name) for name in names]  # type: ignore[misc]
-        texts.append(render(scalar, lambda _: "CAST(NULL AS STRING)"))
-        return VariableAt(position, tuple(row_column(text) for text in texts), scalar.span)
-
     def variables_of_rows(self, aggregate: Aggregate) -> tuple[str, ...]:
         """By primary variable, itself; one of the aggregate's for those that it is not over."""
         members = self.plan.members(aggregate.variable)
@@ -294,7 +279,21 @@ class ConditionSplitter:
         return replace(self, variable=variable, guards=()).step(term)
 
 
-def joined(parts: tuple[Nearby, ...], span: Span) -> Nearby:
-    """All that the worker computes of a condition."""
-    column = conjunction(tuple(part.column for part in parts))
-    return Nearby(column, all_of([part.step for part in parts], span))
+class NearbySplitter(ConditionSplitter):
+    """Splits a condition over neighbours: what the worker computes of it, for all rows."""
+
+    __slots__ = ()
+
+    def step(self, scalar: Scalar) -> Step:
+        """What the worker computes for `scalar`; what only Spark knows is a column of its own."""
+        distances = self.distances(scalar)
+        if self.is_fixed(scalar):
+            here = self.fixed_column(self.guarded(scalar))
+            return Value(here, None, None, scalar.span, formula(scalar, None), self.late(scalar))
+        is_known = isinstance(scalar, Operation) and scalar.operator in OF_ALL_ROWS
+        if len(distances) == 1 and (is_null_on_null(scalar) or not is_known):
+            position = Navigation(physical_offset=distances.pop() or 0)
+            return replace(self.move_inside(scalar, position), formula=formula(scalar, position))
+        if isinstance(scalar, Operation) and is_known:
+            return self.combined(scalar)
+        return Value(self.fixed_column(scalar), None, None, scalar.span)

@@ -59,9 +59,16 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
     return MatchRecognizeUnsupportedError(
         f"`{operator}` in {part('DEFINE')} cannot combine {left} and {right}",
         span,
-        notes=(f"values of several {current().rows} of the match must be of one type",),
+        notes=(_why_not(left, right),),
         hint=cure(operator, left, right),
     )
+
+
+def _why_not(left: str, right: str) -> str:
+    """Why values of two types do not combine."""
+    if left != right or kind(left) != "other":
+        return f"values of several {current().rows} of the match must be of one type"
+    return f"arrays, maps and structs of several {current().rows} are not compared there"
 
 
 def does_not_take(
@@ -69,10 +76,11 @@ def does_not_take(
 ) -> MatchRecognizeError:
     """A function of several rows that Python does not compute for such a value."""
     said = f" as {words[0]}" if words else ""
+    arrays = ", and of arrays that an aggregate has collected" if kind(type_name) == "other" else ""
     return MatchRecognizeUnsupportedError(
         f"`{function}` in {part('DEFINE')} cannot take {type_name}{said}",
         span,
-        notes=(f"it is computed there of values of several {current().rows} of the match",),
+        notes=(f"it is computed there of values of several {current().rows} of the match{arrays}",),
         hint=f"write the function around each navigation by itself: {current().alone}",
     )
 

@@ -33,8 +33,8 @@ class Source:
 
 
 def ranked_values(source: Source, column: int | None) -> Sequence[Value] | None:
-    """The values of which a column has the ranks; None of what the engine has computed."""
-    return None if column is None else source.ranked.get(column, ())
+    """The values of which a column has the ranks; None of what is no rank."""
+    return None if column is None else source.ranked.get(column)
 
 
 def ranked_column(expression: RunExpression) -> int | None:

@@ -126,6 +126,16 @@ def test_both_sort_alike(spark: SparkSession) -> None:
     assert (clause.figures.matches, clause.figures.ties) == (1, 1)
 
 
+@pytest.mark.parametrize("sort", ["worker", "spark"])
+def test_a_part_is_asked_where_those_before_it_hold(spark: SparkSession, sort: str) -> None:
+    """Others would divide by zero: x is 0 on the second of four days."""
+    query = """SELECT * FROM (SELECT day, day - 2 AS x FROM VALUES (1), (2), (3), (4) AS t(day))
+        MATCH_RECOGNIZE (ORDER BY day MEASURES B.day AS last PATTERN (A B)
+            DEFINE B AS x <> 0 AND 10 / x > 1 AND PREV(x) <> 0 AND 10 / PREV(x) > 1)"""
+    (clause,) = matchrec.coverage(spark, query, sort=sort).clauses.values()
+    assert clause.figures.matches == 1
+
+
 def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     plan = lower(parse_clause(SORTED_CLAUSE.format(order="day")))
     relation = relation_of(spark.table("covered_visits"))

@@ -145,7 +145,7 @@ def marked(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:
 class QueryBatch:
     """The drafts of queries that share a table and a window. refused: by text, the error.
 
-    scope: of conditions that Spark computes.
+    scope: of conditions that Spark computes. names: of the columns.
     """
 
     def __init__(
@@ -154,6 +154,7 @@ class QueryBatch:
         table: str,
         queries: Sequence[str],
         scope: Scope = Scope.NEIGHBOURS,
+        names: Sequence[str] = NAMES,
     ) -> None:
         self.spark, self.runner = spark, Runner(spark)
         self.relation = Relation(
@@ -163,7 +164,7 @@ class QueryBatch:
         self.refused: dict[str, str] = {}
         for query in queries:
             with self.refusing(query):
-                self.drafts[query] = drafted(plan_of(query), scope=scope)
+                self.drafts[query] = drafted(plan_of(query), names, scope=scope)
 
     @contextmanager
     def refusing(self, query: str) -> Iterator[None]:
@@ -173,7 +174,7 @@ class QueryBatch:
         except MatchRecognizeError as error:
             self.refused[query] = str(error)
 
-    def link(self, engine: str) -> dict[str, Executable]:
+    def link(self, engine: str, *, ansi: bool = True) -> dict[str, Executable]:
         """The executables; a query that cannot be linked is refused."""
         wanted = dict.fromkeys(c for one in self.drafts.values() for c in one.columns())
         fields = self.columns(tuple(wanted)).schema.fields
@@ -181,7 +182,7 @@ class QueryBatch:
         linked = {}
         for query, one in self.drafts.items():
             with self.refusing(query):
-                linked[query] = link(one, types, engine, ansi=True)
+                linked[query] = link(one, types, engine, ansi=ansi)
         return linked
 
     def columns(self, wanted: tuple[RowColumn, ...]) -> DataFrame:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
 
-from matchrec.conditions.functions.function import AnsiError, Compute, Function, Use, Value
+from matchrec.conditions.functions.function import (
+    AnsiError,
+    Compute,
+    Function,
+    Use,
+    Value,
+    function,
+)
 from matchrec.conditions.types import Family, ValueType, as_decimal, decimal
 
 _EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
@@ -103,6 +110,7 @@ def remainder(left: Decimal, right: Decimal) -> Decimal:
 
 
 DECIMALS: Mapping[str, Function] = {
+    "NEG": function((Family.DECIMAL,), lambda use: use.types[0], _EXACT.minus),
     "+": arithmetic(type_of_sum, _EXACT.add),
     "-": arithmetic(type_of_sum, _EXACT.subtract),
     "*": arithmetic(type_of_product, _EXACT.multiply),

@@ -23,10 +23,13 @@ from matchrec.conditions.residual import BASIC, Combined, ListAggregate, Step, V
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import (
     Call,
+    Choose,
     Collect,
     Collected,
     Computed,
     Constant,
+    Read,
+    Reduce,
     RunExpression,
 )
 from matchrec.conditions.types import (
@@ -44,6 +47,7 @@ from matchrec.conditions.types import (
     Kind,
     ValueType,
     is_held_by_python,
+    is_wide_decimal,
 )
 from matchrec.conditions.typing.numbers import Typed, on_times, widen
 from matchrec.conditions.typing.typer import Typer
@@ -99,7 +103,38 @@ def is_pythons(typer: Typer, step: Combined) -> bool:
     """Whether Python computes an operation: nothing else can, or it alone has what it is of."""
     if step.operator not in FUNCTIONS:
         return False
-    return step.operator not in BASIC or any(in_python(typer, part) for part in step.operands)
+    if step.operator not in BASIC or any(in_python(typer, part) for part in step.operands):
+        return True
+    return needs_values(typer, step)
+
+
+def needs_values(typer: Typer, step: Combined) -> bool:
+    """Whether it is of numbers of which the engine knows some by their rank, and needs more.
+
+    Ranks of one type compare; columns of two types are brought to one by Spark.
+    """
+    numbers = [one for one in step.operands if typer.type_of(one).family in NUMBERS]
+    ranked = [has_rank(typer, one) for one in numbers]
+    if not any(ranked) or step.operator == "NEG":
+        return any(ranked)
+    of_one_type = all(ranked) and len({typer.type_of(one) for one in numbers}) == 1
+    return not of_one_type and not all(isinstance(one, Value) for one in numbers)
+
+
+def has_rank(typer: Typer, step: Step) -> bool:
+    """Whether the engine knows of a decimal its rank; computed ones have their digits."""
+    typed = typer.draft.type_step(step)
+    return is_wide_decimal(typed.type) and is_rank(typed.expression, typer.draft)
+
+
+def is_rank(expression: RunExpression, typer: Typer) -> bool:
+    match expression:
+        case Read(column=int(column), kind=Kind.INTEGER) | Reduce(column=int(column)):
+            return column in typer.columns.ranks
+        case Choose(_, then, otherwise):
+            return is_rank(then, typer) or is_rank(otherwise, typer)
+        case _:
+            return False
 
 
 def in_python(typer: Typer, step: Step) -> bool:
@@ -203,7 +238,7 @@ def bring(typer: Typer, step: Combined, part: Step, family: Family | None) -> Ty
         return typer.type_step(part)
     target = PARAMETERS.get(family)
     if target is None or own.family in NEVER_IMPLICIT:
-        raise cannot_combine(step.operator, own.name, family.value, step.span)
+        raise does_not_take(step.operator, own.name, (), step.span)
     if own == VOID:
         return Typed(Constant(None, Kind.INTEGER), target)
     if isinstance(part, Value):

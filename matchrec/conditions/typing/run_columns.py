@@ -24,3 +24,8 @@ class RunColumns:
         """The index of a column among those of its kind; it is added on first use."""
         columns = self.integers if kind is Kind.INTEGER else self.floats
         return columns.setdefault(column, len(columns))
+
+    @property
+    def ranks(self) -> frozenset[int]:
+        """The indices of those integer columns that hold ranks."""
+        return frozenset(self.integers[column] for column in self.ranked)

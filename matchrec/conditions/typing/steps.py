@@ -49,6 +49,7 @@ from matchrec.conditions.typing.arithmetic import (
 from matchrec.conditions.typing.calls import is_pythons, type_call, type_list
 from matchrec.conditions.typing.constants import constant_of
 from matchrec.conditions.typing.formulas import type_formula
+from matchrec.conditions.typing.late import type_late
 from matchrec.conditions.typing.mathematics import is_mathematics, type_mathematics
 from matchrec.conditions.typing.numbers import Typed
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
@@ -91,7 +92,7 @@ class StepTyper(Typer):
         if step.navigation is None and re.fullmatch(r"[0-9]{1,9}", literal):
             return Typed(Constant(int(literal), Kind.INTEGER), INT)
         type_ = self.types[step.column]
-        found = constant_of(step, type_) or type_formula(self, step)
+        found = constant_of(step, type_) or type_formula(self, step) or type_late(self, step)
         return found or Typed(self.read_value(step, type_), type_)
 
     def by_variable(self, step: VariableAt) -> Typed:

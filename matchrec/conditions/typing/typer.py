@@ -79,9 +79,10 @@ class Typer(ABC):
     def type_step(self, step: Step) -> Typed:
         """A step with its type. Raises where the expression would be too large or too deep."""
         self.effort.enter(step.span)
-        found = self.type_by_kind(step)
-        self.effort.leave()
-        return found
+        try:
+            return self.type_by_kind(step)
+        finally:
+            self.effort.leave()
 
     def type_of(self, step: Step) -> ValueType:
         """The type of a step; nothing is read for it."""
@@ -132,10 +133,10 @@ class Typer(ABC):
         """A number as another type; Spark casts a decimal column to double, the engine the rest."""
         own = self.type_of(part)
         to_double = own.family is Family.DECIMAL and type_.family is Family.FLOATING
-        if is_wide_decimal(own) and isinstance(part, Value) and not to_double:
-            raise cannot_combine(step.operator, own.name, type_.name, step.span)
         if to_double and isinstance(part, Value):
             return self.cast_column(part, type_)
+        if is_wide_decimal(own) and own != type_:
+            raise cannot_combine(step.operator, own.name, type_.name, step.span)
         return widen(self.type_step(part), type_)
 
     def cast_column(self, step: Step, type_: ValueType) -> Typed:

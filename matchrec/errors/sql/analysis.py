@@ -42,7 +42,9 @@ def unknown_column(
     if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
         return _variable_before_the_match(qualifier, column, clause, span)
     if qualifier and qualifier.upper() in known.variables:
-        return _variable_over_window(qualifier, span)
+        in_match = clause in ("MEASURES", "DEFINE")
+        not_there = _variable_not_read if in_match else _variable_over_window
+        return not_there(qualifier, span)
     if qualifier and column in known.columns:
         return _unknown_qualifier(qualifier, column, clause, known, span)
     near = nearest(column, known.columns)
@@ -101,6 +103,15 @@ def _variable_before_the_match(
         span,
         notes=(f"{part(clause)} is evaluated before the match, on each row by itself",),
         hint=f"write {column}",
+    ).under(qualifier)
+
+
+def _variable_not_read(qualifier: str, span: Span | None) -> MatchRecognizePlanError:
+    """AVG(A.x, B.x), of which only the first is known to be an argument."""
+    return MatchRecognizePlanError(
+        f"a column of pattern variable `{qualifier}` where none is read",
+        span,
+        hint="look how many arguments the function takes",
     ).under(qualifier)
 
 
@@ -179,8 +190,14 @@ def refused_by_spark(
     return MatchRecognizePlanError(
         f"Spark refuses an expression in {part(clause)}: {sentence}",
         span,
-        hint=cure_of_quotes(sentence) or cure_of_arguments(function),
+        hint=cure_of_quotes(sentence) or _OF_WORDS.get(sentence) or cure_of_arguments(function),
     )
+
+
+_OF_WORDS = {
+    "Syntax error at or near 'NULL'": "write IS NULL or IS NOT NULL",
+    "Syntax error at or near '!'": "write <> for what is not equal, NOT for what is not true",
+}
 
 
 def cure_of_quotes(sentence: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matchrec.errors.language import written_in
 
-_PLAIN = "compare plain values computed from it, such as size(x) or x.field"
+_PLAIN = "compare plain values computed from each, such as to_json(x), size(x) or x.field"
 _ONE_TYPE = "compute values of one type as columns of the input, and combine these"
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _TIMES = ("date", "timestamp", "timestamp_ntz")

@@ -59,8 +59,10 @@ def find_columns(
         raise _unreadable(error, known, text, where) from error
     except RecursionError as error:
         raise errors.expression_nested_too_deep(where, text.whole) from error
-    if not trees or trees[0] is None:
-        first = Span(known[0].start, known[0].end + 1).shifted(text.offset)
+    semicolons = [one for one in known if one.token_type is TokenType.SEMICOLON]
+    if semicolons or not trees or trees[0] is None:
+        unexpected = (semicolons or known)[0]
+        first = Span(unexpected.start, unexpected.end + 1).shifted(text.offset)
         raise errors.unexpected_token(text.text_at(first), where, first)
     places = {place.span.start: place for place in _places(trees[0], text.offset)}
     return tuple(places[start] for start in sorted(places))

@@ -9,6 +9,7 @@ from matchrec.conditions.residual import (
     SplitCondition,
     Value,
     VariableAt,
+    values_in,
 )
 from matchrec.conditions.row_column import Shifted, show_column
 from matchrec.conditions.split import Scope, split
@@ -16,6 +17,8 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.frontends.sql import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.expression import End, Navigation
+
+UNION = "CASE WHEN (x > 0) OR ((x < 9) AND (z)) THEN 1 / x END"
 
 
 def split_b(condition: str, more: str = "") -> SplitCondition:
@@ -173,6 +176,10 @@ def test_two_positions_are_combined_by_the_engine() -> None:
         ),
         ("x <> 0 AND x / 2 < A.y", "x / 2"),  # no guard needed
         ("10 / x < A.y AND x <> 0", "10 / x"),  # Spark would fail as well
+        ("x < 9 AND x + 1 < A.y", "CASE WHEN x < 9 THEN x + 1 END"),
+        ("x < 9 AND -x < A.y", "CASE WHEN x < 9 THEN -x END"),
+        ("x < 9 AND abs(x) < A.y", "CASE WHEN x < 9 THEN abs(x) END"),
+        ("x < 9 AND kind = A.kind || 'a-b'", "kind"),  # a sign in quotes is no sign
     ],
 )
 def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column: str) -> None:
@@ -182,12 +189,40 @@ def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column:
 
 
 @pytest.mark.parametrize(
-    "condition", ["IF(A.y > 0, 1 / x, 0) = 1", "A.y > x AND 1 / x < A.z", "nvl(A.y, 1 / x) > 2"]
+    "condition",
+    [
+        "IF(A.y > 0, 1 / x, 0) = 1",
+        "A.y > x AND 1 + x < A.z",
+        "nvl(A.y, CAST(x AS INT)) > 2",
+        "A.y > x AND upper(CAST(x AS STRING)) < A.z",
+    ],
 )
-def test_a_quotient_under_a_guard_of_other_rows_is_the_engines(condition: str) -> None:
+def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition: str) -> None:
     step = split_b(condition).during
     assert step is not None
-    assert {"1", "x"} <= {show_column(one) for one in step_columns(step)}
+    (late,) = (one.late for one in values_in(step) if one.late is not None)
+    assert "x" in {show_column(one) for one in step_columns(late)}
+
+
+@pytest.mark.parametrize(
+    ("asked", "known"),
+    [
+        ("A AS x > 0, B AS 1 / A.x < y", "CASE WHEN x > 0 THEN 1 / x END"),
+        ("A AS x > 0 AND z, B AS 1 / U.x < y", "1 / x"),  # C may be any row
+        ("C AS x > 0, B AS 1 / A.x < y", "1 / x"),
+        ("A AS x > PREV(x) AND f(x), B AS 1 / A.x < y", "1 / x"),
+        ("A AS x IN (SELECT y FROM o), B AS 1 / A.x < y", "1 / x"),
+        ("A AS x > 0, B AS PREV(1 / A.x) < y", "1 / x"),  # A need not have that row
+        ("A AS x > 0, C AS x < 9 AND z, B AS 1 / U.x < y", UNION),
+    ],
+)
+def test_what_may_fail_is_computed_of_rows_that_may_be_the_variables(
+    asked: str, known: str
+) -> None:
+    text = f"ORDER BY t PATTERN (A+ C B) SUBSET U = (A, C) DEFINE {asked}"
+    step = split(lower(parse_clause(text)))[-1].during
+    assert step is not None
+    assert known in [show_column(one) for one in step_columns(step)]
 
 
 def test_conjuncts_go_where_they_are_cheapest() -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from matchrec.compile.columns import step_columns
 from matchrec.conditions.functions.function import Settings
-from matchrec.conditions.residual import Value
+from matchrec.conditions.residual import Combined, Value
 from matchrec.conditions.row_column import row_column
 from matchrec.conditions.run_condition import (
     And,
@@ -20,6 +21,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.split import split
 from matchrec.conditions.types import FLOAT, Family, Kind, ValueType
 from matchrec.conditions.typing.formulas import constant_of
+from matchrec.conditions.typing.late import type_late
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, Typer
 from matchrec.errors import MatchRecognizeError
@@ -61,6 +63,51 @@ def compared(condition: str) -> Compare:
     expression, _ = typed(condition)
     assert isinstance(expression, Compare)
     return expression
+
+
+@pytest.mark.parametrize(
+    ("value", "is_late"),
+    [
+        ("i + 1", True),
+        ("-b", True),
+        ("d * 2 + d", False),  # doubles do not overflow
+        ("m * 2", False),  # nor has the type too few digits
+        ("10 / d", True),
+        ("d / 2", False),
+        ("CAST(s AS INT)", True),
+        ("CAST(b AS INT)", True),
+        ("CAST(i AS BIGINT)", False),
+        ("length(CAST(i AS STRING))", False),
+        ("CAST(m AS DOUBLE)", False),
+        ("length(CAST(CAST(s AS DATE) AS STRING))", True),
+        ("CAST(ts AS DATE)", False),
+        ("greatest(i, xs[1])", False),  # an element is Spark's alone
+    ],
+)
+def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
+    value: str, is_late: bool
+) -> None:
+    step = guarded_step(value)
+    known = {row_column(text): type_ for text, type_ in TYPES.items()}
+    types = {
+        one: known.get(one, TYPES["m" if "m" in one.text else "i"]) for one in step_columns(step)
+    }
+    typer = StepTyper(types, ansi=True)
+    assert (type_late(typer, step) is not None) is is_late
+    assert type_late(StepTyper(types, ansi=False), step) is None
+
+
+def guarded_step(value: str) -> Value:
+    """The left side of a comparison that is asked after A of other rows."""
+    text = f"A.i > B.i AND {value} > A.i"
+    (condition,) = split(lower(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {text}")))
+    step = condition.during
+    assert isinstance(step, Combined)
+    compared = step.operands[1]
+    assert isinstance(compared, Combined)
+    found = compared.operands[0]
+    assert isinstance(found, Value)
+    return found
 
 
 def test_integers_stay_integers() -> None:

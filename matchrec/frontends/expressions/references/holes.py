@@ -83,6 +83,8 @@ def _hole_at(analysis: Analysis, index: int) -> Hole | None:
         read, end = _call(analysis, function, semantics)
         return Hole(index, end, _spanned(read, analysis.span(index, end)))
     column = analysis.columns.get(index)
+    if index == 0 and analysis.key(index) == "*":
+        raise errors.bare_star(analysis.clause, analysis.span(index, index + 1))
     if column is None or column.in_query:
         return None
     if column.star:

@@ -253,7 +253,7 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
 
 def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
     written = expression_at(clause, start, end)
-    first = start + 1 + (clause.key(start + 1) in ("=", ":", "IS", "AS"))
+    first = start + 1 + (clause.key(start + 1) in ("=", ":", ":=", "IS", "AS"))
     meant = None
     if clause.can_name(start) and first < end and clause.key(start + 1) not in (".", ","):
         meant = clause[start].text, expression_at(clause, first, end).text
