@@ -110,6 +110,19 @@ CLAUSE = """stock_price_history MATCH_RECOGNIZE (PARTITION BY company ORDER BY p
             ["3", "12"],
         ),
         (
+            """SELECT TIME_SLICE(since, 2, 'DAY') AS s, TIME_SLICE(since, 1, 'WEEK', 'END') AS e,
+            TIME_SLICE(since::TIMESTAMP, 15, 'YEAR') AS y,
+            TIME_SLICE('1968-02-28 01:23:45'::TIMESTAMP_NTZ, 15, 'MINUTE') AS m
+            FROM (SELECT MAX(since) AS since FROM CLAUSE)""".replace("CLAUSE", CLAUSE),
+            ["2020-10-09 2020-10-12 2015-01-01 00:00:00 1968-02-28 01:15:00"],
+        ),
+        (
+            """SELECT LISTAGG(e) WITHIN GROUP (ORDER BY d) AS es FROM (
+            SELECT d, CONDITIONAL_TRUE_EVENT(p > 1) OVER (ORDER BY d) AS e
+            FROM VALUES (1, 1, 5), (2, 1, 9), (3, 1, 1), (4, 1, NULL), (5, 1, 7) AS t(x, d, p))""",
+            ["12223"],
+        ),
+        (
             """SELECT TO_NUMBER('12.6') AS a, TO_NUMBER('12.64', 10, 1) AS b,
             TRY_TO_NUMBER('x') AS c, REGEXP_SUBSTR('a1b22', '[0-9]+', 1, 2) AS d,
             REGEXP_SUBSTR('a1', '[0-9]+', 1, 2) AS e""",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.rules.aggregates import (
     arrays,
+    count_in_pivot,
     count_of_rows,
     ordered_aggregates,
     semantics_of_aggregates,
@@ -29,6 +30,8 @@ from matchrec.frontends.dialects.rules.by_product.databricks import final_aggreg
 from matchrec.frontends.dialects.rules.by_product.flink import (
     match_rowtime,
     no_hints,
+    no_versions,
+    nth_part,
     processing_time,
     rounded_time,
 )
@@ -46,6 +49,7 @@ from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
     interval_function,
     unusual_name,
 )
+from matchrec.frontends.dialects.rules.by_product.oracle.numbers import formatted_number
 from matchrec.frontends.dialects.rules.by_product.oracle.row_sources import (
     first_rows,
     no_dual,
@@ -58,26 +62,35 @@ from matchrec.frontends.dialects.rules.by_product.snowflake import (
     alias_in_grouped_item,
     alias_in_where,
     bare_classifier,
-    equal_with_nulls,
     first_and_last,
     first_and_last_of_partition,
     inside_of_match,
 )
-from matchrec.frontends.dialects.rules.by_product.snowflake import (
+from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
+    equal_with_nulls,
+    numbered_events,
+    slice_of_time,
+)
+from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
     formatted_time as formatted_time_of_snowflake,
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
     columns_of_values,
+    element,
     flattened,
     generated_rows,
+    listed_values,
+    no_variant,
     number_of_text,
 )
 from matchrec.frontends.dialects.rules.by_product.trino import (
+    counted_values,
     first_of_match,
     joda_format,
     matching_elements,
     navigation_inside,
     number_of_day,
+    numbered_elements,
     seconds_since_1970,
     several_extremes,
 )
@@ -92,9 +105,15 @@ from matchrec.frontends.dialects.rules.values.json import json_of_columns, value
 from matchrec.frontends.dialects.rules.values.numbers import (
     average_of_decimals,
     average_of_integers,
+    extremes,
     quotient,
 )
-from matchrec.frontends.dialects.rules.values.texts import bounded_text, nth_match, text_of_subquery
+from matchrec.frontends.dialects.rules.values.texts import (
+    bounded_text,
+    first_match,
+    nth_match,
+    text_of_subquery,
+)
 from matchrec.frontends.dialects.rules.values.times import (
     added_time,
     counted_boundaries,
@@ -125,6 +144,9 @@ READS: dict[str, tuple[Rule, ...]] = {
         columns_of_values,
         generated_rows,
         flattened,
+        element,
+        no_variant,
+        listed_values,
         alias_in_where,
         alias_in_grouped_item,
         number_of_text,
@@ -136,6 +158,8 @@ READS: dict[str, tuple[Rule, ...]] = {
         bare_classifier,
         equal_with_nulls,
         formatted_time_of_snowflake,
+        slice_of_time,
+        numbered_events,
         truncated_date,
         added_time,
         crossed_boundaries,
@@ -150,6 +174,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         concatenation,
         parsed_time,
         timestamp_literal,
+        formatted_number,
         formatted_time,
         interval_function,
         current_time,
@@ -167,6 +192,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         count_of_rows,
         navigation_inside,
         several_extremes,
+        counted_values,
         ordered_aggregates,
         arrays,
         over_each_aggregate,
@@ -176,6 +202,8 @@ READS: dict[str, tuple[Rule, ...]] = {
         truncated_date,
         seconds_since_1970,
         matching_elements,
+        numbered_elements,
+        first_match,
         joda_format,
         bounded_text,
         first_of_match,
@@ -187,6 +215,11 @@ READS: dict[str, tuple[Rule, ...]] = {
         match_rowtime,
         rounded_time,
         no_hints,
+        no_versions,
+        nth_part,
+        numbered_elements,
+        first_match,
+        added_time,
         average_of_integers,
         elapsed,
     ),
@@ -207,6 +240,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         unnested_structs,
         array_of_elements,
         dates_of_texts,
+        first_match,
         crossed_boundaries,
     ),
     "azure": (
@@ -223,6 +257,8 @@ READS: dict[str, tuple[Rule, ...]] = {
 
 COMMON: tuple[Rule, ...] = (
     quotient,
+    extremes,
+    count_in_pivot,
     json_of_columns,
     value_of_json,
     nth_match,

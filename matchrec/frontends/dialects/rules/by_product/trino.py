@@ -7,7 +7,14 @@ import re
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.marks import called, function_name, has_semantics, name_of
+from matchrec.frontends.dialects.marks import (
+    called,
+    function,
+    function_name,
+    has_semantics,
+    name_of,
+    plain_call,
+)
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import NAVIGATION
 
@@ -83,3 +90,40 @@ def several_extremes(node: exp.Expr, _: Place) -> exp.Expr:
         name = node.key
         raise UnsupportedError(f"{name} of several values: write slice(array_sort(...), 1, n)")
     return node
+
+
+def counted_values(node: exp.Expr, place: Place) -> exp.Expr:
+    """`histogram(x)`, a map of each value to how often it occurs."""
+    if function_name(node) != "HISTOGRAM":
+        return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no histogram: write COUNT(*) with GROUP BY")
+    counted = node.expressions[0]
+    one, value = exp.to_identifier("one"), exp.to_identifier("value")
+    values = plain_call("COLLECT_LIST", counted)
+    equal = plain_call("FILTER", values, function(exp.EQ(this=one, expression=value), "one"))
+    entry = plain_call("STRUCT", value, plain_call("SIZE", equal))
+    distinct = plain_call("ARRAY_DISTINCT", values)
+    entries = plain_call("TRANSFORM", distinct, function(entry, "value"))
+    are_any = exp.GT(this=exp.Count(this=counted.copy()), expression=exp.Literal.number(0))
+    found = plain_call("MAP_FROM_ENTRIES", entries)
+    return exp.If(this=are_any, true=found, false=exp.null())
+
+
+def numbered_elements(node: exp.Expr, place: Place) -> exp.Expr:
+    """`UNNEST(x) WITH ORDINALITY AS u(value, number)`, whose numbers begin with 1."""
+    number = node.args.get("offset") if isinstance(node, exp.Unnest) else None
+    if not number or place.write.name == "trino":
+        return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no WITH ORDINALITY: have MATCH_NUMBER() or a place in each element")
+    names = node.alias_column_names
+    if len(node.expressions) != 1 or len(names) != 1 or not isinstance(number, exp.Identifier):
+        raise UnsupportedError("no WITH ORDINALITY: only of one array, as u(value, number)")
+    place_ = exp.Add(this=exp.to_identifier("place"), expression=exp.Literal.number(1))
+    row = plain_call("STRUCT", exp.to_identifier("item"), exp.cast(place_, "bigint"))
+    rows = plain_call("TRANSFORM", node.expressions[0], function(row, "item", "place"))
+    columns = [exp.to_identifier(names[0]), number.copy()]
+    alias = exp.TableAlias(this=exp.to_identifier(node.alias or "unnested"), columns=columns)
+    table = exp.Lateral if isinstance(node.parent, exp.Join) else exp.Table
+    return table(this=plain_call("INLINE", rows), alias=alias)

@@ -1,4 +1,7 @@
-"""Rules for quotients and averages, whose fraction is kept, dropped or cut by some products."""
+"""Rules for quotients and averages, whose fraction is kept, dropped or cut by some products.
+
+And for the greatest of several values, which some products do not know if one of them is NULL.
+"""
 
 from __future__ import annotations
 
@@ -40,3 +43,21 @@ def average_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
             "DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))"
         )
     return node
+
+
+def extremes(node: exp.Expr, place: Place) -> exp.Expr:
+    """`GREATEST(a, b)` and `LEAST(a, b)`, NULL where one is NULL but in Spark and Databricks."""
+    if not isinstance(node, exp.Greatest | exp.Least):
+        return node
+    read, write = place.read, place.write
+    is_named = read.name == "snowflake" and node.args.get("ignore_nulls")
+    ignores = bool(is_named) or not read.extremes_of_nulls
+    node.set("ignore_nulls", ignores)
+    unsure = [one for one in (node.this, *node.expressions) if not isinstance(one, exp.Literal)]
+    if not unsure or ignores is not write.extremes_of_nulls or write.name == "snowflake":
+        return node
+    if ignores:
+        place.remark(f"{node.key.upper()} of values and a NULL is NULL in {write.title}")
+        return node
+    known = [exp.Not(this=exp.Is(this=one.copy(), expression=exp.null())) for one in unsure]
+    return exp.Case(ifs=[exp.If(this=exp.and_(*known), true=node.copy())])

@@ -33,12 +33,20 @@ def text_of_subquery(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
+def first_match(node: exp.Expr, place: Place) -> exp.Expr:
+    """`REGEXP_EXTRACT(x, pattern)`, NULL where nothing matches, not the empty text of Spark."""
+    if isinstance(node, exp.RegexpExtract) and place.write.is_spark:
+        node.set("occurrence", node.args.get("occurrence") or exp.Literal.number(1))
+    return node
+
+
 def nth_match(node: exp.Expr, place: Place) -> exp.Expr:
     """`REGEXP_SUBSTR(x, pattern, 1, n)`, NULL where there are fewer matches."""
     parts = _parts_of_match(node) if place.write.is_spark else {}
     number, position = parts.get("occurrence"), parts.get("position")
     starts_first = position is None or position.name == "1"
-    if number is None or not starts_first or parts.get("parameters"):
+    has_parameters = parts.get("parameters") and parts["parameters"].name not in ("c", "e")
+    if number is None or not starts_first or has_parameters:
         return node
     group = parts.get("group") or exp.Literal.number(0)
     texts = [parts["this"].copy(), parts["expression"].copy(), group.copy()]

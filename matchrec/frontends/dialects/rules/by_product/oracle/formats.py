@@ -90,8 +90,9 @@ def _format(node: exp.Expr) -> str:
 
 
 def text_of_date(node: exp.Expr, place: Place) -> exp.Expr:
-    """`TO_CHAR(d)` has Oracle's format DD-MON-RR."""
-    is_plain = isinstance(node, exp.ToChar) and not node.args.get("format")
-    if not is_plain or place.kind(node.this) not in TIMES:
+    """`TO_CHAR(d)` has Oracle's format DD-MON-RR; of what is no time it is a cast."""
+    if not isinstance(node, exp.ToChar) or node.args.get("format"):
         return node
+    if place.kind(node.this) not in TIMES:
+        return exp.cast(node.this.copy(), "text")
     return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))

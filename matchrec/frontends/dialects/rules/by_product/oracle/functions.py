@@ -49,6 +49,8 @@ def function_of_oracle(node: exp.Expr, _: Place) -> exp.Expr:
         return exp.cast(node.this, "double")
     if isinstance(node, exp.Initcap):
         return exp.Anonymous(this="INITCAP", expressions=[node.this])
+    if function_name(node) in ("XMLAGG", "XMLELEMENT"):
+        raise UnsupportedError(f"no {function_name(node)}: write LISTAGG(x, ',')")
     if function_name(node) == "LNNVL":
         return exp.Not(this=exp.Is(this=exp.paren(node.expressions[0]), expression=exp.true()))
     return node
