@@ -209,7 +209,7 @@ def test_rows_that_connect_by_makes(spark: SparkSession) -> None:
     ("measure", "message"),
     [
         ("TO_CHAR(run_date, 'Day')", "names of months and days, which Oracle pads"),
-        ("TO_CHAR(run_date, 'MON Dy')", "names of months and days in different cases"),
+        ("TO_CHAR(run_date, 'MON Dy')", "names of months, days and AM in different cases"),
         ("TO_CHAR(id, '999.99MI')", "the format 999.99MI of a number"),
         ("TO_CHAR(run_date, 'IYYY-IW')", "the format IYYY-IW of a time"),
         ("TRUNC(run_date, 'CC')", "no TRUNC to 'CC'"),

@@ -82,6 +82,8 @@ from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
     listed_values,
     no_variant,
     number_of_text,
+    place_in_array,
+    slice_of_array,
 )
 from matchrec.frontends.dialects.rules.by_product.trino import (
     counted_values,
@@ -101,10 +103,17 @@ from matchrec.frontends.dialects.rules.navigation import (
 )
 from matchrec.frontends.dialects.rules.place import Rule
 from matchrec.frontends.dialects.rules.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.values.formats import (
+    number_in_format,
+    part_of_text,
+    time_of_text,
+    unit_without_quotes,
+)
 from matchrec.frontends.dialects.rules.values.json import json_of_columns, value_of_json
 from matchrec.frontends.dialects.rules.values.numbers import (
     average_of_decimals,
     average_of_integers,
+    exact_percentile,
     extremes,
     quotient,
 )
@@ -145,7 +154,9 @@ READS: dict[str, tuple[Rule, ...]] = {
         generated_rows,
         flattened,
         element,
+        slice_of_array,
         no_variant,
+        place_in_array,
         listed_values,
         alias_in_where,
         alias_in_grouped_item,
@@ -203,7 +214,6 @@ READS: dict[str, tuple[Rule, ...]] = {
         seconds_since_1970,
         matching_elements,
         numbered_elements,
-        first_match,
         joda_format,
         bounded_text,
         first_of_match,
@@ -218,7 +228,6 @@ READS: dict[str, tuple[Rule, ...]] = {
         no_versions,
         nth_part,
         numbered_elements,
-        first_match,
         added_time,
         average_of_integers,
         elapsed,
@@ -240,7 +249,6 @@ READS: dict[str, tuple[Rule, ...]] = {
         unnested_structs,
         array_of_elements,
         dates_of_texts,
-        first_match,
         crossed_boundaries,
     ),
     "azure": (
@@ -258,16 +266,18 @@ READS: dict[str, tuple[Rule, ...]] = {
 COMMON: tuple[Rule, ...] = (
     quotient,
     extremes,
+    exact_percentile,
     count_in_pivot,
     json_of_columns,
     value_of_json,
+    first_match,
     nth_match,
     ratio_to_report,
 )
 """What is rewritten of the expressions of any product."""
 
 WRITES: dict[str, tuple[Rule, ...]] = {
-    "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time, named_unit),
+    "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time, named_unit, number_in_format),
     "oracle": (
         qualified_rows,
         keys_of_group,
@@ -277,6 +287,10 @@ WRITES: dict[str, tuple[Rule, ...]] = {
         whole_quotient,
         joined_text,
         named_unit,
+        unit_without_quotes,
+        number_in_format,
+        part_of_text,
+        time_of_text,
         day_without_time,
     ),
     "trino": (
@@ -287,8 +301,11 @@ WRITES: dict[str, tuple[Rule, ...]] = {
         first_of_later_rows,
         aggregate_of_all_rows,
         named_unit,
+        unit_without_quotes,
+        number_in_format,
+        part_of_text,
     ),
-    "bigquery": (arrays_and_nulls, named_unit),
+    "bigquery": (arrays_and_nulls, named_unit, number_in_format),
     "databricks": (running_aggregate, text_of_subquery),
     "spark": (qualified_rows, text_of_subquery),
 }

@@ -61,10 +61,12 @@ def no_versions(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
-def nth_part(node: exp.Expr, _: Place) -> exp.Expr:
+def nth_part(node: exp.Expr, place: Place) -> exp.Expr:
     """`SPLIT_INDEX(x, ';', n)`, the part after n separators, NULL where there are fewer."""
     if function_name(node) != "SPLIT_INDEX":
         return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no SPLIT_INDEX: write SPLIT_PART, which counts from 1")
     text, separator, index = node.expressions
     parts = exp.Split(this=text.copy(), expression=separator.copy())
     return plain_call("GET", parts, index)

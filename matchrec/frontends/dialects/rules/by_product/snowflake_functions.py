@@ -40,7 +40,9 @@ def equal_with_nulls(node: exp.Expr, _: Place) -> exp.Expr:
 
 
 def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
-    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
+    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times; a cast without one."""
+    if isinstance(node, exp.ToChar) and not node.args.get("format"):
+        return exp.cast(node.this.copy(), "text")
     pattern = node.args.get("format") if isinstance(node, exp.ToChar) else None
     if not isinstance(pattern, exp.Literal):
         return node

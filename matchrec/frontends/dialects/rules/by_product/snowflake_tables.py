@@ -91,9 +91,31 @@ def element(node: exp.Expr, place: Place) -> exp.Expr:
     return plain_call("GET", node.this, keys[0])
 
 
+def slice_of_array(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_SLICE(x, 1, 3)`, from the element with index 1 up to that with index 3."""
+    if not isinstance(node, exp.ArraySlice) or not place.write.is_spark:
+        return node
+    start, end = node.args["start"], node.args.get("end")
+    if not all(isinstance(one, exp.Literal) and one.is_int for one in (start, end)):
+        raise UnsupportedError("no ARRAY_SLICE but from and to numbers that are not negative")
+    first, last = int(start.name), int(end.name)
+    size = exp.Literal.number(max(last - first, 0))
+    return plain_call("SLICE", node.this, exp.Literal.number(first + 1), size)
+
+
+def place_in_array(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_POSITION(v, x)`, counted from 0, and NULL where there is none."""
+    if not isinstance(node, exp.ArrayPosition) or not place.write.is_spark:
+        return node
+    found = plain_call("ARRAY_POSITION", node.this, node.expression)
+    known = plain_call("NULLIF", found, exp.Literal.number(0))
+    return exp.paren(exp.Sub(this=known, expression=exp.Literal.number(1)))
+
+
 def no_variant(node: exp.Expr, place: Place) -> exp.Expr:
     """`ARRAY_CONTAINS('a'::VARIANT, x)`, where Spark wants the type of the elements."""
-    is_asked = isinstance(node.parent, exp.ArrayContains) and node.arg_key == "expression"
+    asking = (exp.ArrayContains, exp.ArrayPosition)
+    is_asked = isinstance(node.parent, asking) and node.arg_key == "expression"
     if is_asked and place.write.is_spark and isinstance(node, exp.Cast) and node.is_type("variant"):
         return node.this.copy()
     return node

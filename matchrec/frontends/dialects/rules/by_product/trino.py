@@ -56,9 +56,9 @@ def number_of_day(node: exp.Expr, _: Place) -> exp.Expr:
     return exp.paren(exp.Add(this=weekday, expression=exp.Literal.number(1)), copy=False)
 
 
-def seconds_since_1970(node: exp.Expr, _: Place) -> exp.Expr:
+def seconds_since_1970(node: exp.Expr, place: Place) -> exp.Expr:
     """`to_unixtime(t)`, with a fraction."""
-    if not isinstance(node, exp.TimeToUnix):
+    if not isinstance(node, exp.TimeToUnix) or not place.write.is_spark:
         return node
     micros = exp.Anonymous(this="UNIX_MICROS", expressions=[exp.cast(node.this, "timestamp")])
     return exp.paren(exp.Div(this=micros, expression=exp.Literal.number("1E6")), copy=False)
@@ -115,7 +115,7 @@ def numbered_elements(node: exp.Expr, place: Place) -> exp.Expr:
     number = node.args.get("offset") if isinstance(node, exp.Unnest) else None
     if not number or place.write.name == "trino":
         return node
-    if not place.write.is_spark:
+    if not place.write.is_spark or place.write.lacks_dialect:
         raise UnsupportedError("no WITH ORDINALITY: have MATCH_NUMBER() or a place in each element")
     names = node.alias_column_names
     if len(node.expressions) != 1 or len(names) != 1 or not isinstance(number, exp.Identifier):

@@ -6,9 +6,13 @@ And for the greatest of several values, which some products do not know if one o
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
+from matchrec.frontends.dialects.marks import plain_call
 from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
+
+_PERCENTILES = (exp.PercentileCont, exp.PercentileDisc)
 
 
 def quotient(node: exp.Expr, place: Place) -> exp.Expr:
@@ -61,3 +65,22 @@ def extremes(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     known = [exp.Not(this=exp.Is(this=one.copy(), expression=exp.null())) for one in unsure]
     return exp.Case(ifs=[exp.If(this=exp.and_(*known), true=node.copy())])
+
+
+def exact_percentile(node: exp.Expr, place: Place) -> exp.Expr:
+    """`PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)`, which sqlglot would approximate."""
+    write = place.write
+    if write.name == "trino" and isinstance(node, (*_PERCENTILES, exp.Median)):
+        raise UnsupportedError("no exact percentile: write approx_percentile(x, 0.5)")
+    if isinstance(node, exp.Quantile) and write.name in ("oracle", "snowflake"):
+        keys = exp.Order(expressions=[exp.Ordered(this=node.this.copy())])
+        share = exp.PercentileCont(this=node.args["quantile"].copy())
+        return exp.WithinGroup(this=share, expression=keys)
+    if isinstance(node, _PERCENTILES) and write.is_spark:
+        if isinstance(node.parent, exp.WithinGroup):
+            for key in node.parent.expression.expressions:
+                key.set("nulls_first", not key.args.get("desc"))  # NULLs are left out
+            return plain_call(node.sql_name(), node.this)
+        if isinstance(node, exp.PercentileCont) and node.expression:
+            return plain_call("PERCENTILE", node.this, node.expression)
+    return node

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from matchrec.frontends.dialects.marks import plain_call
 from matchrec.frontends.dialects.rules.place import Place
 
 _CUTTING = frozenset({"oracle", "trino"})
@@ -34,9 +35,19 @@ def text_of_subquery(node: exp.Expr, _: Place) -> exp.Expr:
 
 
 def first_match(node: exp.Expr, place: Place) -> exp.Expr:
-    """`REGEXP_EXTRACT(x, pattern)`, NULL where nothing matches, not the empty text of Spark."""
-    if isinstance(node, exp.RegexpExtract) and place.write.is_spark:
+    """`REGEXP_EXTRACT(x, pattern)`, NULL where nothing matches, or the empty text as in Spark."""
+    if not isinstance(node, exp.RegexpExtract):
+        return node
+    reads_empty, writes_empty = (
+        one.is_spark and not one.lacks_dialect for one in (place.read, place.write)
+    )
+    if writes_empty and not reads_empty:
         node.set("occurrence", node.args.get("occurrence") or exp.Literal.number(1))
+    elif reads_empty and not writes_empty:
+        place.remark(f"REGEXP_EXTRACT without a match is NULL in {place.write.title}")
+    if place.write.lacks_dialect:  # which takes the whole match where no group is written
+        group = node.args.get("group") or exp.Literal.number(0)
+        return plain_call("REGEXP_EXTRACT", node.this, node.expression, group)
     return node
 
 

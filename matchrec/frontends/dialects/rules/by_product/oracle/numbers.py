@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.marks import plain_call
+from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
 
 _FORMAT = re.compile(r"(FM)?(\$)?([09,G]*)(?:[.D](9*|0*))?", re.IGNORECASE)
@@ -24,6 +25,8 @@ def formatted_number(node: exp.Expr, place: Place) -> exp.Expr:
     """`TO_CHAR(number, '999,990.00')` by Spark's FORMAT_NUMBER, whose formats are Java's."""
     written = node.args.get("format") if isinstance(node, exp.ToChar) else None
     if not isinstance(written, exp.Literal) or not _IS_OF_NUMBERS.fullmatch(written.name):
+        return node
+    if place.write.name == "snowflake":  # whose formats are the same
         return node
     if not place.write.is_spark:
         raise UnsupportedError("no TO_CHAR of numbers with a format: write FORMAT or ROUND")
@@ -69,3 +72,14 @@ def _signed(
     return exp.If(
         this=is_long, true=plain_call("REPEAT", exp.Literal.string("#"), width), false=text
     )
+
+
+def text_of_number(number: exp.Expr, place: Place) -> exp.Expr:
+    """A number as Oracle writes it: neither `11.50` nor `0.5`, but `11.5` and `.5`."""
+    text = exp.cast(number.copy(), "text")
+    if place.kind(number) not in (Kind.DECIMAL, Kind.FRACTION) or not place.write.is_spark:
+        return text
+    for pattern, rest in ((r"\.0+$|(\.[0-9]*[1-9])0+$", "$1"), (r"^(-?)0\.", "$1.")):
+        found = (exp.Literal.string(one) for one in (pattern, rest))
+        text = plain_call("REGEXP_REPLACE", text, *found)
+    return text
