@@ -43,8 +43,9 @@ def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
 
 def _read_and_written(text: str, place: Place) -> str | None:
     """The text as the product that is written would write it; None where it cannot read it."""
-    product, functions = place.write, None if place.clause is None else {}
+    product = place.write
     try:
+        functions: dict[str, str] | None = None if place.clause is None else {}
         marked = masked(text, tokens_in(text, product), product, functions)
         return _generated(_parsed(marked, product), product)
     except (ParseError, TokenError, UnsupportedError):

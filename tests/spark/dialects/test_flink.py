@@ -64,6 +64,11 @@ def test_the_average_of_integers_is_as_printed_and_noted(spark: SparkSession) ->
             r"no MATCH_PROCTIME, as rows have no time of processing: write now\(\)",
         ),
         (
+            """SELECT 1 FROM Ticker o JOIN Ticker FOR SYSTEM_TIME AS OF o.rowtime AS r
+            ON o.symbol = r.symbol""",
+            r"no FOR SYSTEM_TIME AS OF: of the time of a row, write a join",
+        ),
+        (
             """SELECT * FROM Ticker MATCH_RECOGNIZE (
             MEASURES MATCH_ROWTIME() AS t PATTERN (A) DEFINE A AS A.price > 0)""",
             "no MATCH_ROWTIME without ORDER BY",

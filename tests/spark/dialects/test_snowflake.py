@@ -77,6 +77,29 @@ def test_qualify_comes_before_distinct_order_and_limit(
     assert answer(spark, query, "snowflake") == rows
 
 
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (
+            "SELECT CONDITIONAL_CHANGE_EVENT(price) OVER (ORDER BY price_date) AS e FROM {}",
+            "no CONDITIONAL_CHANGE_EVENT: write LAG",
+        ),
+        ("SELECT TIME_SLICE(price_date, 2, 'WEEK') AS s FROM {}", "no TIME_SLICE of several weeks"),
+        ("SELECT ARRAY_SLICE(ARRAY_CONSTRUCT(1), -2, -1) AS a", "no ARRAY_SLICE but"),
+    ],
+)
+def test_functions_that_are_refused(spark: SparkSession, query: str, message: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError, match=message):
+        matchrec.sql(spark, query.format("stock_price_history"), dialect="snowflake")
+
+
+def test_counts_of_a_pivot_are_noted(spark: SparkSession) -> None:
+    query = """SELECT * FROM (SELECT company, price FROM stock_price_history)
+        PIVOT (COUNT(price) FOR company IN ('ABCD', 'none'))"""
+    with pytest.warns(UserWarning, match="COUNT in PIVOT of no rows is NULL in Spark SQL, and 0"):
+        assert answer(spark, query, "snowflake") == ["10 -"]
+
+
 CLAUSE = """stock_price_history MATCH_RECOGNIZE (PARTITION BY company ORDER BY price_date
     MEASURES ARRAY_AGG(price) AS prices, COUNT(*) AS n, FIRST(price_date) AS since
     PATTERN (low up+) DEFINE low AS price < 31, up AS price > LAG(price))"""

@@ -88,6 +88,7 @@ from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
 from matchrec.frontends.dialects.rules.by_product.trino import (
     counted_values,
     first_of_match,
+    if_without_else,
     joda_format,
     matching_elements,
     navigation_inside,
@@ -203,6 +204,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         count_of_rows,
         navigation_inside,
         several_extremes,
+        if_without_else,
         counted_values,
         ordered_aggregates,
         arrays,

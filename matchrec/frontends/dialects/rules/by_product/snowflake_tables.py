@@ -95,10 +95,10 @@ def slice_of_array(node: exp.Expr, place: Place) -> exp.Expr:
     """`ARRAY_SLICE(x, 1, 3)`, from the element with index 1 up to that with index 3."""
     if not isinstance(node, exp.ArraySlice) or not place.write.is_spark:
         return node
-    start, end = node.args["start"], node.args.get("end")
-    if not all(isinstance(one, exp.Literal) and one.is_int for one in (start, end)):
+    ends = node.text("start"), node.text("end")
+    if not all(map(str.isdigit, ends)):
         raise UnsupportedError("no ARRAY_SLICE but from and to numbers that are not negative")
-    first, last = int(start.name), int(end.name)
+    first, last = map(int, ends)
     size = exp.Literal.number(max(last - first, 0))
     return plain_call("SLICE", node.this, exp.Literal.number(first + 1), size)
 
@@ -117,7 +117,8 @@ def no_variant(node: exp.Expr, place: Place) -> exp.Expr:
     asking = (exp.ArrayContains, exp.ArrayPosition)
     is_asked = isinstance(node.parent, asking) and node.arg_key == "expression"
     if is_asked and place.write.is_spark and isinstance(node, exp.Cast) and node.is_type("variant"):
-        return node.this.copy()
+        value: exp.Expr = node.this.copy()
+        return value
     return node
 
 

@@ -84,6 +84,14 @@ def joda_format(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.Anonymous(this="DATE_FORMAT", expressions=node.expressions)
 
 
+def if_without_else(node: exp.Expr, place: Place) -> exp.Expr:
+    """`if(c, x)` is NULL where c is not true; Spark wants to be told."""
+    is_call = isinstance(node, exp.If) and not isinstance(node.parent, exp.Case)
+    if is_call and place.write.is_spark and node.args.get("false") is None:
+        node.set("false", exp.null())
+    return node
+
+
 def several_extremes(node: exp.Expr, _: Place) -> exp.Expr:
     """`max(x, n)` is an array of the n greatest values, not the greater one of two."""
     if isinstance(node, exp.Max | exp.Min) and node.expressions:

@@ -16,10 +16,13 @@ from matchrec.frontends.dialects.rules.place import Place
 _TIME_OF_DAY = re.compile(r"%[HIMSfp]")
 _BEFORE_2050 = re.compile(r"\b[0-4]\d$")
 _UNKNOWN = re.compile(r"%-?[CGUVWcgnrstuwxz]")  # what Spark cannot write
-_NAMES = re.compile(r"MON|DY|\b[AP]M\b", re.IGNORECASE)
+_NAMES = re.compile(r"(?i:MON|DY)|\b[ap]m\b")
+_NOON_OF_SPARK = re.compile(r"\b[AP]M\b")  # which is always so
 _NOON = re.compile(r"\b[AP]M\b", re.IGNORECASE)
 _TEXT = re.compile(r'"([^"]*)"')
-_READ = re.compile(r"%-?[A-Za-z]|'[^']*'|RR")
+_OUTSIDE_OF_TEXT = re.compile(r'[^"]+(?=(?:"[^"]*"[^"]*)*$)')
+_QUOTE = "'"
+_READ = re.compile(r"%-?[A-Za-z]|'(?:[^']|'')*'|RR")
 _PADDED_NAMES = re.compile(r"MONTH|DAY", re.IGNORECASE)
 _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
 
@@ -70,19 +73,28 @@ def timestamp_literal(node: exp.Expr, _: Place) -> exp.Expr:
 def formatted_time(node: exp.Expr, place: Place) -> exp.Expr:
     """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
     pattern = _format(node)
-    written = format_time(pattern.upper().replace("RR", "YY"), Oracle.TIME_MAPPING)
+    upper = _OUTSIDE_OF_TEXT.sub(lambda part: part[0].upper(), pattern)
+    written = format_time(upper.replace("RR", "YY"), Oracle.TIME_MAPPING)
     if not written or "%" not in written:
         return node
-    if _PADDED_NAMES.search(pattern):
+    if _PADDED_NAMES.search(_TEXT.sub("", pattern)):
         raise UnsupportedError("names of months and days, which Oracle pads: write MON or DY")
     written = _complete(written, pattern, place)
     if _UNKNOWN.search(written):
         raise _not_said(pattern)
     text = exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
-    cases = {_CASES.get((name.isupper(), name.islower())) for name in _NAMES.findall(pattern)}
-    if len(cases) > 1:
+    return _in_case_of(pattern, text)
+
+
+def _in_case_of(pattern: str, text: exp.Expr) -> exp.Expr:
+    """A text with the names in it as a pattern writes its own: `MON`, `Mon` or `mon`."""
+    bare = _TEXT.sub("", pattern)
+    cases = {_CASES.get((name.isupper(), name.islower())) for name in _NAMES.findall(bare)}
+    case = next(iter(cases), None)
+    others = "".join([*_TEXT.findall(pattern), *_NOON_OF_SPARK.findall(bare)])
+    changed = {exp.Upper: others.upper(), exp.Lower: others.lower()}.get(case, others)
+    if len(cases) > 1 or changed != others:
         raise UnsupportedError("names of months, days and AM in different cases")
-    case = cases.pop() if cases else None
     return case(this=text) if case else text
 
 
@@ -90,8 +102,9 @@ def _complete(read: str, pattern: str, place: Place) -> str:
     """What sqlglot has read of a pattern, with AM and with texts in quotes."""
     found = _NOON.sub("%p", read)
     if place.write.is_spark:
-        found = _TEXT.sub(r"'\1'", found)
-    if re.search(r'[A-Za-z"]', _READ.sub("", found)):
+        found = _TEXT.sub(lambda text: f"'{text[1].replace(_QUOTE, _QUOTE * 2)}'", found)
+    is_mistaken = any("%" in one for one in _TEXT.findall(read))
+    if is_mistaken or re.search(r'[A-Za-z"]', _READ.sub("", found)):
         raise _not_said(pattern)
     return found
 

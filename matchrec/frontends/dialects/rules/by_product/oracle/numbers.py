@@ -76,7 +76,7 @@ def _signed(
 
 def text_of_number(number: exp.Expr, place: Place) -> exp.Expr:
     """A number as Oracle writes it: neither `11.50` nor `0.5`, but `11.5` and `.5`."""
-    text = exp.cast(number.copy(), "text")
+    text: exp.Expr = exp.cast(number.copy(), "text")
     if place.kind(number) not in (Kind.DECIMAL, Kind.FRACTION) or not place.write.is_spark:
         return text
     for pattern, rest in ((r"\.0+$|(\.[0-9]*[1-9])0+$", "$1"), (r"^(-?)0\.", "$1.")):
