@@ -130,3 +130,13 @@ SUMS_OF_HALVES = """SELECT symbol, SUM(price) AS price, window_start, window_tim
 )
 def test_windows_of_time(spark: SparkSession, query: str, rows: list[str]) -> None:
     assert sorted(answer(spark, query, "flink")) == rows
+
+
+def test_a_window_of_time_keeps_the_watermark_of_a_stream(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
+    stream.createOrReplaceTempView("Seconds")
+    query = """SELECT TUMBLE_START(timestamp, INTERVAL '1' MINUTE) AS s, COUNT(*) AS n
+        FROM Seconds GROUP BY TUMBLE(timestamp, INTERVAL '1' MINUTE)"""
+    writer = matchrec.sql(spark, query, dialect="flink").writeStream.format("noop")
+    writer.outputMode("append").start().stop()
+    spark.catalog.dropTempView("Seconds")

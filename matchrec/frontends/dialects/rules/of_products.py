@@ -35,29 +35,7 @@ from matchrec.frontends.dialects.rules.by_product.flink import (
     processing_time,
     rounded_time,
 )
-from matchrec.frontends.dialects.rules.by_product.oracle.dates import date_with_time, truncated
-from matchrec.frontends.dialects.rules.by_product.oracle.days import differences, durations, shifts
-from matchrec.frontends.dialects.rules.by_product.oracle.formats import (
-    formatted_time,
-    parsed_time,
-    text_of_date,
-    timestamp_literal,
-)
-from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
-    current_time,
-    function_of_oracle,
-    interval_function,
-    unusual_name,
-)
-from matchrec.frontends.dialects.rules.by_product.oracle.numbers import formatted_number
-from matchrec.frontends.dialects.rules.by_product.oracle.row_sources import (
-    first_rows,
-    no_dual,
-    no_join_marks,
-    no_row_order,
-    row_generator,
-)
-from matchrec.frontends.dialects.rules.by_product.oracle.texts import concatenation, empty_text
+from matchrec.frontends.dialects.rules.by_product.oracle import ORACLE
 from matchrec.frontends.dialects.rules.by_product.snowflake import (
     alias_in_grouped_item,
     alias_in_where,
@@ -176,30 +154,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         added_time,
         crossed_boundaries,
     ),
-    "oracle": (
-        no_join_marks,
-        empty_text,
-        row_generator,
-        first_rows,
-        no_row_order,
-        unusual_name,
-        concatenation,
-        parsed_time,
-        timestamp_literal,
-        formatted_number,
-        formatted_time,
-        interval_function,
-        current_time,
-        function_of_oracle,
-        no_dual,
-        bounded_text,
-        date_with_time,
-        durations,
-        differences,
-        shifts,
-        truncated,
-        text_of_date,
-    ),
+    "oracle": ORACLE,
     "trino": (
         count_of_rows,
         navigation_inside,

@@ -92,8 +92,10 @@ def _in_case_of(pattern: str, text: exp.Expr) -> exp.Expr:
     cases = {_CASES.get((name.isupper(), name.islower())) for name in _NAMES.findall(bare)}
     case = next(iter(cases), None)
     others = "".join([*_TEXT.findall(pattern), *_NOON_OF_SPARK.findall(bare)])
-    changed = {exp.Upper: others.upper(), exp.Lower: others.lower()}.get(case, others)
-    if len(cases) > 1 or changed != others:
+    is_changed = (case is exp.Upper and others.upper() != others) or (
+        case is exp.Lower and others.lower() != others
+    )
+    if len(cases) > 1 or is_changed:
         raise UnsupportedError("names of months, days and AM in different cases")
     return case(this=text) if case else text
 
