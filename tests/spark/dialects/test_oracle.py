@@ -212,6 +212,7 @@ def test_rows_that_connect_by_makes(spark: SparkSession) -> None:
         ("TO_CHAR(run_date, 'MON Dy')", "names of months, days and AM in different cases"),
         ("TO_CHAR(id, '999.99MI')", "the format 999.99MI of a number"),
         ("TO_CHAR(run_date, '\"DD\" DD')", "the format"),
+        ("TO_CHAR(run_date, '\"AM\" HH')", "the format"),
         ("TO_CHAR(run_date, 'HH:MI p.m.')", "the format HH:MI p.m. of a time"),
         ("TO_CHAR(run_date, 'MON \"of\" YY')", "in different cases"),
         ("TO_CHAR(run_date, 'IYYY-IW')", "the format IYYY-IW of a time"),

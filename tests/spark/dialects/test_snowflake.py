@@ -140,10 +140,10 @@ CLAUSE = """stock_price_history MATCH_RECOGNIZE (PARTITION BY company ORDER BY p
             ["2020-10-09 2020-10-12 2015-01-01 00:00:00 1968-02-28 01:15:00"],
         ),
         (
-            """SELECT LISTAGG(e) WITHIN GROUP (ORDER BY d) AS es FROM (
+            """SELECT ARRAY_AGG(e) WITHIN GROUP (ORDER BY d) AS es FROM (
             SELECT d, CONDITIONAL_TRUE_EVENT(p > 1) OVER (ORDER BY d) AS e
             FROM VALUES (1, 1, 5), (2, 1, 9), (3, 1, 1), (4, 1, NULL), (5, 1, 7) AS t(x, d, p))""",
-            ["12223"],
+            ["[1,2,2,2,3]"],
         ),
         (
             """SELECT TO_NUMBER('12.6') AS a, TO_NUMBER('12.64', 10, 1) AS b,

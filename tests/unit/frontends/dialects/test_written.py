@@ -36,6 +36,18 @@ TEXTS = [
     ("snowflake", "trino", "EQUAL_NULL(x, y)", "(x IS NOT DISTINCT FROM y)"),
     ("trino", "spark", "bool_or(x IN (SELECT 'a'))", "bool_or(x IN (SELECT 'a' AS text))"),
     ("trino", "spark", "x IN (SELECT 'a' FROM u)", "x IN (SELECT 'a' FROM u)"),
+    (
+        "snowflake",
+        "spark",
+        "REGEXP_SUBSTR(x, 'a(b)', 1, 1, 'e')",
+        "TRY_ELEMENT_AT(REGEXP_EXTRACT_ALL(x, 'a(b)', 1), 1)",
+    ),
+    (
+        "snowflake",
+        "spark",
+        "REGEXP_SUBSTR(x, 'a(b)', 1, 2, 'c')",
+        "TRY_ELEMENT_AT(REGEXP_EXTRACT_ALL(x, 'a(b)', 0), 2)",
+    ),
     ("oracle", "trino", "GREATEST(x, y)", "GREATEST(x, y)"),
     ("oracle", "snowflake", "GREATEST(x, y)", "GREATEST(x, y)"),
     ("spark", "snowflake", "greatest(x, y)", "GREATEST_IGNORE_NULLS(x, y)"),

@@ -56,10 +56,10 @@ def nth_match(node: exp.Expr, place: Place) -> exp.Expr:
     parts = _parts_of_match(node) if place.write.is_spark else {}
     number, position = parts.get("occurrence"), parts.get("position")
     starts_first = position is None or position.name == "1"
-    has_parameters = parts.get("parameters") and parts["parameters"].name not in ("c", "e")
-    if number is None or not starts_first or has_parameters:
+    parameters = parts["parameters"].name if parts.get("parameters") else ""
+    if number is None or not starts_first or parameters not in ("", "c", "e"):
         return node
-    group = parts.get("group") or exp.Literal.number(0)
+    group = parts.get("group") or exp.Literal.number(1 if parameters == "e" else 0)
     texts = [parts["this"].copy(), parts["expression"].copy(), group.copy()]
     found = exp.Anonymous(this="REGEXP_EXTRACT_ALL", expressions=texts)
     return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[found, number.copy()])

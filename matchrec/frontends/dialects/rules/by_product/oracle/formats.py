@@ -103,9 +103,9 @@ def _in_case_of(pattern: str, text: exp.Expr) -> exp.Expr:
 def _complete(read: str, pattern: str, place: Place) -> str:
     """What sqlglot has read of a pattern, with AM and with texts in quotes."""
     found = _NOON.sub("%p", read)
+    is_mistaken = any("%" in one for one in _TEXT.findall(found))
     if place.write.is_spark:
         found = _TEXT.sub(lambda text: f"'{text[1].replace(_QUOTE, _QUOTE * 2)}'", found)
-    is_mistaken = any("%" in one for one in _TEXT.findall(read))
     if is_mistaken or re.search(r'[A-Za-z"]', _READ.sub("", found)):
         raise _not_said(pattern)
     return found
