@@ -59,7 +59,9 @@ def nth_match(node: exp.Expr, place: Place) -> exp.Expr:
     parameters = parts["parameters"].name if parts.get("parameters") else ""
     if number is None or not starts_first or parameters not in ("", "c", "e"):
         return node
-    group = parts.get("group") or exp.Literal.number(1 if parameters == "e" else 0)
+    group = parts.get("group") or exp.Literal.number(0)
+    if parameters == "e" and group.name == "0":  # which asks for a group
+        group = exp.Literal.number(1)
     texts = [parts["this"].copy(), parts["expression"].copy(), group.copy()]
     found = exp.Anonymous(this="REGEXP_EXTRACT_ALL", expressions=texts)
     return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[found, number.copy()])
