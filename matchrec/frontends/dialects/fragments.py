@@ -25,7 +25,7 @@ from matchrec.source import Span
 
 _HOLE = "hole_of_match_recognize_"
 _SELECT = "SELECT * FROM "
-_ABSENT = re.compile(r"no ([A-Za-z. ]+?)[(:]")  # what a rule refuses by name
+_ABSENT = re.compile(r"no ([A-Za-z_. ]+?)[(:]")  # what a rule refuses by name
 
 
 @dataclass(frozen=True, slots=True)

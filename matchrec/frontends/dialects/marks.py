@@ -23,6 +23,11 @@ def plain_call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=[one.copy() for one in arguments])
 
 
+def function(result: exp.Expr, *parameters: str) -> exp.Expr:
+    """A function that is passed to another one: `row -> row.item`."""
+    return exp.Lambda(this=result, expressions=[exp.to_identifier(one) for one in parameters])
+
+
 def name_of(node: exp.Expr) -> str | None:
     """The name of the function of row patterns that a node calls, or None."""
     name = function_name(node)

@@ -19,18 +19,21 @@ _TEXTS = frozenset({"VARCHAR", "CHAR"})
 
 
 def masked(
-    text: str, tokens: Sequence[Token], product: Product, functions: Mapping[str, str]
+    text: str, tokens: Sequence[Token], product: Product, functions: Mapping[str, str] | None
 ) -> str:
     """The text with marks on functions of row patterns; RUNNING and FINAL become calls.
 
-    tokens: of the text. functions: as a product knows them, by the names that rules have for them.
+    tokens: of the text. functions: as a product knows them, by the names that rules have for them;
+    None outside of clauses, where RUNNING and FINAL are names.
     """
     sequence = sequence_of(tokens, text)
-    cuts = _cuts(sequence) if product.cuts_texts else ()
-    return edited(text, (*_marks(sequence, functions), *cuts)).text
+    own = (*_cuts(sequence), *_groups(sequence)) if product.lacks_dialect else ()
+    return edited(text, (*_marks(sequence, functions), *own)).text
 
 
-def _marks(tokens: TokenSequence, functions: Mapping[str, str]) -> Iterator[Edit]:
+def _marks(tokens: TokenSequence, functions: Mapping[str, str] | None) -> Iterator[Edit]:
+    semantics = SEMANTICS if functions is not None else frozenset()
+    functions = functions or {}
     keywords = {one.start for one in tokens.sqlglot if one.token_type is not TokenType.VAR}
     for index, token in enumerate(tokens.tokens):
         word, opening = token.key, index + 2
@@ -39,7 +42,7 @@ def _marks(tokens: TokenSequence, functions: Mapping[str, str]) -> Iterator[Edit
         elif _qualifies(tokens, index) and token.span.start in keywords:
             yield Edit(token.span, VARIABLE + token.text)
         elif (
-            word in SEMANTICS
+            word in semantics
             and tokens.key(index - 1) != "."
             and tokens.key(opening) == "("
             and opening in tokens.pairs
@@ -67,3 +70,14 @@ def _cuts(tokens: TokenSequence) -> Iterator[Edit]:
             yield Edit(Span(start, start), "LEFT(")
             yield Edit(tokens.span(type_, closing), "STRING")
             yield Edit(Span(end, end), f", {tokens[length].text})")
+
+
+def _groups(tokens: TokenSequence) -> Iterator[Edit]:
+    """`REGEXP_EXTRACT(x, pattern)` of the whole match, where Spark's is of its first group."""
+    for index, token in enumerate(tokens.tokens):
+        if token.key != "REGEXP_EXTRACT" or not tokens.is_call(index):
+            continue
+        closing = tokens.pairs.get(index + 1)
+        if closing is not None and len(tokens.separated(index + 2, closing)) == 2:
+            start = tokens[closing].span.start
+            yield Edit(Span(start, start), ", 0")

@@ -48,10 +48,11 @@ class Product:
     repeats_keys         whether a key that is written twice comes out twice
     has_windows_of_time  whether it has TUMBLE and the like
     has_row_pattern_windows  whether PATTERN may stand in OVER and WINDOW
-    cuts_texts           whether CAST AS VARCHAR(n) cuts, though the dialect of sqlglot drops n
+    lacks_dialect        whether sqlglot has none: what is not Spark's is edited before it is read
     collects_nulls       whether ARRAY_AGG keeps NULLs
     counts_boundaries    whether DATEDIFF(minute, a, b) counts how many minutes begin
     joins_without_nulls  whether CONCAT_WS leaves NULLs out
+    extremes_of_nulls    whether GREATEST and LEAST are NULL if one of their values is
     names_with_as        whether AS must stand before the name of a measure
     divides_sequences    whether `A B | C` in PATTERN is `A (B | C)`, as its page says
     is_written           whether queries are converted to it, too
@@ -77,13 +78,21 @@ class Product:
     repeats_keys: bool = False
     has_windows_of_time: bool = False
     has_row_pattern_windows: bool = False
-    cuts_texts: bool = False
+    lacks_dialect: bool = False
     collects_nulls: bool = False
     counts_boundaries: bool = False
     joins_without_nulls: bool = True
+    extremes_of_nulls: bool = True
     names_with_as: bool = False
     divides_sequences: bool = False
     is_written: bool = True
 
 
-SPARK = Product("spark", "Spark SQL", "spark", is_spark=True, has_row_pattern_windows=True)
+SPARK = Product(
+    "spark",
+    "Spark SQL",
+    "spark",
+    is_spark=True,
+    has_row_pattern_windows=True,
+    extremes_of_nulls=False,
+)

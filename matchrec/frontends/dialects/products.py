@@ -12,7 +12,14 @@ PRODUCTS = {
     product.name: product
     for product in (
         SPARK,
-        Product("standard", "the standard", "spark", is_spark=True, has_row_pattern_windows=True),
+        Product(
+            "standard",
+            "the standard",
+            "spark",
+            is_spark=True,
+            has_row_pattern_windows=True,
+            extremes_of_nulls=False,
+        ),
         Product(
             "databricks",
             "Databricks",
@@ -21,6 +28,7 @@ PRODUCTS = {
             functions={f"MATCH_RECOGNIZE_{name}": name for name in NAVIGATION},
             columns=ColumnOrder.INPUT_FIRST,
             finds_empty=False,
+            extremes_of_nulls=False,
             names_with_as=True,
         ),
         Product(
@@ -64,7 +72,7 @@ PRODUCTS = {
             has_exclusive_loops=True,
             within_includes=True,
             has_windows_of_time=True,
-            cuts_texts=True,
+            lacks_dialect=True,
             names_with_as=True,
             additions=frozenset({Addition.DOLLAR_NAMES}),
         ),

@@ -32,21 +32,22 @@ def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
     of the product that is read, and its UnsupportedError for what the other dialect cannot say.
     """
     read, write = place.read, place.write
-    functions = {} if place.clause is None else read.functions
+    functions = None if place.clause is None else read.functions
     tree = _parsed(masked(text, tokens_in(text, read), read, functions), read)
     for rule in rules:
         tree = _applied(rule, tree, place)
     result = _generated(tree, write)
-    is_alike = read.is_spark and write.is_spark and result == _read_and_written(text, write)
+    is_alike = read.is_spark and write.is_spark and result == _read_and_written(text, place)
     return None if is_alike else result
 
 
-def _read_and_written(text: str, product: Product) -> str | None:
-    """The text as a product would write it; None where it cannot read it."""
+def _read_and_written(text: str, place: Place) -> str | None:
+    """The text as the product that is written would write it; None where it cannot read it."""
+    product = place.write
     try:
-        return _generated(
-            _parsed(masked(text, tokens_in(text, product), product, {}), product), product
-        )
+        functions: dict[str, str] | None = None if place.clause is None else {}
+        marked = masked(text, tokens_in(text, product), product, functions)
+        return _generated(_parsed(marked, product), product)
     except (ParseError, TokenError, UnsupportedError):
         return None
 

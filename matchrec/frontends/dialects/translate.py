@@ -72,12 +72,13 @@ class Knowledge:
     """What is known of a query beside its text.
 
     kinds: of clauses in order of evaluation. values: of the query's parameters. tables: the columns
-    of tables.
+    of tables. shows_utc: whether the clock of the session shows UTC.
     """
 
     kinds: Sequence[ClauseKinds] = ()
     values: Mapping[str, object] = field(default_factory=dict)
     tables: Tables = no_tables
+    shows_utc: bool = False
 
 
 def translate_query(
@@ -86,23 +87,31 @@ def translate_query(
     """A query with clauses anywhere, or without any."""
     if read is write:
         return Translation(edited(text, ()))
+    own = known or Knowledge()
     with shown_in(Source(text)):
         tokens = product_tokens(text, read)
         if not write.is_written:
             raise errors.not_written(write.title, tokens[0].span)
         refuse_unbalanced(tokens)
-        times = tuple(time_edits(tokens, write)) if read.has_windows_of_time else ()
+        times = _times(tokens, read, write, own)
         pipes = pipe_edits(tokens) if Addition.PIPES in read.additions else ()
         forms = written_out(tokens, clauses_of(tokens), read.additions)
         others = (one for one in forms if not any(time.span.holds(one.span) for time in times))
         written = edited(text, (*pipes, *times, *others))
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
-        own = known or Knowledge()
         fragments = replace(fragments, values=own.values, tables=own.tables)
         return _query_edits(tokens, fragments, own.kinds)
 
     return _of_written_out(written, tokens, (read, write), edits)
+
+
+def _times(
+    tokens: TokenSequence, read: Product, write: Product, known: Knowledge
+) -> tuple[Edit, ...]:
+    if not read.has_windows_of_time:
+        return ()
+    return tuple(time_edits(tokens, write, shows_utc=known.shows_utc))
 
 
 def translate_clause(

@@ -4,8 +4,9 @@ FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), i))    FROM (SELECT *, window(ts, i).
 GROUP BY TUMBLE(ts, i)                            GROUP BY window(ts, i)
 TUMBLE_START(ts, i)                               window(ts, i).start
 
-Flink's windows are of the time that a clock shows, which is Spark's TIMESTAMP_NTZ. Sources: Flink's
-pages "Windowing table-valued functions" and "Window Aggregation".
+Flink's windows are of the time that a clock shows, which is Spark's TIMESTAMP_NTZ. Where the clock
+shows UTC, it is any timestamp's, and there is no cast: a stream would lose its watermark by it.
+Sources: Flink's pages "Windowing table-valued functions" and "Window Aggregation".
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ _FIELDS = {  # of functions beside GROUP BY, by what follows the kind of window 
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """A window over the times of a column. lengths: texts of intervals, by what each one is."""
+    """A window over moments. lengths: texts of intervals, by what each one is."""
 
     kind: str
-    time: str
+    moment: str
     lengths: dict[str, str]
 
     def text(self) -> str:
@@ -49,11 +50,6 @@ class _Window:
         slide = self.lengths.get("SLIDE", size)
         return f"window({self.moment}, '{size}', '{slide}', '{offset}')"
 
-    @property
-    def moment(self) -> str:
-        """The time as a clock shows it."""
-        return f"CAST({self.time} AS TIMESTAMP_NTZ)"
-
     def end(self) -> str:
         """The end of the window, or the ends of those that grow by steps."""
         if self.kind != "CUMULATE":
@@ -63,8 +59,14 @@ class _Window:
         return f"explode(filter({ends}, one -> one > {self.moment}))"
 
 
-def window_edits(tokens: TokenSequence, write: Product) -> Iterator[Edit]:
-    """The edits for all windows of time of a query. Raises an error for what Spark has not."""
+def window_edits(
+    tokens: TokenSequence, write: Product, *, shows_utc: bool = False
+) -> Iterator[Edit]:
+    """The edits for all windows of time of a query. Raises an error for what Spark has not.
+
+    shows_utc: whether the clock of the session shows UTC.
+    """
+    moment = "{}" if shows_utc else "CAST({} AS TIMESTAMP_NTZ)"
     for index, token in enumerate(tokens.tokens):
         kind, _, field = token.key.partition("_")
         if not tokens.is_call(index) or kind not in _LENGTHS:
@@ -73,11 +75,11 @@ def window_edits(tokens: TokenSequence, write: Product) -> Iterator[Edit]:
             raise errors.not_in(write.title, token.key, token.span)
         arguments = tokens.separated(index + 2, tokens.pairs[index + 1])
         if _is_table(tokens, arguments[0]):
-            yield from _table_edits(tokens, index, arguments)
+            yield from _table_edits(tokens, index, arguments, moment)
         elif field not in _FIELDS or kind == "CUMULATE":
             raise errors.no_window_of_time(token.key, token.span)
         else:
-            found = _window(tokens, index, arguments[0], arguments[1:])
+            found = _window(tokens, index, arguments, moment)
             yield Edit(
                 tokens.span(index, tokens.past(index + 1)), _FIELDS[field].format(found.text())
             )
@@ -87,13 +89,15 @@ def _is_table(tokens: TokenSequence, argument: Range) -> bool:
     return tokens.says(argument[0], "DATA", "=>") or tokens.key(argument[0]) in ("TABLE", "(")
 
 
-def _table_edits(tokens: TokenSequence, index: int, arguments: Sequence[Range]) -> Iterator[Edit]:
+def _table_edits(
+    tokens: TokenSequence, index: int, arguments: Sequence[Range], moment: str
+) -> Iterator[Edit]:
     """The rows of a table with the windows that they are in, as a subquery."""
     data, time, *lengths = (_value(tokens, one) for one in arguments)
     closing = tokens.pairs[index + 1]
     if tokens.key(index) == "SESSION" or not tokens.says(time[0], "DESCRIPTOR", "("):
         raise errors.no_table_of_windows(tokens.key(index), tokens[index].span)
-    found = _window(tokens, index, (time[0] + 2, time[1] - 1), lengths)
+    found = _window(tokens, index, ((time[0] + 2, time[1] - 1), *lengths), moment)
     columns = f"{found.text()}.start AS window_start, {found.end()} AS window_end"
     start, end = index, closing + 1
     if tokens.says(index - 2, "TABLE", "("):
@@ -113,7 +117,9 @@ def _value(tokens: TokenSequence, argument: Range) -> Range:
     return (start + 2, end) if tokens.key(start + 1) == "=>" else argument
 
 
-def _window(tokens: TokenSequence, index: int, time: Range, lengths: Sequence[Range]) -> _Window:
+def _window(tokens: TokenSequence, index: int, arguments: Sequence[Range], moment: str) -> _Window:
+    """The window of a call. arguments: the time, and lengths. moment: what is made of the time."""
+    time, *lengths = arguments
     kind = tokens.key(index).partition("_")[0]
     names = _LENGTHS[kind]
     needed = sum(name != "OFFSET" for name in names)
@@ -121,7 +127,8 @@ def _window(tokens: TokenSequence, index: int, time: Range, lengths: Sequence[Ra
         raise errors.no_window_of_time(tokens.key(index), tokens[index].span)
     found = {name: _length(tokens, one) for name, one in zip(names, lengths, strict=False)}
     written = tokens.text_at(tokens.span(*time))
-    return _Window(kind, f"`{written}`" if written.startswith("$") else written, found)
+    column = f"`{written}`" if written.startswith("$") else written
+    return _Window(kind, moment.format(column), found)
 
 
 def _length(tokens: TokenSequence, interval: Range) -> str:

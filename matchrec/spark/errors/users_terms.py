@@ -20,7 +20,7 @@ from typing import Any
 from pyspark.errors import AnalysisException
 
 from matchrec.errors.sql.analysis import cure_of_typed_literal
-from matchrec.errors.sql.foreign_names import cure_of_table
+from matchrec.errors.sql.foreign_names import cure_of, cure_of_table
 from matchrec.plan.text.template import Instead, Template, View
 from matchrec.source import Source, Span
 
@@ -157,8 +157,10 @@ def in_users_terms(error: AnalysisException, filled: Filled) -> AnalysisExceptio
     short._shown = "\n".join([filled.shown(sentence), *excerpts])
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
     short._places = places
-    cure = cure_of_table(parameters.get("relationName", "")) or cure_of_typed_literal(
-        parameters.get("unsupportedType", "")
+    cure = (
+        cure_of_table(parameters.get("relationName", ""))
+        or cure_of_typed_literal(parameters.get("unsupportedType", ""))
+        or cure_of(parameters.get("routineName", "").strip("`"))
     )
     if cure is not None:
         short.add_cure(cure)

@@ -64,6 +64,11 @@ def test_the_average_of_integers_is_as_printed_and_noted(spark: SparkSession) ->
             r"no MATCH_PROCTIME, as rows have no time of processing: write now\(\)",
         ),
         (
+            """SELECT 1 FROM Ticker o JOIN Ticker FOR SYSTEM_TIME AS OF o.rowtime AS r
+            ON o.symbol = r.symbol""",
+            "FOR SYSTEM_TIME AS OF",  # which an older sqlglot cannot read
+        ),
+        (
             """SELECT * FROM Ticker MATCH_RECOGNIZE (
             MEASURES MATCH_ROWTIME() AS t PATTERN (A) DEFINE A AS A.price > 0)""",
             "no MATCH_ROWTIME without ORDER BY",
@@ -125,3 +130,13 @@ SUMS_OF_HALVES = """SELECT symbol, SUM(price) AS price, window_start, window_tim
 )
 def test_windows_of_time(spark: SparkSession, query: str, rows: list[str]) -> None:
     assert sorted(answer(spark, query, "flink")) == rows
+
+
+def test_a_window_of_time_keeps_the_watermark_of_a_stream(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
+    stream.createOrReplaceTempView("Seconds")
+    query = """SELECT TUMBLE_START(timestamp, INTERVAL '1' MINUTE) AS s, COUNT(*) AS n
+        FROM Seconds GROUP BY TUMBLE(timestamp, INTERVAL '1' MINUTE)"""
+    writer = matchrec.sql(spark, query, dialect="flink").writeStream.format("noop")
+    writer.outputMode("append").start().stop()
+    spark.catalog.dropTempView("Seconds")

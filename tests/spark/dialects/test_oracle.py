@@ -85,6 +85,12 @@ FUNCTIONS = [
     ("TO_DATE('50-01-02 10', 'RR-MM-DD HH24')", "1950-01-02 10:00:00"),
     ("TO_CHAR(TO_DATE('01-APR-75', 'DD-MON-YY'), 'YYYY')", "2075"),
     ("TO_DATE('02-JAN-00') - TO_DATE('31-DEC-99', 'DD-MON-RR')", "2"),
+    ("TO_CHAR(1234.5 * COUNT(*), '999,999.00')", "   3,703.50"),
+    ("TO_CHAR(-0.5, '9990.9')", "   -0.5"),
+    ("TO_CHAR(1234567, 'FM9G999G990D00')", "1,234,567.00"),
+    ("TO_CHAR(-12.345, 'FM$0000.00')", "-$0012.35"),
+    ("TO_CHAR(12, 'FM999.99') || TO_CHAR(12.5, 'FM999.99')", "12.12.5"),
+    ("TO_CHAR(12345, '9999') || TO_CHAR(-1234, 'FM9999')", "#####-1234"),
 ]
 
 
@@ -203,7 +209,12 @@ def test_rows_that_connect_by_makes(spark: SparkSession) -> None:
     ("measure", "message"),
     [
         ("TO_CHAR(run_date, 'Day')", "names of months and days, which Oracle pads"),
-        ("TO_CHAR(run_date, 'MON Dy')", "names of months and days in different cases"),
+        ("TO_CHAR(run_date, 'MON Dy')", "names of months, days and AM in different cases"),
+        ("TO_CHAR(id, '999.99MI')", "the format 999.99MI of a number"),
+        ("TO_CHAR(run_date, '\"DD\" DD')", "the format"),
+        ("TO_CHAR(run_date, '\"AM\" HH')", "the format"),
+        ("TO_CHAR(run_date, 'HH:MI p.m.')", "the format HH:MI p.m. of a time"),
+        ("TO_CHAR(run_date, 'MON \"of\" YY')", "in different cases"),
         ("TO_CHAR(run_date, 'IYYY-IW')", "the format IYYY-IW of a time"),
         ("TRUNC(run_date, 'CC')", "no TRUNC to 'CC'"),
         ("TO_DATE('01-01-1975', 'DD-MM-RRRR')", "RRRR: write YYYY or RR"),
@@ -216,6 +227,21 @@ def test_what_spark_lacks_is_refused_by_name(
         ORDER BY run_date MEASURES {measure} AS m PATTERN (a) DEFINE a AS 1 = 1)"""
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=message):
         matchrec.sql(spark, query, dialect="oracle")
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("XMLAGG(XMLELEMENT(e, name))", r"no XMLAGG: write LISTAGG"),
+        ("INSTR(name, 'a', -1)", r"no INSTR from the end: write INSTR\(REVERSE"),
+        ("ROUND(at, 'MM')", "no ROUND of dates: write TRUNC"),
+    ],
+)
+def test_what_is_refused_around_the_clause(
+    spark: SparkSession, expression: str, message: str
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=message):
+        matchrec.sql(spark, f"SELECT {expression} AS x FROM logins", dialect="oracle")
 
 
 def test_connect_by_of_a_hierarchy_is_refused(spark: SparkSession) -> None:

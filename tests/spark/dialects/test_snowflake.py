@@ -77,6 +77,29 @@ def test_qualify_comes_before_distinct_order_and_limit(
     assert answer(spark, query, "snowflake") == rows
 
 
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (
+            "SELECT CONDITIONAL_CHANGE_EVENT(price) OVER (ORDER BY price_date) AS e FROM {}",
+            "no CONDITIONAL_CHANGE_EVENT: write LAG",
+        ),
+        ("SELECT TIME_SLICE(price_date, 2, 'WEEK') AS s FROM {}", "no TIME_SLICE of several weeks"),
+        ("SELECT ARRAY_SLICE(ARRAY_CONSTRUCT(1), -2, -1) AS a", "no ARRAY_SLICE but"),
+    ],
+)
+def test_functions_that_are_refused(spark: SparkSession, query: str, message: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError, match=message):
+        matchrec.sql(spark, query.format("stock_price_history"), dialect="snowflake")
+
+
+def test_counts_of_a_pivot_are_noted(spark: SparkSession) -> None:
+    query = """SELECT * FROM (SELECT company, price FROM stock_price_history)
+        PIVOT (COUNT(price) FOR company IN ('ABCD', 'none'))"""
+    with pytest.warns(UserWarning, match="COUNT in PIVOT of no rows is NULL in Spark SQL, and 0"):
+        assert answer(spark, query, "snowflake") == ["10 -"]
+
+
 CLAUSE = """stock_price_history MATCH_RECOGNIZE (PARTITION BY company ORDER BY price_date
     MEASURES ARRAY_AGG(price) AS prices, COUNT(*) AS n, FIRST(price_date) AS since
     PATTERN (low up+) DEFINE low AS price < 31, up AS price > LAG(price))"""
@@ -108,6 +131,19 @@ CLAUSE = """stock_price_history MATCH_RECOGNIZE (PARTITION BY company ORDER BY p
             """SELECT * FROM (SELECT SEQ4() AS id FROM TABLE(GENERATOR(ROWCOUNT => 7)))
             MATCH_RECOGNIZE (ORDER BY id MEASURES SUM(id) AS s PATTERN (a{3}) DEFINE a AS TRUE)""",
             ["3", "12"],
+        ),
+        (
+            """SELECT TIME_SLICE(since, 2, 'DAY') AS s, TIME_SLICE(since, 1, 'WEEK', 'END') AS e,
+            TIME_SLICE(since::TIMESTAMP, 15, 'YEAR') AS y,
+            TIME_SLICE('1968-02-28 01:23:45'::TIMESTAMP_NTZ, 15, 'MINUTE') AS m
+            FROM (SELECT MAX(since) AS since FROM CLAUSE)""".replace("CLAUSE", CLAUSE),
+            ["2020-10-09 2020-10-12 2015-01-01 00:00:00 1968-02-28 01:15:00"],
+        ),
+        (
+            """SELECT ARRAY_AGG(e) WITHIN GROUP (ORDER BY d) AS es FROM (
+            SELECT d, CONDITIONAL_TRUE_EVENT(p > 1) OVER (ORDER BY d) AS e
+            FROM VALUES (1, 1, 5), (2, 1, 9), (3, 1, 1), (4, 1, NULL), (5, 1, 7) AS t(x, d, p))""",
+            ["[1,2,2,2,3]"],
         ),
         (
             """SELECT TO_NUMBER('12.6') AS a, TO_NUMBER('12.64', 10, 1) AS b,

@@ -28,6 +28,18 @@ def count_of_rows(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
+def count_in_pivot(node: exp.Expr, place: Place) -> exp.Expr:
+    """`PIVOT (COUNT(x) ...)`, which has no 0 in Spark."""
+    read, write = place.read, place.write
+    if isinstance(node, exp.Pivot) and node.find(exp.Count) and read.is_spark != write.is_spark:
+        lacks, has = (read, write) if read.is_spark else (write, read)
+        place.remark(
+            f"COUNT in PIVOT of no rows is NULL in {lacks.title}, and 0 in {has.title}: write "
+            "COALESCE(x, 0) of its column"
+        )
+    return node
+
+
 def arrays(node: exp.Expr, place: Place) -> exp.Expr:
     """`ARRAY_AGG(x)` with its NULLs and in its order; without rows it is NULL."""
     without_nulls = isinstance(node, exp.IgnoreNulls)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from matchrec.frontends.dialects.marks import function
+
 _ITEM, _KEY = "item", "key_"
 
 
@@ -66,7 +68,7 @@ def _items(found: Collection, rows: exp.Expr) -> exp.Expr:
     if found.limit is not None:
         first = exp.Literal.number(1)
         rows = exp.Anonymous(this="SLICE", expressions=[rows, first, found.limit.copy()])
-    return exp.Transform(this=rows, expression=_lambda(_field("row", _ITEM), "row"))
+    return exp.Transform(this=rows, expression=function(_field("row", _ITEM), "row"))
 
 
 def _struct(fields: dict[str, exp.Expr]) -> exp.Expr:
@@ -81,7 +83,7 @@ def _struct(fields: dict[str, exp.Expr]) -> exp.Expr:
 def _known() -> exp.Expr:
     """That an item is no NULL."""
     is_null = exp.Is(this=_field("row", _ITEM), expression=exp.null())
-    return _lambda(exp.Not(this=is_null), "row")
+    return function(exp.Not(this=is_null), "row")
 
 
 def _comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
@@ -94,7 +96,7 @@ def _comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
         case = case.when(_only(right, left), _sign(1 if null_first else -1), copy=False)
         case = case.when(exp.LT(this=left, expression=right), _sign(1 if descending else -1))
         case = case.when(exp.GT(this=left, expression=right), _sign(-1 if descending else 1))
-    return _lambda(case.else_(exp.Literal.number(0)), "one", "other")
+    return function(case.else_(exp.Literal.number(0)), "one", "other")
 
 
 def _only(absent: exp.Expr, present: exp.Expr) -> exp.Expr:
@@ -111,7 +113,3 @@ def _sign(number: int) -> exp.Expr:
 
 def _field(row: str, name: str) -> exp.Expr:
     return exp.Dot(this=exp.to_identifier(row), expression=exp.to_identifier(name))
-
-
-def _lambda(body: exp.Expr, *names: str) -> exp.Expr:
-    return exp.Lambda(this=body, expressions=[exp.to_identifier(name) for name in names])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from matchrec.frontends.dialects.product import Product
 from matchrec.frontends.dialects.rules.aggregates import (
     arrays,
+    count_in_pivot,
     count_of_rows,
     ordered_aggregates,
     semantics_of_aggregates,
@@ -29,55 +30,48 @@ from matchrec.frontends.dialects.rules.by_product.databricks import final_aggreg
 from matchrec.frontends.dialects.rules.by_product.flink import (
     match_rowtime,
     no_hints,
+    no_versions,
+    nth_part,
     processing_time,
     rounded_time,
 )
-from matchrec.frontends.dialects.rules.by_product.oracle.dates import date_with_time, truncated
-from matchrec.frontends.dialects.rules.by_product.oracle.days import differences, durations, shifts
-from matchrec.frontends.dialects.rules.by_product.oracle.formats import (
-    formatted_time,
-    parsed_time,
-    text_of_date,
-    timestamp_literal,
-)
-from matchrec.frontends.dialects.rules.by_product.oracle.functions import (
-    current_time,
-    function_of_oracle,
-    interval_function,
-    unusual_name,
-)
-from matchrec.frontends.dialects.rules.by_product.oracle.row_sources import (
-    first_rows,
-    no_dual,
-    no_join_marks,
-    no_row_order,
-    row_generator,
-)
-from matchrec.frontends.dialects.rules.by_product.oracle.texts import concatenation, empty_text
+from matchrec.frontends.dialects.rules.by_product.oracle import ORACLE
 from matchrec.frontends.dialects.rules.by_product.snowflake import (
     alias_in_grouped_item,
     alias_in_where,
     bare_classifier,
-    equal_with_nulls,
     first_and_last,
     first_and_last_of_partition,
     inside_of_match,
 )
-from matchrec.frontends.dialects.rules.by_product.snowflake import (
+from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
+    equal_with_nulls,
+    numbered_events,
+    slice_of_time,
+)
+from matchrec.frontends.dialects.rules.by_product.snowflake_functions import (
     formatted_time as formatted_time_of_snowflake,
 )
 from matchrec.frontends.dialects.rules.by_product.snowflake_tables import (
     columns_of_values,
+    element,
     flattened,
     generated_rows,
+    listed_values,
+    no_variant,
     number_of_text,
+    place_in_array,
+    slice_of_array,
 )
 from matchrec.frontends.dialects.rules.by_product.trino import (
+    counted_values,
     first_of_match,
+    if_without_else,
     joda_format,
     matching_elements,
     navigation_inside,
     number_of_day,
+    numbered_elements,
     seconds_since_1970,
     several_extremes,
 )
@@ -88,13 +82,26 @@ from matchrec.frontends.dialects.rules.navigation import (
 )
 from matchrec.frontends.dialects.rules.place import Rule
 from matchrec.frontends.dialects.rules.qualify import qualified_rows
+from matchrec.frontends.dialects.rules.values.formats import (
+    number_in_format,
+    part_of_text,
+    time_of_text,
+    unit_without_quotes,
+)
 from matchrec.frontends.dialects.rules.values.json import json_of_columns, value_of_json
 from matchrec.frontends.dialects.rules.values.numbers import (
     average_of_decimals,
     average_of_integers,
+    exact_percentile,
+    extremes,
     quotient,
 )
-from matchrec.frontends.dialects.rules.values.texts import bounded_text, nth_match, text_of_subquery
+from matchrec.frontends.dialects.rules.values.texts import (
+    bounded_text,
+    first_match,
+    nth_match,
+    text_of_subquery,
+)
 from matchrec.frontends.dialects.rules.values.times import (
     added_time,
     counted_boundaries,
@@ -125,6 +132,11 @@ READS: dict[str, tuple[Rule, ...]] = {
         columns_of_values,
         generated_rows,
         flattened,
+        element,
+        slice_of_array,
+        no_variant,
+        place_in_array,
+        listed_values,
         alias_in_where,
         alias_in_grouped_item,
         number_of_text,
@@ -136,37 +148,19 @@ READS: dict[str, tuple[Rule, ...]] = {
         bare_classifier,
         equal_with_nulls,
         formatted_time_of_snowflake,
+        slice_of_time,
+        numbered_events,
         truncated_date,
         added_time,
         crossed_boundaries,
     ),
-    "oracle": (
-        no_join_marks,
-        empty_text,
-        row_generator,
-        first_rows,
-        no_row_order,
-        unusual_name,
-        concatenation,
-        parsed_time,
-        timestamp_literal,
-        formatted_time,
-        interval_function,
-        current_time,
-        function_of_oracle,
-        no_dual,
-        bounded_text,
-        date_with_time,
-        durations,
-        differences,
-        shifts,
-        truncated,
-        text_of_date,
-    ),
+    "oracle": ORACLE,
     "trino": (
         count_of_rows,
         navigation_inside,
         several_extremes,
+        if_without_else,
+        counted_values,
         ordered_aggregates,
         arrays,
         over_each_aggregate,
@@ -176,6 +170,7 @@ READS: dict[str, tuple[Rule, ...]] = {
         truncated_date,
         seconds_since_1970,
         matching_elements,
+        numbered_elements,
         joda_format,
         bounded_text,
         first_of_match,
@@ -187,6 +182,10 @@ READS: dict[str, tuple[Rule, ...]] = {
         match_rowtime,
         rounded_time,
         no_hints,
+        no_versions,
+        nth_part,
+        numbered_elements,
+        added_time,
         average_of_integers,
         elapsed,
     ),
@@ -223,15 +222,19 @@ READS: dict[str, tuple[Rule, ...]] = {
 
 COMMON: tuple[Rule, ...] = (
     quotient,
+    extremes,
+    exact_percentile,
+    count_in_pivot,
     json_of_columns,
     value_of_json,
+    first_match,
     nth_match,
     ratio_to_report,
 )
 """What is rewritten of the expressions of any product."""
 
 WRITES: dict[str, tuple[Rule, ...]] = {
-    "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time, named_unit),
+    "snowflake": (lag_and_lead, arrays_and_nulls, elapsed_time, named_unit, number_in_format),
     "oracle": (
         qualified_rows,
         keys_of_group,
@@ -241,6 +244,10 @@ WRITES: dict[str, tuple[Rule, ...]] = {
         whole_quotient,
         joined_text,
         named_unit,
+        unit_without_quotes,
+        number_in_format,
+        part_of_text,
+        time_of_text,
         day_without_time,
     ),
     "trino": (
@@ -251,8 +258,11 @@ WRITES: dict[str, tuple[Rule, ...]] = {
         first_of_later_rows,
         aggregate_of_all_rows,
         named_unit,
+        unit_without_quotes,
+        number_in_format,
+        part_of_text,
     ),
-    "bigquery": (arrays_and_nulls, named_unit),
+    "bigquery": (arrays_and_nulls, named_unit, number_in_format),
     "databricks": (running_aggregate, text_of_subquery),
     "spark": (qualified_rows, text_of_subquery),
 }

@@ -14,6 +14,10 @@ from sqlglot.errors import UnsupportedError
 
 from matchrec.frontends.dialects.rules.place import Place
 
+_ALIAS_OR_COLUMN = (
+    "`{}` is the alias of SELECT in {}, if no table has such a column; the columns of these "
+    "tables are not known"
+)
 _AFTER = ("distinct", "order", "limit", "offset", "fetch", "with_")
 
 
@@ -23,6 +27,7 @@ def qualified_rows(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     if node.is_star and not place.write.is_spark:
         raise UnsupportedError("no QUALIFY with *: name the columns")
+    name_by_items(node.args["qualify"], node, place)
     inner = node.copy()
     condition = inner.args["qualify"].this.pop()
     inner.set("qualify", None)
@@ -30,14 +35,11 @@ def qualified_rows(node: exp.Expr, place: Place) -> exp.Expr:
     for part in _AFTER:
         outer.set(part, inner.args.get(part) and inner.args[part].copy())
         inner.set(part, None)
-    items = {one.alias.lower(): one.this for one in inner.expressions if one.alias}
-    for column in list(condition.find_all(exp.Column)):
-        _name_by_item(column, items, node, place)
     if place.write.name == "oracle":  # whose columns are no conditions
         condition = exp.case().when(condition.copy(), "1").else_("0")
     own = [exp.alias_(exp.paren(condition.copy()), _new_name("qualified", node))]
     names = _names_of_items(inner, place.read.sqlglot)
-    for key in _hidden_keys(outer, [*names, *items]):
+    for key in _hidden_keys(outer, names):
         own.append(exp.alias_(key.copy(), _new_name(f"key_{len(own)}", node)))
         key.replace(exp.column(own[-1].alias))
     selected = inner.expressions
@@ -56,13 +58,33 @@ def qualified_rows(node: exp.Expr, place: Place) -> exp.Expr:
     return outer.where(qualified, copy=False)
 
 
-def _name_by_item(
-    column: exp.Column, items: dict[str, exp.Expr], query: exp.Select, place: Place
-) -> None:
-    """Puts what an alias of SELECT stands for in its place, where it is no column."""
-    name = column.name.lower()
-    if not column.table and name in items and not place.columns.has(query, name):
-        column.replace(exp.paren(items[name].copy()))
+def name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:
+    """Puts what an alias of SELECT stands for in its place, in a part of the query.
+
+    Not where it is a column. Where that is not known, it is taken for an alias if a column would
+    make little sense: of a window function.
+    """
+    items = {one.alias.lower(): one.this.copy() for one in query.expressions if one.alias}
+
+    def computed(column: exp.Column) -> exp.Expr:
+        """What an alias stands for; in it other aliases are seen to be so by the next step."""
+        name = column.name.lower()
+        if column.table or name not in items or _reads(items[name], name):
+            return column
+        is_column = place.columns.has(query, name)
+        if is_column is None and not items[name].find(exp.Window):
+            place.remark(_ALIAS_OR_COLUMN.format(column.name, place.read.title))
+            return column
+        return column if is_column else exp.paren(items[name].copy())
+
+    for _ in items:  # each may name another one
+        for column in [one for one in part.find_all(exp.Column) if one.parent_select is query]:
+            column.replace(computed(column))
+
+
+def _reads(value: exp.Expr, name: str) -> bool:
+    """Whether a value is computed of a column of this name, which hides an alias."""
+    return any(one.name.lower() == name for one in value.find_all(exp.Column))
 
 
 def _names_of_items(query: exp.Select, product: str) -> list[str]:

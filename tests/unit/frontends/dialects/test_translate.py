@@ -352,7 +352,7 @@ REFUSED = [
     (
         "oracle",
         "spark",
-        "MEASURES TO_CHAR(x, '999.9') AS s PATTERN (A)",
+        "MEASURES TO_CHAR(x, '999.9EEEE') AS s PATTERN (A)",
         "cannot say this TO_CHAR in Spark SQL",
     ),
     ("snowflake", "spark", "PATTERN (A) DEFINE A AS x::", "cannot read this as SQL of Snowflake"),

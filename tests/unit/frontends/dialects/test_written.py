@@ -36,6 +36,36 @@ TEXTS = [
     ("snowflake", "trino", "EQUAL_NULL(x, y)", "(x IS NOT DISTINCT FROM y)"),
     ("trino", "spark", "bool_or(x IN (SELECT 'a'))", "bool_or(x IN (SELECT 'a' AS text))"),
     ("trino", "spark", "x IN (SELECT 'a' FROM u)", "x IN (SELECT 'a' FROM u)"),
+    (
+        "snowflake",
+        "spark",
+        "REGEXP_SUBSTR(x, 'a(b)', 1, 1, 'e')",
+        "TRY_ELEMENT_AT(REGEXP_EXTRACT_ALL(x, 'a(b)', 1), 1)",
+    ),
+    (
+        "snowflake",
+        "spark",
+        "REGEXP_SUBSTR(x, 'a(b)', 1, 2, 'c')",
+        "TRY_ELEMENT_AT(REGEXP_EXTRACT_ALL(x, 'a(b)', 0), 2)",
+    ),
+    ("oracle", "trino", "GREATEST(x, y)", "GREATEST(x, y)"),
+    ("oracle", "snowflake", "GREATEST(x, y)", "GREATEST(x, y)"),
+    ("spark", "snowflake", "greatest(x, y)", "GREATEST_IGNORE_NULLS(x, y)"),
+    ("oracle", "spark", "GREATEST(x, 1)", "CASE WHEN NOT x IS NULL THEN GREATEST(x, 1) END"),
+    ("oracle", "trino", "TO_CHAR(COUNT(*))", "CAST(COUNT(*) AS VARCHAR)"),
+    ("oracle", "trino", "TRUNC(x, 'MM')", "DATE_TRUNC('MONTH', x)"),
+    ("oracle", "snowflake", "TO_CHAR(x, '990.0')", "TO_CHAR(x, '990.0')"),
+    ("snowflake", "trino", "CONTAINS(x, 'a')", "STRPOS(x, 'a') > 0"),
+    ("snowflake", "oracle", "STARTSWITH(x, 'a')", "INSTR(x, 'a') = 1"),
+    ("snowflake", "oracle", "ENDSWITH(x, 'a')", "SUBSTR(x, -LENGTH('a')) = 'a'"),
+    ("snowflake", "oracle", "DATE_PART('minute', x)", "EXTRACT(MINUTE FROM x)"),
+    ("snowflake", "oracle", "x + INTERVAL '2 minutes'", "x + INTERVAL '2' MINUTE"),
+    ("flink", "oracle", "FLOOR(x TO MINUTE)", "TRUNC(x, 'MI')"),
+    ("flink", "trino", "TIMESTAMPADD(HOUR, 1, x)", "(x + INTERVAL '1' HOUR)"),
+    ("spark", "flink", "regexp_extract(x, 'b(c)')", "regexp_extract(x, 'b(c)', 1)"),
+    ("spark", "trino", "date_format(x, 'd.MM')", "date_format(CAST(x AS TIMESTAMP), '%e.%m')"),
+    ("spark", "oracle", "date_format(x, 'dd.MM')", "TO_CHAR(CAST(x AS TIMESTAMP), 'DD.MM')"),
+    ("spark", "oracle", "to_timestamp(x, 'd.M')", "to_timestamp(x, 'DD.MM')"),
 ]
 
 
@@ -58,6 +88,8 @@ NOTED = [
     ("oracle", "trino", "FIRST(x)", ALL_ROWS, None),
     ("trino", "snowflake", "date_diff('hour', x, y)", "", "how often a unit of time begins"),
     ("bigquery", "snowflake", "DATE_DIFF(DATE '2020-01-02', DATE '2020-01-01', DAY)", "", None),
+    ("spark", "trino", "least(x, y)", "", "LEAST of values and a NULL is NULL in Trino"),
+    ("spark", "trino", "regexp_extract(x, 'a')", "", "without a match is NULL in Trino"),
 ]
 
 
@@ -107,6 +139,8 @@ def test_what_flink_has_not(pattern: str, define: str, words: str) -> None:
         ("oracle", "COUNT(DISTINCT x)", "no DISTINCT: an aggregate of a clause is over all"),
         ("trino", "SUM(x) FILTER (WHERE y > 0)", "no FILTER: an aggregate of a clause is over all"),
         ("oracle", "TRUNC(x, 'DECADE')", "no TRUNC to a unit of DECADE"),
+        ("snowflake", "date_format(x, 'd.M.')", "a number without leading zeros in a format"),
+        ("trino", "median(x)", "no exact percentile: write approx_percentile"),
     ],
 )
 def test_what_measures_of_others_have_not(write: str, text: str, words: str) -> None:
@@ -158,6 +192,12 @@ def test_qualify_of_oracle_is_a_number() -> None:
         ("snowflake", "trino", "SELECT f.value FROM LATERAL FLATTEN(x) f", "no FLATTEN: write"),
         ("snowflake", "trino", "SELECT 1 FROM TABLE(GENERATOR(ROWCOUNT => 2))", "no GENERATOR"),
         ("spark", "trino", "SELECT k, count(*) FROM t GROUP BY ALL", "no GROUP BY ALL"),
+        ("trino", "oracle", "SELECT n FROM UNNEST(a) WITH ORDINALITY AS u(v, n)", "ORDINALITY:"),
+        ("trino", "oracle", "SELECT histogram(x) FROM t", "no histogram: write"),
+        ("trino", "oracle", "SELECT to_unixtime(x) FROM t", "no seconds since 1970"),
+        ("flink", "trino", "SELECT SPLIT_INDEX(x, ';', 1) FROM t", "no SPLIT_INDEX: write"),
+        ("oracle", "trino", "SELECT TO_CHAR(n, '999.99') FROM t", "no TO_CHAR of numbers"),
+        ("snowflake", "trino", "SELECT TIME_SLICE(d, 2, 'DAY') FROM t", "no TIME_SLICE"),
         ("spark", "oracle", "SELECT to_json(struct(k)) FROM t", "no TO_JSON"),
         ("oracle", "trino", "SELECT LEVEL FROM dual CONNECT BY LEVEL < 3", "no CONNECT BY"),
         ("flink", "trino", "SELECT 1 FROM t GROUP BY TUMBLE(ts, INTERVAL '1' DAY)", "no TUMBLE"),

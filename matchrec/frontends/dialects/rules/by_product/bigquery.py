@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.marks import name_of, plain_call
+from matchrec.frontends.dialects.marks import function, name_of, plain_call
 from matchrec.frontends.dialects.rules.place import Place
 
 
@@ -86,7 +86,7 @@ def array_of_elements(node: exp.Expr, place: Place) -> exp.Expr:
     found = source.expressions[0].copy()
     where, order, limit = (query.args.get(one) for one in ("where", "order", "limit"))
     if where is not None:
-        found = plain_call("FILTER", found, _lambda(where.this, names))
+        found = plain_call("FILTER", found, function(where.this.copy(), *names))
     if order is not None and order.expressions[0].this.name == names[0]:
         ascends = exp.false() if order.expressions[0].args.get("desc") else exp.true()
         found = plain_call("SORT_ARRAY", found, ascends)
@@ -95,7 +95,7 @@ def array_of_elements(node: exp.Expr, place: Place) -> exp.Expr:
     is_struct = query.args.get("kind") == "STRUCT"
     items = [one.copy() for one in query.expressions]
     item = exp.Struct(expressions=items) if is_struct else items[0].unalias()
-    found = plain_call("TRANSFORM", found, _lambda(item, names))
+    found = plain_call("TRANSFORM", found, function(item.copy(), *names))
     found = plain_call("ARRAY_DISTINCT", found) if query.args.get("distinct") else found
     return exp.Coalesce(this=found, expressions=[exp.Array(expressions=[])])
 
@@ -123,10 +123,6 @@ def _is_of_elements(query: exp.Select, names: list[str]) -> bool:
 def _keys(query: exp.Select) -> list[exp.Expr]:
     order = query.args.get("order")
     return [] if order is None else order.expressions
-
-
-def _lambda(body: exp.Expr, names: list[str]) -> exp.Expr:
-    return exp.Lambda(this=body.copy(), expressions=[exp.to_identifier(one) for one in names])
 
 
 def dates_of_texts(node: exp.Expr, _: Place) -> exp.Expr:

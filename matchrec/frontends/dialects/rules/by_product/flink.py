@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.marks import called, function_name
+from matchrec.frontends.dialects.marks import called, function_name, plain_call
 from matchrec.frontends.dialects.rules.place import Place
 
 
@@ -34,9 +34,7 @@ def rounded_time(node: exp.Expr, _: Place) -> exp.Expr:
     if unit is None:
         return node
     name = unit.name.upper()
-    start = exp.Anonymous(
-        this="DATE_TRUNC", expressions=[exp.Literal.string(name), node.this.copy()]
-    )
+    start = exp.TimestampTrunc(this=node.this.copy(), unit=exp.var(name))
     if isinstance(node, exp.Floor):
         return start
     one = exp.Interval(this=exp.Literal.string("1"), unit=exp.var(name))
@@ -51,3 +49,24 @@ def no_hints(node: exp.Expr, _: Place) -> exp.Expr:
     if isinstance(node, exp.Select) and node.args.get("hint"):
         node.set("hint", None)
     return node
+
+
+def no_versions(node: exp.Expr, _: Place) -> exp.Expr:
+    """`JOIN t FOR SYSTEM_TIME AS OF o.rowtime`, which joins each row to a version of its own."""
+    if isinstance(node, exp.Version) and node.find(exp.Column):
+        raise UnsupportedError(
+            "no FOR SYSTEM_TIME AS OF: of the time of a row, write a join with the times since and "
+            "until which each version is valid"
+        )
+    return node
+
+
+def nth_part(node: exp.Expr, place: Place) -> exp.Expr:
+    """`SPLIT_INDEX(x, ';', n)`, the part after n separators, NULL where there are fewer."""
+    if function_name(node) != "SPLIT_INDEX":
+        return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no SPLIT_INDEX: write SPLIT_PART, which counts from 1")
+    text, separator, index = node.expressions
+    parts = exp.Split(this=text.copy(), expression=separator.copy())
+    return plain_call("GET", parts, index)

@@ -6,22 +6,13 @@ DEFINE      LAG, LEAD, FIRST_VALUE and LAST_VALUE see the rows of the partition
 
 from __future__ import annotations
 
-import re
-
 from sqlglot import exp
-from sqlglot.dialects.snowflake import Snowflake
-from sqlglot.errors import UnsupportedError
-from sqlglot.time import format_time
 
 from matchrec.frontends.dialects.marks import called, has_semantics, name_of
 from matchrec.frontends.dialects.rules.place import Place
+from matchrec.frontends.dialects.rules.qualify import name_by_items
 from matchrec.frontends.lexing.function_names import SEMANTICS
 
-_ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
-_ALIAS_OR_COLUMN = (
-    "`{}` is the alias of SELECT in Snowflake, if no table has such a column; the columns of these "
-    "tables are not known"
-)
 _ENDLESS = {
     "kind": "ROWS",
     "start": "UNBOUNDED",
@@ -85,31 +76,11 @@ def bare_classifier(node: exp.Expr, place: Place) -> exp.Expr:
     return called("CLASSIFIER") if is_bare and node.name.upper() == "CLASSIFIER" else node
 
 
-def equal_with_nulls(node: exp.Expr, _: Place) -> exp.Expr:
-    """`EQUAL_NULL(x, y)`, which other products write as an operator."""
-    if not isinstance(node, exp.EqualNull):
-        return node
-    return exp.paren(exp.NullSafeEQ(this=node.this, expression=node.expression), copy=False)
-
-
-def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
-    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
-    pattern = node.args.get("format") if isinstance(node, exp.ToChar) else None
-    if not isinstance(pattern, exp.Literal):
-        return node
-    written = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
-    if "%" not in written:
-        return node
-    if re.search(r"[A-Za-z%]", _ALIKE.sub("", written)):
-        raise UnsupportedError(f"the format {pattern.name} of a time: write its parts one by one")
-    return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
-
-
 def alias_in_where(node: exp.Expr, place: Place) -> exp.Expr:
     """`SELECT 2 * x AS y ... WHERE y > 4` is `2 * x > 4`, where no table has a column y."""
     query = node.parent
     if isinstance(node, exp.Where) and isinstance(query, exp.Select):
-        _name_by_items(node, query, place)
+        name_by_items(node, query, place)
     return node
 
 
@@ -118,29 +89,5 @@ def alias_in_grouped_item(node: exp.Expr, place: Place) -> exp.Expr:
     if isinstance(node, exp.Select) and node.args.get("group"):
         for item in node.expressions:
             if isinstance(item, exp.Alias) and not item.find(exp.AggFunc, exp.Window):
-                _name_by_items(item, node, place)
+                name_by_items(item, node, place)
     return node
-
-
-def _reads(value: exp.Expr, name: str) -> bool:
-    """Whether a value is computed of a column of this name, which hides an alias."""
-    return any(one.name.lower() == name for one in value.find_all(exp.Column))
-
-
-def _name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:
-    """Puts what an alias of SELECT stands for in its place, in a part of the query."""
-    items = {one.alias.lower(): one.this.copy() for one in query.expressions if one.alias}
-
-    def computed(column: exp.Column) -> exp.Expr:
-        """What an alias stands for; in it other aliases are seen to be so by the next step."""
-        name = column.name.lower()
-        if column.table or name not in items or _reads(items[name], name):
-            return column
-        is_column = place.columns.has(query, name)
-        if is_column is None:
-            place.remark(_ALIAS_OR_COLUMN.format(column.name))
-        return exp.paren(items[name].copy()) if is_column is False else column
-
-    for _ in items:  # each may name another one
-        for column in [one for one in part.find_all(exp.Column) if one.parent_select is query]:
-            column.replace(computed(column))

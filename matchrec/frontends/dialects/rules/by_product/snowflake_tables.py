@@ -5,9 +5,12 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from matchrec.frontends.dialects.marks import plain_call
+from matchrec.frontends.dialects.rules.collected import Collection, known_items
 from matchrec.frontends.dialects.rules.place import Place
 
 _ROW = "generator_row"
+_COLUMNS_OF_FLATTEN = ["seq", "key", "path", "index", "value", "this"]
 _SEQUENCES = (exp.Seq1, exp.Seq2, exp.Seq4, exp.Seq8)
 
 
@@ -70,11 +73,68 @@ def flattened(node: exp.Expr, place: Place) -> exp.Expr:
         "POSEXPLODE_OUTER" if outer is not None and outer.name.upper() == "TRUE" else "POSEXPLODE"
     )
     rows = exp.Anonymous(this=name, expressions=[named.get("input", call.this).copy()])
+    names = node.alias_column_names or _COLUMNS_OF_FLATTEN
     alias = exp.TableAlias(
         this=exp.to_identifier(node.alias or "flattened"),
-        columns=[exp.to_identifier("index"), exp.to_identifier("value")],
+        columns=[exp.to_identifier(one) for one in names[3:5]],
     )
     return exp.Lateral(this=rows, alias=alias)
+
+
+def element(node: exp.Expr, place: Place) -> exp.Expr:
+    """`x[0]` and `GET(x, 0)` of an array, NULL where it has no such element."""
+    if not isinstance(node, exp.Bracket | exp.GetExtract) or not place.write.is_spark:
+        return node
+    keys = node.expressions or [node.args.get("expression")]
+    if len(keys) != 1 or not isinstance(keys[0], exp.Literal) or keys[0].is_string:
+        return node
+    return plain_call("GET", node.this, keys[0])
+
+
+def slice_of_array(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_SLICE(x, 1, 3)`, from the element with index 1 up to that with index 3."""
+    if not isinstance(node, exp.ArraySlice) or not place.write.is_spark:
+        return node
+    ends = node.text("start"), node.text("end")
+    if not all(map(str.isdigit, ends)):
+        raise UnsupportedError("no ARRAY_SLICE but from and to numbers that are not negative")
+    first, last = map(int, ends)
+    size = exp.Literal.number(max(last - first, 0))
+    return plain_call("SLICE", node.this, exp.Literal.number(first + 1), size)
+
+
+def place_in_array(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_POSITION(v, x)`, counted from 0, and NULL where there is none."""
+    if not isinstance(node, exp.ArrayPosition) or not place.write.is_spark:
+        return node
+    found = plain_call("ARRAY_POSITION", node.this, node.expression)
+    known = plain_call("NULLIF", found, exp.Literal.number(0))
+    return exp.paren(exp.Sub(this=known, expression=exp.Literal.number(1)))
+
+
+def no_variant(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_CONTAINS('a'::VARIANT, x)`, where Spark wants the type of the elements."""
+    asking = (exp.ArrayContains, exp.ArrayPosition)
+    is_asked = isinstance(node.parent, asking) and node.arg_key == "expression"
+    if is_asked and place.write.is_spark and isinstance(node, exp.Cast) and node.is_type("variant"):
+        value: exp.Expr = node.this.copy()
+        return value
+    return node
+
+
+def listed_values(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_AGG(x) WITHIN GROUP (ORDER BY y)`, without NULLs."""
+    array = node.this if isinstance(node, exp.WithinGroup) else None
+    if not isinstance(array, exp.ArrayAgg) or not place.write.is_spark:
+        return node
+    keys = node.expression.expressions
+    if not isinstance(array.this, exp.Distinct):
+        return known_items(Collection(array.this, tuple(keys), None))
+    value, key = array.this.expressions[0], keys[0]
+    if len(keys) > 1 or key.this != value:
+        raise UnsupportedError("an array of distinct values in another order than their own")
+    ascends = exp.false() if key.args.get("desc") else exp.true()
+    return plain_call("SORT_ARRAY", exp.ArrayUniqueAgg(this=value.copy()), ascends)
 
 
 def number_of_text(node: exp.Expr, _: Place) -> exp.Expr:

@@ -7,7 +7,14 @@ import re
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.marks import called, function_name, has_semantics, name_of
+from matchrec.frontends.dialects.marks import (
+    called,
+    function,
+    function_name,
+    has_semantics,
+    name_of,
+    plain_call,
+)
 from matchrec.frontends.dialects.rules.place import Place
 from matchrec.frontends.lexing.function_names import NAVIGATION
 
@@ -49,9 +56,9 @@ def number_of_day(node: exp.Expr, _: Place) -> exp.Expr:
     return exp.paren(exp.Add(this=weekday, expression=exp.Literal.number(1)), copy=False)
 
 
-def seconds_since_1970(node: exp.Expr, _: Place) -> exp.Expr:
+def seconds_since_1970(node: exp.Expr, place: Place) -> exp.Expr:
     """`to_unixtime(t)`, with a fraction."""
-    if not isinstance(node, exp.TimeToUnix):
+    if not isinstance(node, exp.TimeToUnix) or not place.write.is_spark:
         return node
     micros = exp.Anonymous(this="UNIX_MICROS", expressions=[exp.cast(node.this, "timestamp")])
     return exp.paren(exp.Div(this=micros, expression=exp.Literal.number("1E6")), copy=False)
@@ -77,9 +84,54 @@ def joda_format(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.Anonymous(this="DATE_FORMAT", expressions=node.expressions)
 
 
+def if_without_else(node: exp.Expr, place: Place) -> exp.Expr:
+    """`if(c, x)` is NULL where c is not true; Spark wants to be told."""
+    is_call = isinstance(node, exp.If) and not isinstance(node.parent, exp.Case)
+    if is_call and place.write.is_spark and node.args.get("false") is None:
+        node.set("false", exp.null())
+    return node
+
+
 def several_extremes(node: exp.Expr, _: Place) -> exp.Expr:
     """`max(x, n)` is an array of the n greatest values, not the greater one of two."""
     if isinstance(node, exp.Max | exp.Min) and node.expressions:
         name = node.key
         raise UnsupportedError(f"{name} of several values: write slice(array_sort(...), 1, n)")
     return node
+
+
+def counted_values(node: exp.Expr, place: Place) -> exp.Expr:
+    """`histogram(x)`, a map of each value to how often it occurs."""
+    if function_name(node) != "HISTOGRAM":
+        return node
+    if not place.write.is_spark:
+        raise UnsupportedError("no histogram: write COUNT(*) with GROUP BY")
+    counted = node.expressions[0]
+    one, value = exp.to_identifier("one"), exp.to_identifier("value")
+    values = plain_call("COLLECT_LIST", counted)
+    equal = plain_call("FILTER", values, function(exp.EQ(this=one, expression=value), "one"))
+    entry = plain_call("STRUCT", value, plain_call("SIZE", equal))
+    distinct = plain_call("ARRAY_DISTINCT", values)
+    entries = plain_call("TRANSFORM", distinct, function(entry, "value"))
+    are_any = exp.GT(this=exp.Count(this=counted.copy()), expression=exp.Literal.number(0))
+    found = plain_call("MAP_FROM_ENTRIES", entries)
+    return exp.If(this=are_any, true=found, false=exp.null())
+
+
+def numbered_elements(node: exp.Expr, place: Place) -> exp.Expr:
+    """`UNNEST(x) WITH ORDINALITY AS u(value, number)`, whose numbers begin with 1."""
+    number = node.args.get("offset") if isinstance(node, exp.Unnest) else None
+    if not number or place.write.name == "trino":
+        return node
+    if not place.write.is_spark or place.write.lacks_dialect:
+        raise UnsupportedError("no WITH ORDINALITY: have MATCH_NUMBER() or a place in each element")
+    names = node.alias_column_names
+    if len(node.expressions) != 1 or len(names) != 1 or not isinstance(number, exp.Identifier):
+        raise UnsupportedError("no WITH ORDINALITY: only of one array, as u(value, number)")
+    place_ = exp.Add(this=exp.to_identifier("place"), expression=exp.Literal.number(1))
+    row = plain_call("STRUCT", exp.to_identifier("item"), exp.cast(place_, "bigint"))
+    rows = plain_call("TRANSFORM", node.expressions[0], function(row, "item", "place"))
+    columns = [exp.to_identifier(names[0]), number.copy()]
+    alias = exp.TableAlias(this=exp.to_identifier(node.alias or "unnested"), columns=columns)
+    table = exp.Lateral if isinstance(node.parent, exp.Join) else exp.Table
+    return table(this=plain_call("INLINE", rows), alias=alias)

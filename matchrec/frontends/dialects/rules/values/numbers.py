@@ -1,11 +1,18 @@
-"""Rules for quotients and averages, whose fraction is kept, dropped or cut by some products."""
+"""Rules for quotients and averages, whose fraction is kept, dropped or cut by some products.
+
+And for the greatest of several values, which some products do not know if one of them is NULL.
+"""
 
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
+from matchrec.frontends.dialects.marks import plain_call
 from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
+
+_PERCENTILES = (exp.PercentileCont, exp.PercentileDisc)
 
 
 def quotient(node: exp.Expr, place: Place) -> exp.Expr:
@@ -39,4 +46,41 @@ def average_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
             "AVG of decimals has their number of digits in Trino, and four more in Spark SQL; for "
             "DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))"
         )
+    return node
+
+
+def extremes(node: exp.Expr, place: Place) -> exp.Expr:
+    """`GREATEST(a, b)` and `LEAST(a, b)`, NULL where one is NULL but in Spark and Databricks."""
+    if not isinstance(node, exp.Greatest | exp.Least):
+        return node
+    read, write = place.read, place.write
+    is_named = read.name == "snowflake" and node.args.get("ignore_nulls")
+    ignores = bool(is_named) or not read.extremes_of_nulls
+    node.set("ignore_nulls", ignores)
+    unsure = [one for one in (node.this, *node.expressions) if not isinstance(one, exp.Literal)]
+    if not unsure or ignores is not write.extremes_of_nulls or write.name == "snowflake":
+        return node
+    if ignores:
+        place.remark(f"{node.key.upper()} of values and a NULL is NULL in {write.title}")
+        return node
+    known = [exp.Not(this=exp.Is(this=one.copy(), expression=exp.null())) for one in unsure]
+    return exp.Case(ifs=[exp.If(this=exp.and_(*known), true=node.copy())])
+
+
+def exact_percentile(node: exp.Expr, place: Place) -> exp.Expr:
+    """`PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)`, which sqlglot would approximate."""
+    write = place.write
+    if write.name == "trino" and isinstance(node, (*_PERCENTILES, exp.Median)):
+        raise UnsupportedError("no exact percentile: write approx_percentile(x, 0.5)")
+    if isinstance(node, exp.Quantile) and write.name in ("oracle", "snowflake"):
+        keys = exp.Order(expressions=[exp.Ordered(this=node.this.copy())])
+        share = exp.PercentileCont(this=node.args["quantile"].copy())
+        return exp.WithinGroup(this=share, expression=keys)
+    if isinstance(node, _PERCENTILES) and write.is_spark:
+        if isinstance(node.parent, exp.WithinGroup):
+            for key in node.parent.expression.expressions:
+                key.set("nulls_first", not key.args.get("desc"))  # NULLs are left out
+            return plain_call(node.sql_name(), node.this)
+        if isinstance(node, exp.PercentileCont) and node.expression:
+            return plain_call("PERCENTILE", node.this, node.expression)
     return node

@@ -27,6 +27,8 @@ def truncated(node: exp.Expr, place: Place) -> exp.Expr:
     if value is None:
         return node
     kind = place.kind(value)
+    if kind is None and isinstance(second, exp.Literal | exp.Var) and not second.is_number:
+        kind = Kind.TIMESTAMP
     if kind in TIMES:
         return _truncated_time(value.copy(), kind, second)
     if kind not in NUMBERS:

@@ -9,18 +9,25 @@ from sqlglot.dialects.oracle import Oracle
 from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
+from matchrec.frontends.dialects.rules.by_product.oracle.numbers import text_of_number
 from matchrec.frontends.dialects.rules.kinds import TIMES
 from matchrec.frontends.dialects.rules.place import Place
 
 _TIME_OF_DAY = re.compile(r"%[HIMSfp]")
 _BEFORE_2050 = re.compile(r"\b[0-4]\d$")
 _UNKNOWN = re.compile(r"%-?[CGUVWcgnrstuwxz]")  # what Spark cannot write
-_NAMES = re.compile(r"MON|DY", re.IGNORECASE)
+_NAMES = re.compile(r"(?i:MON|DY)|\b[ap]m\b")
+_NOON_OF_SPARK = re.compile(r"\b[AP]M\b")  # which is always so
+_NOON = re.compile(r"\b[AP]M\b", re.IGNORECASE)
+_TEXT = re.compile(r'"([^"]*)"')
+_OUTSIDE_OF_TEXT = re.compile(r'[^"]+(?=(?:"[^"]*"[^"]*)*$)')
+_QUOTE = "'"
+_READ = re.compile(r"%-?[A-Za-z]|'(?:[^']|'')*'|RR")
 _PADDED_NAMES = re.compile(r"MONTH|DAY", re.IGNORECASE)
 _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
 
 
-def parsed_time(node: exp.Expr, _: Place) -> exp.Expr:
+def parsed_time(node: exp.Expr, place: Place) -> exp.Expr:
     """`TO_DATE` and `TO_TIMESTAMP`, with a format or Oracle's own, `DD-MON-RR`.
 
     TO_DATE gives a time of day where its format has one.
@@ -31,6 +38,7 @@ def parsed_time(node: exp.Expr, _: Place) -> exp.Expr:
     pattern = written.name if written is not None else "%d-%b-RR"
     if "RRRR" in pattern:
         raise UnsupportedError("a year of two or four digits, RRRR: write YYYY or RR")
+    pattern = _complete(pattern, pattern, place)
     new = exp.Literal.string(pattern.replace("RR", "%y"))
     has_time = isinstance(node, exp.StrToTime) or _TIME_OF_DAY.search(pattern)
     time = (exp.StrToTime if has_time else exp.StrToDate)(this=node.this, format=new)
@@ -62,22 +70,49 @@ def timestamp_literal(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
-def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
+def formatted_time(node: exp.Expr, place: Place) -> exp.Expr:
     """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
     pattern = _format(node)
-    written = format_time(pattern.upper().replace("RR", "YY"), Oracle.TIME_MAPPING)
+    upper = _OUTSIDE_OF_TEXT.sub(lambda part: part[0].upper(), pattern)
+    written = format_time(upper.replace("RR", "YY"), Oracle.TIME_MAPPING)
     if not written or "%" not in written:
         return node
-    if _PADDED_NAMES.search(pattern):
+    if _PADDED_NAMES.search(_TEXT.sub("", pattern)):
         raise UnsupportedError("names of months and days, which Oracle pads: write MON or DY")
+    written = _complete(written, pattern, place)
     if _UNKNOWN.search(written):
-        raise UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
+        raise _not_said(pattern)
     text = exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
-    cases = {_CASES.get((name.isupper(), name.islower())) for name in _NAMES.findall(pattern)}
-    if len(cases) > 1:
-        raise UnsupportedError("names of months and days in different cases")
-    case = cases.pop() if cases else None
+    return _in_case_of(pattern, text)
+
+
+def _in_case_of(pattern: str, text: exp.Expr) -> exp.Expr:
+    """A text with the names in it as a pattern writes its own: `MON`, `Mon` or `mon`."""
+    bare = _TEXT.sub("", pattern)
+    cases = {_CASES.get((name.isupper(), name.islower())) for name in _NAMES.findall(bare)}
+    case = next(iter(cases), None)
+    others = "".join([*_TEXT.findall(pattern), *_NOON_OF_SPARK.findall(bare)])
+    is_changed = (case is exp.Upper and others.upper() != others) or (
+        case is exp.Lower and others.lower() != others
+    )
+    if len(cases) > 1 or is_changed:
+        raise UnsupportedError("names of months, days and AM in different cases")
     return case(this=text) if case else text
+
+
+def _complete(read: str, pattern: str, place: Place) -> str:
+    """What sqlglot has read of a pattern, with AM and with texts in quotes."""
+    found = _NOON.sub("%p", read)
+    is_mistaken = any("%" in one for one in _TEXT.findall(found))
+    if place.write.is_spark:
+        found = _TEXT.sub(lambda text: f"'{text[1].replace(_QUOTE, _QUOTE * 2)}'", found)
+    if is_mistaken or re.search(r'[A-Za-z"]', _READ.sub("", found)):
+        raise _not_said(pattern)
+    return found
+
+
+def _not_said(pattern: str) -> UnsupportedError:
+    return UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
 
 
 def _format(node: exp.Expr) -> str:
@@ -90,8 +125,9 @@ def _format(node: exp.Expr) -> str:
 
 
 def text_of_date(node: exp.Expr, place: Place) -> exp.Expr:
-    """`TO_CHAR(d)` has Oracle's format DD-MON-RR."""
-    is_plain = isinstance(node, exp.ToChar) and not node.args.get("format")
-    if not is_plain or place.kind(node.this) not in TIMES:
+    """`TO_CHAR(d)` has Oracle's format DD-MON-RR; of what is no time it is a cast."""
+    if not isinstance(node, exp.ToChar) or node.args.get("format"):
         return node
+    if place.kind(node.this) not in TIMES:
+        return text_of_number(node.this, place)
     return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))

@@ -49,6 +49,15 @@ def function_of_oracle(node: exp.Expr, _: Place) -> exp.Expr:
         return exp.cast(node.this, "double")
     if isinstance(node, exp.Initcap):
         return exp.Anonymous(this="INITCAP", expressions=[node.this])
+    if function_name(node) == "BITAND":
+        left, right = (exp.paren(one.copy()) for one in node.expressions)
+        return exp.paren(exp.BitwiseAnd(this=left, expression=right))
+    if isinstance(node, exp.Round) and node.text("decimals").isalpha():
+        raise UnsupportedError("no ROUND of dates: write TRUNC")
+    if isinstance(node, exp.StrPosition) and isinstance(node.args.get("position"), exp.Neg):
+        raise UnsupportedError("no INSTR from the end: write INSTR(REVERSE(x), y)")
+    if function_name(node) in ("XMLAGG", "XMLELEMENT"):
+        raise UnsupportedError(f"no {function_name(node)}: write LISTAGG(x, ',')")
     if function_name(node) == "LNNVL":
         return exp.Not(this=exp.Is(this=exp.paren(node.expressions[0]), expression=exp.true()))
     return node

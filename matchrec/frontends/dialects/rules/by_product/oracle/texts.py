@@ -6,6 +6,8 @@ from functools import reduce
 
 from sqlglot import exp
 
+from matchrec.frontends.dialects.rules.by_product.oracle.numbers import text_of_number
+from matchrec.frontends.dialects.rules.kinds import Kind
 from matchrec.frontends.dialects.rules.place import Place
 
 _REPLACING = (exp.Replace, exp.RegexpReplace)
@@ -23,11 +25,17 @@ def concatenation(node: exp.Expr, place: Place) -> exp.Expr:
     """`a || b`: NULL is the empty string, and the empty string is NULL."""
     if not isinstance(node, exp.DPipe) or isinstance(node.parent, exp.DPipe):
         return node
-    parts = [part.copy() for part in node.flatten()]
+    parts = [_written(part, place) for part in node.flatten()]
     text = _joined(parts, place)
     if any(isinstance(part, exp.Literal) and part.name for part in parts):
         return text
     return exp.Nullif(this=text, expression=exp.Literal.string(""))
+
+
+def _written(part: exp.Expr, place: Place) -> exp.Expr:
+    """A part as Oracle writes it."""
+    is_number = place.kind(part) in (Kind.DECIMAL, Kind.FRACTION)
+    return text_of_number(part, place) if is_number else part.copy()
 
 
 def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:

@@ -1,0 +1,88 @@
+"""Functions of Snowflake that sqlglot would write as they are.
+
+TIME_SLICE(t, 4, 'HOUR')                 the start of the four hours, counted from 1970, around t
+CONDITIONAL_TRUE_EVENT(c) OVER (...)     COUNT_IF(c) over the rows up to this one
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+from sqlglot.dialects.snowflake import Snowflake
+from sqlglot.errors import UnsupportedError
+from sqlglot.time import format_time
+
+from matchrec.frontends.dialects.marks import function_name, plain_call
+from matchrec.frontends.dialects.rules.kinds import Kind
+from matchrec.frontends.dialects.rules.place import Place
+from matchrec.frontends.dialects.rules.values.times import unit_of
+
+_ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
+_STARTS = {  # of a slice, by its unit; weeks begin on Monday
+    **dict.fromkeys(("SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "QUARTER", "YEAR"), "1970-01-01"),
+    "WEEK": "1969-12-29",
+}
+_TYPES = {Kind.DATE: "date", Kind.TIMESTAMP_NTZ: "timestamp_ntz"}
+_UP_TO_THIS_ROW = {
+    "kind": "ROWS",
+    "start": "UNBOUNDED",
+    "start_side": "PRECEDING",
+    "end": "CURRENT ROW",
+}
+
+
+def equal_with_nulls(node: exp.Expr, _: Place) -> exp.Expr:
+    """`EQUAL_NULL(x, y)`, which other products write as an operator."""
+    if not isinstance(node, exp.EqualNull):
+        return node
+    return exp.paren(exp.NullSafeEQ(this=node.this, expression=node.expression), copy=False)
+
+
+def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times; a cast without one."""
+    if isinstance(node, exp.ToChar) and not node.args.get("format"):
+        return exp.cast(node.this.copy(), "text")
+    pattern = node.args.get("format") if isinstance(node, exp.ToChar) else None
+    if not isinstance(pattern, exp.Literal):
+        return node
+    written = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
+    if "%" not in written:
+        return node
+    if re.search(r"[A-Za-z%]", _ALIKE.sub("", written)):
+        raise UnsupportedError(f"the format {pattern.name} of a time: write its parts one by one")
+    return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
+
+
+def slice_of_time(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TIME_SLICE(t, n, 'HOUR')`: a whole number of slices after the first of 1970."""
+    if not isinstance(node, exp.TimeSlice):
+        return node
+    unit, length = unit_of(node.text("unit")), node.expression
+    if not place.write.is_spark or unit not in _STARTS:
+        raise UnsupportedError("no TIME_SLICE: write DATE_TRUNC")
+    if unit == "WEEK" and length.name != "1":
+        raise UnsupportedError("no TIME_SLICE of several weeks: write DATE_TRUNC")
+    start = exp.cast(exp.Literal.string(_STARTS[unit]), "timestamp_ntz")
+    time = exp.cast(exp.TimestampTrunc(this=node.this.copy(), unit=exp.var(unit)), "timestamp_ntz")
+    units = plain_call("TIMESTAMPDIFF", exp.var(unit), start, time)
+    passed = plain_call("FLOOR", exp.Div(this=units, expression=length.copy()))
+    if node.text("kind").upper() == "END":
+        passed = exp.paren(exp.Add(this=passed, expression=exp.Literal.number(1)))
+    steps = exp.cast(exp.Mul(this=passed, expression=length.copy()), "int")
+    moved = plain_call("TIMESTAMPADD", exp.var(unit), steps, start)
+    return exp.cast(moved, _TYPES.get(place.kind(node.this) or Kind.OTHER, "timestamp"))
+
+
+def numbered_events(node: exp.Expr, _: Place) -> exp.Expr:
+    """`CONDITIONAL_TRUE_EVENT(c) OVER (...)`, how many rows up to this one satisfy c."""
+    name = function_name(node)
+    if name == "CONDITIONAL_CHANGE_EVENT":
+        raise UnsupportedError(
+            "no CONDITIONAL_CHANGE_EVENT: write LAG(x) OVER w AS before in a subquery, and "
+            "CONDITIONAL_TRUE_EVENT(x <> before) OVER w around it"
+        )
+    if name != "CONDITIONAL_TRUE_EVENT" or not isinstance(node.parent, exp.Window):
+        return node
+    node.parent.set("spec", exp.WindowSpec(**_UP_TO_THIS_ROW))
+    return exp.CountIf(this=node.expressions[0].copy())
