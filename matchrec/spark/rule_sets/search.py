@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import LinkedRule, RuleSet
 from matchrec.engine.matches import Matches, RunFailure, no_matches
-from matchrec.engine.nearby import satisfy_nearby
+from matchrec.engine.nearby import set_nearby_bits
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import sum_too_large
@@ -70,8 +70,7 @@ class RuleSearch:
     ) -> RuleSearch:
         """slots: of the rule. rows: divided as the rule needs them."""
         view = rows.view(rule)
-        partitions = partitions_of(rule.executable, view, rows.starts)
-        partitions = replace(partitions, satisfied=rows.words)
+        partitions = partitions_of(rule.executable, view, rows.starts, satisfied=rows.words)
         return cls(rule_set, rule, slots, rows, view, partitions)
 
     def columns(self) -> Iterator[Columns]:
@@ -115,12 +114,19 @@ class RuleSearch:
     def matches(self) -> Iterator[Matches]:
         """The matches, numbered by partitions of the set."""
         executable = self.rule.executable
-        partitions = satisfy_nearby(self.partitions, executable.nearby, self.rule_set.nearby)
-        found = executable.algorithm.search(executable.task, partitions)
+        self.satisfy_nearby()
+        found = executable.algorithm.search(executable.task, self.partitions)
         if self.rows.outer is None:
             return found
         runs = ContiguousRuns(self.rows.starts, self.rows.outer)
         return runs.number_matches(found, Frontier.of(self.rows.starts))
+
+    def satisfy_nearby(self) -> None:
+        """Compute the conditions over neighbours that no other rule has asked for."""
+        own = zip(self.rule.nearby, self.rule.executable.nearby, strict=True)
+        missing = {bit: one for bit, one in own if bit not in self.rows.computed}
+        set_nearby_bits(self.partitions, missing)
+        self.rows.computed.update(missing)
 
     def further_rows(self, matches: Matches, rows: OutputRows) -> Iterator[Columns]:
         """The rows of a rule that has others than one for each match."""

@@ -64,8 +64,8 @@ class RuleSetWorker:
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """The rows of all rules, in small batches."""
         names = word_columns(len(self.rule_set.columns), self.rule_set.conditions)
-        table, words = with_structs(piece.table, self.structs), words_of(piece.table, tuple(names))
-        shared = SharedRows(table, piece.starts, words)
+        words = words_of(piece.table, names, self.rule_set.bits)
+        shared = SharedRows(with_structs(piece.table, self.structs), piece.starts, words)
         divided: dict[tuple[int, ...], SharedRows] = {(): shared}
         for number, rule in enumerate(self.rule_set.rules):
             if rule.equal not in divided:

@@ -36,13 +36,20 @@ def test_conditions_on_one_row_fill_words_before_the_others() -> None:
     assert list(word_columns(5, conditions)) == ["__c5", "__c6", "__bits0", "__bits1"]
     assert bits[:63] == (*range(62), 64)
     assert bits[63:] == (*range(129, 190), 192)  # the first bit of late words marks partitions
-    assert end == 256
+    assert end == 193
+
+
+def test_without_a_condition_on_several_rows_no_word_is_of_such() -> None:
+    conditions = early(42), late(0)
+    assert find_bits(conditions).end == 42
+    assert list(word_columns(5, conditions)) == ["__c5"]
 
 
 def test_words_are_the_columns_bit_for_bit() -> None:
     values = [[1, 2, 3], [1 << 61, 0, 5]]
     table = pa.table({"__c0": pa.array(values[0], pa.int8()), "__bits0": pa.array(values[1])})
-    assert words_of(table, ("__c0", "__bits0")).tolist() == [[1, 1 << 61], [2, 0], [3, 5]]
+    words = words_of(table, ("__c0", "__bits0"), 129)
+    assert words.tolist() == [[1, 1 << 61, 0], [2, 0, 0], [3, 5, 0]]
 
 
 @pytest.mark.parametrize(
