@@ -16,7 +16,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.errors.run.place import Place
 from matchrec.output.aggregates import SumOverflow
-from matchrec.output.measures import Reader
+from matchrec.output.measures import Reader, counts_before
 from matchrec.output.rows import (
     OutputRows,
     matched_rows,
@@ -29,6 +29,7 @@ from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.spark import wire
 from matchrec.spark.rule_sets.rows import SharedRows
 from matchrec.spark.rule_sets.schema import VARIABLE, RowKind
+from matchrec.spark.worker.arrays import arrow_of, offsets_of
 from matchrec.spark.worker.contiguous_runs import ContiguousRuns
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.failures import place_of, run_error
@@ -165,15 +166,17 @@ class RuleSearch:
 
     def events(self, gatherer: Gatherer, reader: Reader) -> pa.Array:
         """For each match the array of its rows, without those of an exclusion."""
-        shown = reader.mask(None) & ~reader.matches.excluded
-        index, offsets = reader.collect(shown, Semantics.FINAL)
-        rows = reader.mapped_rows()[index]
-        places = self.rule_set.events
-        fields = {name: gatherer.take_values(place, rows) for name, place in places.items()}
-        classifiers = reader.matches.classifiers[index].astype(np.int64)
-        fields[VARIABLE] = gatherer.name_variables(classifiers)
+        matches, shown = reader.matches, ~reader.matches.excluded
+        offsets, rows = matches.offsets, reader.mapped_rows()
+        classifiers = matches.classifiers
+        if not shown.all():
+            offsets = counts_before(shown)[offsets]
+            rows, classifiers = rows[shown], classifiers[shown]
+        index, places = arrow_of(rows), self.rule_set.events
+        fields = {name: gatherer.values(place).take(index) for name, place in places.items()}
+        fields[VARIABLE] = gatherer.variables.take(arrow_of(classifiers))
         structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
+        return pa.ListArray.from_arrays(offsets_of(offsets), structs)
 
 
 def constant(number: int, count: int) -> pa.Array:
