@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from matchrec.compile.rule_set import BitNumbers
 from matchrec.conditions.row_column import RowColumn, Shifted, row_column
+from matchrec.conditions.run_condition import Constant
+from matchrec.conditions.types import Kind
+from matchrec.engine.nearby import NearbyCondition
 from matchrec.spark import wire
 from matchrec.spark.rule_sets.packing import (
     early_words,
@@ -43,6 +47,16 @@ def test_without_a_condition_on_several_rows_no_word_is_of_such() -> None:
     conditions = early(42), late(0)
     assert find_bits(conditions).end == 42
     assert list(word_columns(5, conditions)) == ["__c5"]
+
+
+def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one_bit() -> None:
+    numbers = BitNumbers({}, 3)
+    falls = NearbyCondition(Constant(1, Kind.INTEGER), None, late(1)[0], "A")
+    assert numbers.number_nearby(falls, ()) == 3
+    assert numbers.number_nearby(replace(falls, variable="B"), ()) == 3
+    assert numbers.number_nearby(falls, (1,)) == 4
+    assert numbers.number_nearby(replace(falls, row_condition=0), ()) == 5
+    assert numbers.end == 6
 
 
 def test_words_are_the_columns_bit_for_bit() -> None:
