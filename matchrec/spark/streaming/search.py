@@ -80,3 +80,13 @@ def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
     if not executable.crossing.window or not rows.num_rows:
         return np.full(rows.num_rows, FOREVER, np.int64)
     return as_integers(column(rows, wire.column(executable.crossing.window[1])))
+
+
+def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
+    """int64[w, n], when windows between neighbours end that begin with a row; microseconds."""
+    near = executable.crossing.ends[1 if executable.crossing.window else 0 :]
+    if not near:
+        return None
+    if not rows.num_rows:
+        return np.zeros((len(near), 0), np.int64)
+    return np.stack([as_integers(column(rows, wire.column(i))) for i in near])

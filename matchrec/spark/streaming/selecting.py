@@ -37,8 +37,14 @@ from matchrec.output.rows import output_rows
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Known, times
 from matchrec.spark.streaming.by_key import Array, ByKey, States, ranges, take
-from matchrec.spark.streaming.search import FOREVER, KeySearch, Left, Searching, window_bounds
-from matchrec.spark.worker.arrays import as_integers, column
+from matchrec.spark.streaming.search import (
+    FOREVER,
+    KeySearch,
+    Left,
+    Searching,
+    near_bounds,
+    window_bounds,
+)
 from matchrec.spark.worker.encode import partitions_of, value_at
 from matchrec.spark.worker.failures import run_error
 from matchrec.spark.worker.gather import Gatherer
@@ -211,11 +217,8 @@ class KnownRows:
         """Those of one key. state: of its search."""
         begin, end = self.partitions.starts[place : place + 2].tolist()
         rows = slice(begin, end)
-        numbers, bounds, partitions = (
-            self.numbers[rows],
-            self.bounds[rows],
-            self.partitions.only(place),
-        )
+        numbers, bounds = self.numbers[rows], self.bounds[rows]
+        partitions = self.partitions.only(place)
         if executable.window_rows is not None:
             ends = ends_by_number(numbers, executable.window_rows)
             partitions = replace(partitions, window_end=ends)
@@ -293,13 +296,3 @@ class Edges:
             return min(stop, int(np.searchsorted(self.numbers, number - size, side="right")))
         time = min([self.watermark, *self.times[stop : stop + 1].tolist()])
         return min(stop, int(np.searchsorted(self.bounds, time, side="right")))
-
-
-def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
-    """int64[w, n], when windows between neighbours end that begin with a row; microseconds."""
-    near = executable.crossing.ends[1 if executable.crossing.window else 0 :]
-    if not near:
-        return None
-    if not rows.num_rows:
-        return np.zeros((len(near), 0), np.int64)
-    return np.stack([as_integers(column(rows, wire.column(i))) for i in near])
