@@ -170,7 +170,8 @@ def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
         type_name = type_of(df, column.alias(name), str(column))
         if type_name not in ("boolean", "void"):
             raise column_is_no_condition(str(column), type_name)
-    return df.select("*", *(column.alias(name) for name, column in columns.items()))
+    further = [column.alias(name) for name, column in columns.items()]
+    return df.select("*", *further) if further else df
 
 
 def type_of(df: DataFrame, column: Any, written: str) -> str:

@@ -6,8 +6,8 @@ and whose row conditions are bits of the set. A row stays behind only where no r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TypeVar
@@ -31,13 +31,15 @@ class LinkedRule:
     """A rule, linked. Picklable.
 
     columns: those of its crossing, by their places in the set. equal: the places of what divides
-    the partitions of the set further, for this rule.
+    the partitions of the set further, for this rule. nearby: the bits of the conditions over
+    neighbours that a worker computes.
     """
 
     name: str
     executable: Executable
     columns: tuple[int, ...]
     equal: tuple[int, ...]
+    nearby: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,8 @@ class RuleSet:
     columns: those that cross, for all rules together. keys, order, events: the places among them of
     what is asked of every match; events by the names of the input's columns. once: the places of
     those that only the first row of a partition brings. conditions: on one row, then on several, as
-    Spark computes them before the sort and after it. nearby: the first bit of those that a worker
-    computes for one rule, where it sorts the rows. relevant: see `Executable`.
+    Spark computes them before the sort and after it. bits: how many truth values a row has, with
+    those that a worker computes where it sorts the rows. relevant: see `Executable`.
     """
 
     rules: tuple[LinkedRule, ...]
@@ -58,7 +60,7 @@ class RuleSet:
     events: Mapping[str, int]
     once: tuple[int, ...]
     conditions: tuple[tuple[RowColumn, ...], tuple[RowColumn, ...]]
-    nearby: int
+    bits: int
     relevant: tuple[RowColumn, ...]
 
     def with_keys_in_all_rows(self) -> RuleSet:
@@ -72,17 +74,13 @@ class RuleSet:
     def widened(self, rule: LinkedRule) -> LinkedRule:
         """The rule over all columns of the set."""
         executable, early_and_late = rule.executable, chain(*self.conditions)
-        return LinkedRule(
-            rule.name,
-            replace(
-                executable,
-                crossing=executable.crossing.moved(self.columns, rule.columns),
-                conditions=tuple(early_and_late),
-                reads=tuple(moved(read, rule.columns) for read in executable.reads),
-            ),
-            tuple(range(len(self.columns))),
-            rule.equal,
+        wider = replace(
+            executable,
+            crossing=executable.crossing.moved(self.columns, rule.columns),
+            conditions=tuple(early_and_late),
+            reads=tuple(moved(read, rule.columns) for read in executable.reads),
         )
+        return replace(rule, executable=wider, columns=tuple(range(len(self.columns))))
 
     def users(self, column: RowColumn) -> tuple[str, ...]:
         """The names of the rules that need a column or a condition."""
@@ -195,38 +193,68 @@ def join_rules(
     columns = tuple(dict.fromkeys((*shared.of_matches, *crossing)))
     place = {column: number for number, column in enumerate(columns)}
     early, late = shared.conditions
-    bit = dict(zip((*early, *late), bits.places, strict=True))
+    numbers = BitNumbers(dict(zip((*early, *late), bits.places, strict=True)), bits.end)
 
     def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
         return tuple(place[column] for column in those)
 
     def linked(name: str, executable: Executable) -> LinkedRule:
-        own = replace(with_bits(executable, bit, bits.end), relevant=shared.relevant)
-        equal = further_keys(shared.drafts[name].plan)
-        return LinkedRule(name, own, places(own.crossing.columns), places(equal))
+        equal = places(further_keys(shared.drafts[name].plan))
+        own, nearby = numbers.number_conditions(executable, equal)
+        own = replace(own, relevant=shared.relevant)
+        return LinkedRule(name, own, places(own.crossing.columns), equal, nearby)
 
+    rules = tuple(linked(name, executable) for name, executable in executables.items())
     return RuleSet(
-        tuple(linked(name, executable) for name, executable in executables.items()),
+        rules,
         columns,
         places(key_columns(shared.plan)),
         place[row_column(shared.plan.order_by[0].expression.text)],
         {name: place[row_column(quoted(name))] for name in shared.events},
         places(find_columns_sent_once(shared.plan, types)),
         shared.conditions,
-        bits.end,
+        numbers.end,
         shared.relevant,
     )
 
 
-def with_bits(executable: Executable, bit: Mapping[RowColumn, int], nearby: int) -> Executable:
-    """The executable whose row conditions are at these bits, those of the worker from one on."""
-    task, own = executable.task, executable.conditions
-    places = [*(bit[one] for one in own), *range(nearby, nearby + len(executable.nearby))]
+@dataclass
+class BitNumbers:
+    """Numbers the truth values of a set's rows.
 
-    def moved(one: C) -> C:
-        number = one.row_condition
-        return one if number is None else replace(one, row_condition=places[number])
+    spark: the bits of what Spark computes. end: the first bit that is free. worker: those of what a
+    worker computes, once for all rules that divide the partitions alike.
+    """
 
-    conditions = tuple(map(moved, task.conditions))
-    computed = tuple(map(moved, executable.nearby))
-    return replace(executable, task=replace(task, conditions=conditions), nearby=computed)
+    spark: Mapping[RowColumn, int]
+    end: int
+    worker: dict[tuple[tuple[int, ...], RowColumn, int | None], int] = field(default_factory=dict)
+
+    def number_conditions(
+        self, executable: Executable, equal: tuple[int, ...]
+    ) -> tuple[Executable, tuple[int, ...]]:
+        """The executable with its row conditions at bits of the set, and those of a worker.
+
+        equal: what divides the partitions for the rule.
+        """
+        places = [self.spark[one] for one in executable.conditions]
+        nearby = tuple(at_bits(one, places) for one in executable.nearby)
+        own = tuple(self.number_nearby(one, equal) for one in nearby)
+        task = executable.task
+        conditions = tuple(at_bits(one, (*places, *own)) for one in task.conditions)
+        found = replace(executable, task=replace(task, conditions=conditions), nearby=nearby)
+        return found, own
+
+    def number_nearby(self, one: NearbyCondition, equal: tuple[int, ...]) -> int:
+        """The bit of a condition over neighbours."""
+        key = equal, one.column, one.row_condition
+        if key not in self.worker:
+            self.worker[key] = self.end
+            self.end += 1
+        return self.worker[key]
+
+
+def at_bits(one: C, places: Sequence[int]) -> C:
+    """The condition with its row condition at another bit. places: by its bit so far."""
+    number = one.row_condition
+    return one if number is None else replace(one, row_condition=places[number])

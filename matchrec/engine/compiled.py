@@ -24,9 +24,11 @@ from matchrec.nfa.tables import ProgramTables, program_tables
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CompiledTask:
-    """A task without its names. linked: what depends on the run, None where nothing does.
+    """A task without its names; of equal tasks the same object, by which others are remembered.
+
+    linked: what depends on the run, None where nothing does.
 
     folding: the states between two rows. waits: int64[s], the state in which a run waits that skips
     a row, -1 where it may not. ends: int64[s], see `Folding`, of what must come out.

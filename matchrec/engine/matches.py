@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +62,7 @@ class Matches:
         return len(self.start)
 
 
+@cache  # a stream asks key after key
 def no_matches() -> Matches:
     """Matches of event selection, none of them."""
     none = np.zeros(0, np.int64)

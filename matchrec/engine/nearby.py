@@ -6,7 +6,7 @@ engine they are row conditions as any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -56,19 +56,29 @@ def satisfy_nearby(
     """
     if not conditions:
         return partitions
-    words = -(-(first + len(conditions)) // 64)
     known = partitions.satisfied
-    satisfied = np.zeros((partitions.rows, words), np.uint64)
+    satisfied = no_bits(partitions.rows, first + len(conditions))
     satisfied[:, : known.shape[1]] = known
-    for vectors in vectors_of(partitions).blocks():
-        rows = satisfied[vectors.begin : vectors.end]
-        for bit, condition in enumerate(conditions, first):
+    wider = replace(partitions, satisfied=satisfied)
+    set_nearby_bits(wider, dict(enumerate(conditions, first)))
+    return wider
+
+
+def no_bits(rows: int, bits: int) -> WordArray:
+    """uint64[n, w] with room for so many row conditions, none of which holds."""
+    return np.zeros((rows, -(-bits // 64)), np.uint64)
+
+
+def set_nearby_bits(partitions: Partitions, conditions: Mapping[int, NearbyCondition]) -> None:
+    """Note in place which rows satisfy some conditions, by their bits. Raises RunFailure."""
+    for vectors in vectors_of(partitions).blocks() if conditions else ():
+        rows = partitions.satisfied[vectors.begin : vectors.end]
+        for bit, condition in conditions.items():
             try:
                 found = vectors.holds(condition.expression, rows_asked(rows, condition))
             except RowFailure as failure:
                 raise run_failure(failure, partitions, condition) from failure
             rows[:, bit // 64] |= np.left_shift(found, bit % 64, dtype=np.uint64)
-    return replace(partitions, satisfied=satisfied)
 
 
 def rows_that_satisfy(partitions: Partitions, condition: NearbyCondition) -> BoolArray:

@@ -55,9 +55,8 @@ def ends_by_distance(
 
 def ends_after(starts: IntArray, rows: int) -> IntArray:
     """int64[n], for each row the row `rows` rows on, or the end of its partition."""
-    here = np.arange(starts[-1])
-    partition = np.searchsorted(starts, here, side="right")
-    return np.asarray(np.minimum(here + rows, starts[partition]), np.int64)
+    ends = np.repeat(starts[1:], np.diff(starts))
+    return np.minimum(np.arange(rows, rows + len(ends)), ends)
 
 
 def ends_by_number(numbers: IntArray, rows: int) -> IntArray:

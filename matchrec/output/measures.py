@@ -46,13 +46,17 @@ def mapped_index(mask: BoolArray, seen: Look, navigation: Navigation) -> IntArra
     """
     positions = np.flatnonzero(mask)
     before = counts_before(mask)
-    first, end = before[seen.base], before[seen.limit]
+    nth = nth_between(before[seen.base], before[seen.limit], navigation)
+    return np.where(nth >= 0, positions[nth], -1) if len(positions) else nth
+
+
+def nth_between(first: IntArray, end: IntArray, navigation: Navigation) -> IntArray:
+    """int64[r], what the logical step finds of first .. end - 1, or -1."""
     if navigation.end is End.FIRST:
         nth = first + navigation.logical_offset
     else:
         nth = end - 1 - navigation.logical_offset
-    found = (nth >= first) & (nth < end)
-    return np.where(found, positions[np.where(found, nth, 0)] if len(positions) else -1, -1)
+    return np.where((nth >= first) & (nth < end), nth, -1)
 
 
 def counts_before(mask: BoolArray) -> IntArray:
@@ -121,6 +125,8 @@ class Reader(MatchReader):
     def mapped(self, navigation: Navigation) -> IntArray:
         """int64[r], index among the mapped rows that the logical step finds, or -1."""
         seen = look(self.matches, self.rows, navigation.semantics)
+        if navigation.variable is None:
+            return nth_between(seen.base, seen.limit, navigation)
         return mapped_index(self.mask(navigation.variable), seen, navigation)
 
     def positions(self, navigation: Navigation) -> IntArray:

@@ -22,6 +22,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.use import Use
 from matchrec.spark import wire
 from matchrec.spark.before.columns import Preparation, with_keys_once
+from matchrec.spark.before.sent import Prepared
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import in_terms_of_the_query, input_columns, is_streaming, link_prepared
@@ -105,7 +106,7 @@ def count(asked: CoverageDraft, preparation: Preparation, options: Options) -> C
     drafted, runner, sorting = asked.drafted, preparation.relation.runner, None
     columns = drafted.columns()
     prepared = preparation.dataframe(columns, drafted)
-    executable = link_prepared(prepared, runner, drafted, options)
+    executable = link_prepared(Prepared(prepared, columns), runner, drafted, options)
     if isinstance(preparation, Unsorted):
         executable = executable.with_keys_in_all_rows()
         sorting = preparation.sorted_by(executable.crossing.columns, drafted)

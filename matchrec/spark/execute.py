@@ -28,7 +28,7 @@ from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.after.schema import schema_of_reads
 from matchrec.spark.before.columns import Preparation, with_keys_once
-from matchrec.spark.before.sent import Sent, send_rows
+from matchrec.spark.before.sent import Prepared, Sent, send_rows
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.counters import with_counters
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
@@ -51,7 +51,6 @@ from matchrec.spark.streaming.execute import (
 )
 from matchrec.spark.streaming.prepare import Events, send_events
 from matchrec.spark.transport import arrow_schema, map_partitions
-from matchrec.spark.types import value_type
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.count import Tally
 from matchrec.spark.worker.match import Worker
@@ -172,7 +171,7 @@ def executed(preparation: Preparation, drafted: Draft, options: Options) -> Exec
     relation, columns = preparation.relation, drafted.columns()
     if isinstance(preparation, Events):
         drafted = replace(drafted, relevant=(), neighbours=())  # any row moves the watermark
-    prepared = preparation.dataframe(columns, drafted)
+    prepared = Prepared(preparation.dataframe(columns, drafted), columns)
     executable = link_prepared(prepared, relation.runner, drafted, options)
     if isinstance(preparation, Unsorted):
         executable = executable.with_keys_in_all_rows()
@@ -183,7 +182,7 @@ def executed(preparation: Preparation, drafted: Draft, options: Options) -> Exec
 
 
 def link_prepared(
-    prepared: DataFrame, runner: Runner, drafted: Draft, options: Options
+    prepared: Prepared, runner: Runner, drafted: Draft, options: Options
 ) -> Executable:
     """The executable of a draft whose columns Spark has prepared.
 
@@ -191,10 +190,9 @@ def link_prepared(
     """
     computed = (part for one in drafted.conditions for part in (one.during, one.nearby))
     runs = any(part is not None for part in computed)
-    types = (value_type(field.dataType) for field in prepared.schema.fields)
     return link(
         drafted,
-        dict(zip(drafted.columns(), types, strict=False)),
+        prepared.types,
         options.engine,
         ansi=runner.setting("spark.sql.ansi.enabled") == "true",
         session=settings_of(runner) if runs else IN_UTC,

@@ -105,6 +105,14 @@ def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> N
     together.unpersist()
 
 
+def test_events_of_patterns_cross_as_their_columns(ticks: DataFrame) -> None:
+    rules = {"falls": Pattern.begin("a").where("price > 80").next("b").where("price < 85")}
+    found = matchrec.match_all(ticks, rules, **STREAMS)
+    assert "struct(" not in plan_of(found.rows)
+    (row,) = found.rule("falls").where("sym = 'X'").collect()
+    assert [tuple(one)[:3] for one in (*row.a, *row.b)] == [("X", 1, 90), ("X", 2, 80)]
+
+
 def test_matches_have_their_rule_their_times_and_their_events(ticks: DataFrame) -> None:
     rules = {"v": V, "same": SAME_USER, "none": "PATTERN (A?) DEFINE A AS price = 90"}
     rules["hidden"] = "MEASURES MATCHED_ROWS() AS m PATTERN (A {- B -}) DEFINE A AS price = 80"

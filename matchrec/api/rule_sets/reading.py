@@ -116,7 +116,7 @@ class Reading:
         streams = self.order_by, self.partition_by
         lowered = PatternCall(self.df, named, *streams, self.skip, "matches", False).lowered()
         with shown_in(lowered.source, PATTERN_CALLS):
-            wider = with_conditions(frame, columns) if columns else frame
+            wider = with_conditions(frame, columns)
         return wider, Rule(name, lowered.plan, lowered.source, PATTERN_CALLS)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matchrec.conditions.types import Kind
-from matchrec.engine.compiled import CompiledTask, compile_task
+from matchrec.engine.compiled import CompiledTask, compile_task, satisfied_of
 from matchrec.engine.contiguous.search import Room
 from matchrec.engine.incremental.state import SearchState
 from matchrec.engine.interface import Task
@@ -98,6 +98,18 @@ def search_further(task: Task, state: SearchState, call: Call) -> Answer:
         held=replace(held, start=places[held.start], rows=places[held.rows]),
     )
     return Answer(numbered, then, kept)
+
+
+def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
+    """bool[n], false where the conditions on a row say that no run begins with it."""
+    compiled = compile_task(task, len(partitions.integers))
+    ways = compiled.program[: compiled.tables.first[compiled.folding.starts]]
+    if (ways[:, layout.TARGET] < 0).any():
+        return np.ones(partitions.rows, np.bool_)
+    satisfied, found = satisfied_of(partitions), np.zeros(partitions.rows, np.bool_)
+    for word, mask in ways[:, [layout.WORD, layout.MASK]].tolist():
+        found |= satisfied[:, word] & mask == mask
+    return found
 
 
 def release_found(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -66,7 +67,9 @@ class SearchInput:
 def prepare_input(task: Task, partitions: Partitions, *, merge_runs: bool = False) -> SearchInput:
     """The arrays of a task and its partitions."""
     compiled = compile_task(task, len(partitions.integers))
-    rules, rows = rules_of(task, compiled, merge_runs), rows_of(task, partitions)
+    merges = merge_runs and task.optimisations.merge_runs
+    rules = rules_of(compiled, task.output, task.stages is not None, merges)
+    rows = rows_of(task, partitions)
     negation = negation_of(task, compiled, rows.satisfied)
     if compiled.linked is None:
         return SearchInput(compiled, rules, rows, negation, partitions.ends, None)
@@ -76,19 +79,22 @@ def prepare_input(task: Task, partitions: Partitions, *, merge_runs: bool = Fals
     return SearchInput(compiled, rules, rows, negation, partitions.ends, python)
 
 
-def rules_of(task: Task, compiled: CompiledTask, merge_runs: bool) -> own.Rules:
-    """The query as its kernels read it."""
+@lru_cache(maxsize=1024)  # a stream asks key after key
+def rules_of(
+    compiled: CompiledTask, output: MatchOutput, has_stages: bool, merge_runs: bool
+) -> own.Rules:
+    """The query as its kernels read it; of a known one, the same again."""
     linked, tables = compiled.linked, compiled.tables
     states = len(tables.first) - 1
     flushes = bool(compiled.ends.any())
     return own.Rules(
         first=tables.first,
         program=compiled.program,
-        output=OUTPUTS[task.output],
+        output=OUTPUTS[output],
         skip=compiled.skip,
-        merge_runs=merge_runs and task.optimisations.merge_runs and not flushes,
+        merge_runs=merge_runs and not flushes,
         starts=compiled.folding.starts,
-        tests_before_mapping=task.stages is not None,
+        tests_before_mapping=has_stages,
         accepts=accepting_guards(compiled),
         goes_on=is_waited_in(tables, states),
         waits=compiled.waits,

@@ -110,7 +110,7 @@ def filter_matches(matches: Matches, kept: BoolArray) -> Matches:
 
 def concatenate(parts: Sequence[Matches]) -> Matches:
     """Matches one after the other."""
-    first, *others = parts
+    first, *others = parts = [part for part in parts if part.count] or parts[:1]
     if not others:
         return first
     sizes = [part.offsets[-1] for part in parts]

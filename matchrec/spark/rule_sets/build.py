@@ -30,6 +30,7 @@ from matchrec.conditions.within import OrderType, check_order
 from matchrec.errors.run.rule_sets import not_divided_by
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.before.columns import Preparation, with_keys_once
+from matchrec.spark.before.sent import Prepared, send_rows
 from matchrec.spark.before.unsorted import Unsorted
 from matchrec.spark.crossing import crossing_schema, decode_columns, encode_columns
 from matchrec.spark.execute import check_steps, in_terms_of_the_query, is_streaming
@@ -50,7 +51,6 @@ from matchrec.spark.streaming.execute import (
 )
 from matchrec.spark.streaming.prepare import Events
 from matchrec.spark.transport import arrow_schema, map_in_arrow, runner_in_worker
-from matchrec.spark.types import value_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -135,12 +135,13 @@ def draft_rules(asked: Asked, scope: Callable[[MatchPlan], Scope]) -> SharedDraf
 
 def link_rules(asked: Asked, shared: SharedDrafts, preparation: Preparation) -> BuiltRuleSet:
     """What is drafted, over rows as they are prepared."""
-    types = types_of(shared, preparation, asked.rules, asked.given)
+    prepared = prepare_columns(shared, preparation, asked.rules, asked.given)
+    types = prepared.types
     executables = link_each(asked, shared, types)
     rule_set = join_rules(shared, executables, types, find_bits(shared.conditions))
     if isinstance(preparation, Unsorted):
         rule_set = rule_set.with_keys_in_all_rows()
-    rows, slots = match_rules(rule_set, shared, preparation, asked.options)
+    rows, slots = match_rules(rule_set, shared, preparation, prepared, asked.options)
     rules = {rule.name: rule for rule in asked.rules}
     sorts = preparation.sorts
     return BuiltRuleSet(
@@ -150,7 +151,7 @@ def link_rules(asked: Asked, shared: SharedDrafts, preparation: Preparation) -> 
 
 def link_over_stream(asked: Asked, shared: SharedDrafts, events: Events) -> BuiltRuleSet:
     """What is drafted, over a stream's events."""
-    types = types_of(shared, events, asked.rules, asked.given)
+    types = prepare_columns(shared, events, asked.rules, asked.given).types
     executables = link_each(asked, shared, types)
     for rule in asked.rules:
         with rule.naming():
@@ -194,20 +195,19 @@ def draft_rule(rule: Rule, asked: Asked, scope: Scope, order: Callable[[str], Or
     return replace(drafted, neighbours=())
 
 
-def types_of(
+def prepare_columns(
     shared: SharedDrafts, preparation: Preparation, rules: Sequence[Rule], given: Input
-) -> dict[RowColumn, ValueType]:
-    """The types of all columns. Raises for the rule whose text Spark refuses, if there is one."""
-    words = early_words(shared.conditions)
+) -> Prepared:
+    """All columns and words. Raises for the rule whose text Spark refuses, if there is one."""
+    columns = (*shared.columns, *early_words(shared.conditions))
     try:
-        prepared = preparation.dataframe((*shared.columns, *words), shared.draft())
-        fields = prepared.schema.fields
+        prepared = Prepared(preparation.dataframe(columns, shared.draft()), columns)
+        _ = prepared.fields
     except REFUSALS:
         for rule in rules:
             refuse(rule, shared.drafts[rule.name], preparation, given)
         raise
-    kinds = (value_type(field.dataType) for field in fields)
-    return dict(zip(shared.columns, kinds, strict=False))
+    return prepared
 
 
 def refuse(rule: Rule, drafted: Draft, preparation: Preparation, given: Input) -> None:
@@ -238,19 +238,25 @@ def link_rule(
 
 
 def match_rules(
-    rule_set: RuleSet, shared: SharedDrafts, preparation: Preparation, options: RuleSetOptions
+    rule_set: RuleSet,
+    shared: SharedDrafts,
+    preparation: Preparation,
+    prepared: Prepared,
+    options: RuleSetOptions,
 ) -> tuple[DataFrame, Slots]:
     """The rows of a linked set, and the slots of what its rules read."""
     columns = (*rule_set.columns, *early_words(shared.conditions))
     drafted = shared.draft()
-    prepared = preparation.dataframe(columns, drafted)
+    sent = send_rows(preparation, drafted, prepared, columns)
     sorting = preparation.sorted_by(columns, drafted) if isinstance(preparation, Unsorted) else None
-    inputs = prepared.schema.fields[: len(rule_set.columns)]
+    inputs = sent.fields[: len(rule_set.columns)]
     slots = find_slots(rule_set, inputs)
     schema = schema_of_rows(rule_set, inputs, slots)
     sends = crossing_schema(schema)
-    worker = RuleSetWorker(rule_set, slots.of_rule, arrow_schema(sends), options.on_error, sorting)
-    return decode_columns(mapped(prepared, worker, sends), schema), slots
+    worker = RuleSetWorker(
+        rule_set, slots.of_rule, arrow_schema(sends), options.on_error, sorting, sent.structs
+    )
+    return decode_columns(mapped(sent.rows, worker, sends), schema), slots
 
 
 def mapped(prepared: DataFrame, worker: RuleSetWorker, sends: spark_types.StructType) -> DataFrame:

@@ -8,13 +8,14 @@ one number:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import Bits
 from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.engine.nearby import no_bits
 from matchrec.engine.partitions import WordArray
 from matchrec.spark import wire
 from matchrec.spark.before.bits import BITS_A_COLUMN, chunks_of, pack
@@ -33,7 +34,8 @@ def early_words(conditions: Conditions) -> tuple[RowColumn, ...]:
 def find_bits(conditions: Conditions) -> Bits:
     """The bit of each condition among the words: those of early columns, then of late ones.
 
-    Bit 0 of the first late word marks the first row of a partition.
+    Bit 0 of the first late word marks the first row of a partition; without a late condition no
+    late column is a word.
     """
     early, late = conditions
     first_late = columns_for(len(early))
@@ -41,7 +43,7 @@ def find_bits(conditions: Conditions) -> Bits:
         *(bit_at(0, number) for number in range(len(early))),
         *(bit_at(first_late, number + 1) for number in range(len(late))),
     )
-    return Bits(places, (first_late + columns_for(len(late) + 1)) * WORD)
+    return Bits(places, max(places, default=-1) + 1)
 
 
 def columns_for(bits: int) -> int:
@@ -55,14 +57,16 @@ def bit_at(first: int, number: int) -> int:
     return (first + word) * WORD + bit
 
 
-def words_of(table: pa.Table, columns: Sequence[str]) -> WordArray:
-    """uint64[n, w]. columns: the names of those that hold words, in order."""
-    words = [as_integers(column(table, name)) for name in columns]
-    return np.ascontiguousarray(np.stack(words, axis=1)).view(np.uint64)
+def words_of(table: pa.Table, columns: Iterable[str], bits: int) -> WordArray:
+    """uint64[n, w] with room for so many bits. columns: the names of the first words."""
+    words = no_bits(table.num_rows, bits)
+    for place, name in enumerate(columns):
+        words[:, place] = as_integers(column(table, name)).view(np.uint64)
+    return words
 
 
 def word_columns(columns: int, conditions: Conditions) -> Iterator[str]:
     """The names of the columns of words. columns: how many others cross before them."""
     early, late = conditions
     yield from (wire.column(columns + i) for i in range(columns_for(len(early))))
-    yield from map(wire.bits, range(columns_for(len(late) + 1)))
+    yield from map(wire.bits, range(columns_for(len(late) + 1) if late else 0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -20,13 +20,14 @@ class SharedRows:
 
     table: the columns of the set. starts: as of `Partitions`. words: uint64[n, w], the bits of all
     conditions. outer: int64[p], where partitions are divided for a rule, the one of the set that
-    each is a part of.
+    each is a part of. computed: the bits of conditions over neighbours that the words have.
     """
 
     table: pa.Table
     starts: IntArray
     words: WordArray
     outer: IntArray | None = None
+    computed: set[int] = field(default_factory=set)
 
     def between(self, first: int, last: int) -> SharedRows:
         """Those of some partitions of the set, from one on and before another one."""
@@ -49,11 +50,9 @@ class SharedRows:
         return SharedRows(table, starts, self.words[order], outer[order[begins]])
 
     def view(self, rule: LinkedRule) -> pa.Table:
-        """The columns of a rule's crossing, with a column of bits that says nothing."""
+        """The columns of a rule's crossing."""
         columns = [column(self.table, wire.column(place)) for place in rule.columns]
-        nothing = pa.array(np.zeros(self.table.num_rows, np.int8))
-        names = [*map(wire.column, range(len(columns))), wire.FIRST_BITS]
-        return pa.Table.from_arrays([*columns, nothing], names)
+        return pa.Table.from_arrays(columns, list(map(wire.column, range(len(columns)))))
 
     def piece(self, view: pa.Table) -> Piece:
         """The rows as a worker of one query has them."""

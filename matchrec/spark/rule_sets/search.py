@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.rule_set import LinkedRule, RuleSet
 from matchrec.engine.matches import Matches, RunFailure, no_matches
-from matchrec.engine.nearby import satisfy_nearby
+from matchrec.engine.nearby import set_nearby_bits
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.errors.run.place import Place
 from matchrec.output.aggregates import SumOverflow
-from matchrec.output.measures import Reader
+from matchrec.output.measures import Reader, counts_before
 from matchrec.output.rows import (
     OutputRows,
     matched_rows,
@@ -29,6 +29,7 @@ from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.spark import wire
 from matchrec.spark.rule_sets.rows import SharedRows
 from matchrec.spark.rule_sets.schema import VARIABLE, RowKind
+from matchrec.spark.worker.arrays import arrow_of, offsets_of
 from matchrec.spark.worker.contiguous_runs import ContiguousRuns
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.failures import place_of, run_error
@@ -70,8 +71,7 @@ class RuleSearch:
     ) -> RuleSearch:
         """slots: of the rule. rows: divided as the rule needs them."""
         view = rows.view(rule)
-        partitions = partitions_of(rule.executable, view, rows.starts)
-        partitions = replace(partitions, satisfied=rows.words)
+        partitions = partitions_of(rule.executable, view, rows.starts, satisfied=rows.words)
         return cls(rule_set, rule, slots, rows, view, partitions)
 
     def columns(self) -> Iterator[Columns]:
@@ -115,12 +115,19 @@ class RuleSearch:
     def matches(self) -> Iterator[Matches]:
         """The matches, numbered by partitions of the set."""
         executable = self.rule.executable
-        partitions = satisfy_nearby(self.partitions, executable.nearby, self.rule_set.nearby)
-        found = executable.algorithm.search(executable.task, partitions)
+        self.satisfy_nearby()
+        found = executable.algorithm.search(executable.task, self.partitions)
         if self.rows.outer is None:
             return found
         runs = ContiguousRuns(self.rows.starts, self.rows.outer)
         return runs.number_matches(found, Frontier.of(self.rows.starts))
+
+    def satisfy_nearby(self) -> None:
+        """Compute the conditions over neighbours that no other rule has asked for."""
+        own = zip(self.rule.nearby, self.rule.executable.nearby, strict=True)
+        missing = {bit: one for bit, one in own if bit not in self.rows.computed}
+        set_nearby_bits(self.partitions, missing)
+        self.rows.computed.update(missing)
 
     def further_rows(self, matches: Matches, rows: OutputRows) -> Iterator[Columns]:
         """The rows of a rule that has others than one for each match."""
@@ -159,15 +166,17 @@ class RuleSearch:
 
     def events(self, gatherer: Gatherer, reader: Reader) -> pa.Array:
         """For each match the array of its rows, without those of an exclusion."""
-        shown = reader.mask(None) & ~reader.matches.excluded
-        index, offsets = reader.collect(shown, Semantics.FINAL)
-        rows = reader.mapped_rows()[index]
-        places = self.rule_set.events
-        fields = {name: gatherer.take_values(place, rows) for name, place in places.items()}
-        classifiers = reader.matches.classifiers[index].astype(np.int64)
-        fields[VARIABLE] = gatherer.name_variables(classifiers)
+        matches, shown = reader.matches, ~reader.matches.excluded
+        offsets, rows = matches.offsets, reader.mapped_rows()
+        classifiers = matches.classifiers
+        if not shown.all():
+            offsets = counts_before(shown)[offsets]
+            rows, classifiers = rows[shown], classifiers[shown]
+        index, places = arrow_of(rows), self.rule_set.events
+        fields = {name: gatherer.values(place).take(index) for name, place in places.items()}
+        fields[VARIABLE] = gatherer.variables.take(arrow_of(classifiers))
         structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
+        return pa.ListArray.from_arrays(offsets_of(offsets), structs)
 
 
 def constant(number: int, count: int) -> pa.Array:

@@ -21,6 +21,7 @@ from matchrec.spark.sorting.sort import sorted_batches
 from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.worker.arrays import column
 from matchrec.spark.worker.batches import ROWS_A_CALL, Piece, pieces
+from matchrec.spark.worker.structs import Struct, with_structs
 
 ROWS_A_BATCH = 1 << 14
 
@@ -40,7 +41,8 @@ class RuleSetWorker:
     """Runs all rules over one task's stream of batches.
 
     slots: of each rule. schema: of the rows that come out. sorting: how the rows are to be sorted,
-    None of rows that Spark has sorted. rows_a_call: see `worker.batches`.
+    None of rows that Spark has sorted. structs: columns that cross in parts. rows_a_call: see
+    `worker.batches`.
     """
 
     rule_set: RuleSet
@@ -48,6 +50,7 @@ class RuleSetWorker:
     schema: pa.Schema
     on_error: OnError = OnError.RAISE
     sorting: Sorting | None = None
+    structs: tuple[Struct, ...] = ()
     rows_a_call: int = ROWS_A_CALL
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -61,7 +64,8 @@ class RuleSetWorker:
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """The rows of all rules, in small batches."""
         names = word_columns(len(self.rule_set.columns), self.rule_set.conditions)
-        shared = SharedRows(piece.table, piece.starts, words_of(piece.table, tuple(names)))
+        words = words_of(piece.table, names, self.rule_set.bits)
+        shared = SharedRows(with_structs(piece.table, self.structs), piece.starts, words)
         divided: dict[tuple[int, ...], SharedRows] = {(): shared}
         for number, rule in enumerate(self.rule_set.rules):
             if rule.equal not in divided:

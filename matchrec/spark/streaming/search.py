@@ -13,7 +13,7 @@ from matchrec.compile.executable import Executable
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Known
-from matchrec.spark.streaming.by_key import ByKey, States, take
+from matchrec.spark.streaming.by_key import ByKey, States, followed_by, take
 from matchrec.spark.worker.arrays import as_integers, column
 
 FOREVER = int(np.iinfo(np.int64).max)
@@ -36,8 +36,21 @@ class Left:
     def without_idle(self) -> tuple[IntArray, Left]:
         """The keys of which something must be kept, and what that is."""
         keys = np.flatnonzero(~self.is_idle | (self.kept.sizes > 0))
+        return keys, self.take(keys)
+
+    def take(self, keys: IntArray) -> Left:
+        """What is needed of some of the keys."""
         states, kept = take(self.states, keys), self.kept.take(keys)
-        return keys, Left(states, kept, self.next_end[keys], self.is_idle[keys])
+        return Left(states, kept, self.next_end[keys], self.is_idle[keys])
+
+    def and_of(self, others: Left) -> Left:
+        """The same, then what is needed of further keys."""
+        return Left(
+            followed_by(self.states, others.states),
+            self.kept.followed_by(others.kept),
+            np.append(self.next_end, others.next_end),
+            np.append(self.is_idle, others.is_idle),
+        )
 
 
 Searching = Generator[pa.RecordBatch, None, Left]
@@ -67,3 +80,13 @@ def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
     if not executable.crossing.window or not rows.num_rows:
         return np.full(rows.num_rows, FOREVER, np.int64)
     return as_integers(column(rows, wire.column(executable.crossing.window[1])))
+
+
+def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
+    """int64[w, n], when windows between neighbours end that begin with a row; microseconds."""
+    near = executable.crossing.ends[1 if executable.crossing.window else 0 :]
+    if not near:
+        return None
+    if not rows.num_rows:
+        return np.zeros((len(near), 0), np.int64)
+    return np.stack([as_integers(column(rows, wire.column(i))) for i in near])

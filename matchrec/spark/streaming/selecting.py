@@ -1,7 +1,8 @@
 """Event selection over a stream: the new events of some keys in, what is complete out.
 
 The runs and the shared buffer of each key are kept between two micro-batches, with the events that
-these lead to. Keys are searched one after the other; all else is done once for all of them.
+these lead to. Keys are searched one after the other, those without a run that could go on or begin
+not at all; everything else is done once for all of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from matchrec.engine.compiled import compile_task
 from matchrec.engine.incremental.search import (
     Answer,
     Call,
+    find_possible_starts,
     registers_of,
     search_further,
     windows_between,
@@ -29,14 +31,20 @@ from matchrec.engine.windows import ends_by_number
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.errors.run.place import Place
 from matchrec.output.aggregates import SumOverflow
-from matchrec.output.measures import Reader
+from matchrec.output.measures import Reader, counts_before
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.output.rows import output_rows
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Known, times
-from matchrec.spark.streaming.by_key import Array, ByKey, States, ranges
-from matchrec.spark.streaming.search import FOREVER, KeySearch, Left, Searching, window_bounds
-from matchrec.spark.worker.arrays import as_integers, column
+from matchrec.spark.streaming.by_key import Array, ByKey, States, ranges, take
+from matchrec.spark.streaming.search import (
+    FOREVER,
+    KeySearch,
+    Left,
+    Searching,
+    near_bounds,
+    window_bounds,
+)
 from matchrec.spark.worker.encode import partitions_of, value_at
 from matchrec.spark.worker.failures import run_error
 from matchrec.spark.worker.gather import Gatherer
@@ -53,9 +61,14 @@ class SelectingSearch(KeySearch):
 
     def search(self, states: States, known: Known) -> Searching:
         rows = KnownRows.of(self.executable, states, known)
+        is_quiet = self.find_quiet(states, known, rows)
+        quiet, others = np.flatnonzero(is_quiet), np.flatnonzero(~is_quiet)
+        after = self.quiet(take(states, quiet), known.new[quiet])
+        if not len(others):
+            return after
         arrays = {name: one.each() for name, one in states.items()}
         found, left = [no_matches()], []
-        for place in range(len(known.new)):
+        for place in others.tolist():
             state = state_of({name: each[place] for name, each in arrays.items()})
             own = rows.of_key(self.executable, place, state)
             answer = self.answer(own, rows)
@@ -65,7 +78,24 @@ class SelectingSearch(KeySearch):
         matches = concatenate(found)
         if matches.count:
             yield from self.written(rows, matches)
-        return together(left)
+        return together(left).and_of(after).take(np.argsort(np.append(others, quiet)))
+
+    def find_quiet(self, states: States, known: Known, rows: KnownRows) -> BoolArray:
+        """bool[p], the keys of which no row is kept and no run begins with a new one."""
+        task = self.executable.task
+        if task.absent:  # rows are kept in which no run begins
+            return np.zeros(len(known.new), np.bool_)
+        before = counts_before(find_possible_starts(task, rows.partitions))
+        begins = np.diff(before[known.starts]) > 0
+        return np.asarray((states["numbers"].sizes == 0) & ~begins, np.bool_)
+
+    def quiet(self, states: States, new: IntArray) -> Left:
+        """What is needed of such keys: their new rows are counted. new: how many each has."""
+        counts = states["counts"].values.reshape(-1, 2) + np.stack([new, np.zeros_like(new)], 1)
+        after = dict(states) | {"counts": replace(states["counts"], values=counts.ravel())}
+        nothing = ByKey(np.zeros(0, np.int64), np.zeros(len(new), np.int64))
+        is_idle = ~(self.counts & (counts[:, 1] > 0))
+        return Left(after, nothing, np.full(len(new), FOREVER), is_idle)
 
     @property
     def counts(self) -> bool:
@@ -187,11 +217,8 @@ class KnownRows:
         """Those of one key. state: of its search."""
         begin, end = self.partitions.starts[place : place + 2].tolist()
         rows = slice(begin, end)
-        numbers, bounds, partitions = (
-            self.numbers[rows],
-            self.bounds[rows],
-            self.partitions.only(place),
-        )
+        numbers, bounds = self.numbers[rows], self.bounds[rows]
+        partitions = self.partitions.only(place)
         if executable.window_rows is not None:
             ends = ends_by_number(numbers, executable.window_rows)
             partitions = replace(partitions, window_end=ends)
@@ -269,13 +296,3 @@ class Edges:
             return min(stop, int(np.searchsorted(self.numbers, number - size, side="right")))
         time = min([self.watermark, *self.times[stop : stop + 1].tolist()])
         return min(stop, int(np.searchsorted(self.bounds, time, side="right")))
-
-
-def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
-    """int64[w, n], when windows between neighbours end that begin with a row; microseconds."""
-    near = executable.crossing.ends[1 if executable.crossing.window else 0 :]
-    if not near:
-        return None
-    if not rows.num_rows:
-        return np.zeros((len(near), 0), np.int64)
-    return np.stack([as_integers(column(rows, wire.column(i))) for i in near])

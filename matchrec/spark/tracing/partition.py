@@ -23,6 +23,7 @@ from matchrec.errors.run import tracing as errors
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.before.columns import Preparation
+from matchrec.spark.before.sent import Prepared
 from matchrec.spark.execute import in_terms_of_the_query, input_columns, is_streaming
 from matchrec.spark.prepare import type_of_order
 from matchrec.spark.relation import Relation
@@ -30,7 +31,6 @@ from matchrec.spark.session import quiet_analysis, settings_of
 from matchrec.spark.tracing.collect import collect_table
 from matchrec.spark.tracing.further import Further
 from matchrec.spark.tracing.literals import literal
-from matchrec.spark.types import value_type
 from matchrec.spark.worker.encode import partitions_of
 
 MOST_KEYS = 5  # partitions that a message names
@@ -108,12 +108,10 @@ class PartitionRequest:
         tests = tuple(f"{self.keys[name]} <=> {value}" for name, value in keys.items())
         preparation = Preparation(self.relation, drafted.plan, tests)
         wanted = drafted.columns()
-        fields = preparation.dataframe(wanted, drafted).schema.fields
-        types = (value_type(field.dataType) for field in fields)
         runner = self.relation.runner
         executable = link(
             drafted,
-            dict(zip(wanted, types, strict=False)),
+            Prepared(preparation.dataframe(wanted, drafted), wanted).types,
             engine,
             ansi=runner.setting("spark.sql.ansi.enabled") == "true",
             session=settings_of(runner),

@@ -34,9 +34,18 @@ from matchrec.spark.worker.windows import window_end
 
 
 def partitions_of(
-    executable: Executable, table: pa.Table, starts: IntArray, frontier: Frontier | None = None
+    executable: Executable,
+    table: pa.Table,
+    starts: IntArray,
+    frontier: Frontier | None = None,
+    satisfied: WordArray | None = None,
 ) -> Partitions:
-    """The engine's view of a table whose columns are those of `spark.before.columns`."""
+    """The engine's view of a table whose columns are those of `spark.before.columns`.
+
+    satisfied: the row conditions as an engine reads them, if no column of the table has them.
+    """
+    if satisfied is None:
+        satisfied = satisfied_words(table, len(executable.conditions))
     ranks, values = ranked_columns(executable, table)
 
     def held(indices: tuple[int, ...]) -> list[pa.Array]:
@@ -49,7 +58,7 @@ def partitions_of(
         window_end=window_end(executable, table, starts),
         ends=ends_of(executable, table),
         starts=starts,
-        satisfied=satisfied_words(table, len(executable.conditions)),
+        satisfied=satisfied,
         integers=stacked([as_integers(one) for one in integers], rows, np.int64),
         floats=stacked([as_floats(one) for one in floats], rows, np.float64),
         integers_valid=stacked([validity(one) for one in integers], rows, np.bool_),

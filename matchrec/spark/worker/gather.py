@@ -131,12 +131,15 @@ class Gatherer:
 
     def take_values(self, place: int, positions: IntArray) -> pa.Array:
         """Take the values of a column at row positions, NULL at -1."""
-        values = column(self.table, wire.column(place))
-        return values.take(arrow_of(positions, positions < 0))
+        return self.values(place).take(arrow_of(positions, positions < 0))
+
+    def values(self, place: int) -> pa.Array:
+        """The values of a column, by row position."""
+        return column(self.table, wire.column(place))
 
     def collect_rows(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
         """For each output row the array of a variable's values that are not NULL."""
-        counted = validity(column(self.table, wire.column(place)))
+        counted = validity(self.values(place))
         rows, offsets = self.match_reader.collect_rows(variable, counted, semantics)
         return pa.ListArray.from_arrays(offsets_of(offsets), self.take_values(place, rows))
 
@@ -188,11 +191,15 @@ class Gatherer:
 
     def name_variables(self, variables: IntArray) -> pa.Array:
         """Name the variables of these ids, NULL for -1."""
-        names = pa.array(self.executable.task.variables, pa.string())
-        return names.take(arrow_of(variables, variables < 0))
+        return self.variables.take(arrow_of(variables, variables < 0))
+
+    @property
+    def variables(self) -> pa.Array:
+        """The names of the variables, by id."""
+        return pa.array(self.executable.task.variables, pa.string())
 
     def aggregate(self, read: ReadCount | ReadSum | ReadAverage | ReadExtreme) -> pa.Array:
-        values = None if read.column is None else column(self.table, wire.column(read.column))
+        values = None if read.column is None else self.values(read.column)
         valid = np.ones(self.table.num_rows, np.bool_) if values is None else validity(values)
         return Aggregation(self.aggregates(read.variable, valid), values, self.executable.ansi).of(
             read

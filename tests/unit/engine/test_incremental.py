@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from matchrec.engine.compiled import compile_task
 from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.incremental.search import Call, search_further
+from matchrec.engine.incremental.search import Call, find_possible_starts, search_further
 from matchrec.engine.incremental.state import SearchState, arrays_of, new_state, state_of
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, RunFailure
@@ -97,11 +97,19 @@ def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) ->
         numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
         call = call_of(asked, whole, numbers, (len(state.numbers), come, clock))
         answer = search_further(asked, state, call)
+        if not (asked.absent or len(state.numbers) or may_begin(asked, call)):
+            assert answer.matches.count == len(answer.kept) == 0
+            assert answer.state.is_idle
         found += listed([answer.matches], numbers)
         assert answer.state.numbers.tolist() == numbers[answer.kept].tolist()
         state = through_bytes(answer.state)
     assert state.is_idle
     return found
+
+
+def may_begin(asked: Task, call: Call) -> bool:
+    """Whether a run may begin with a row; none of a key of which nothing is kept is then live."""
+    return bool(find_possible_starts(asked, call.partitions).any())
 
 
 def call_of(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from matchrec.compile.rule_set import BitNumbers
 from matchrec.conditions.row_column import RowColumn, Shifted, row_column
+from matchrec.conditions.run_condition import Constant
+from matchrec.conditions.types import Kind
+from matchrec.engine.nearby import NearbyCondition
 from matchrec.spark import wire
 from matchrec.spark.rule_sets.packing import (
     early_words,
@@ -36,13 +40,30 @@ def test_conditions_on_one_row_fill_words_before_the_others() -> None:
     assert list(word_columns(5, conditions)) == ["__c5", "__c6", "__bits0", "__bits1"]
     assert bits[:63] == (*range(62), 64)
     assert bits[63:] == (*range(129, 190), 192)  # the first bit of late words marks partitions
-    assert end == 256
+    assert end == 193
+
+
+def test_without_a_condition_on_several_rows_no_word_is_of_such() -> None:
+    conditions = early(42), late(0)
+    assert find_bits(conditions).end == 42
+    assert list(word_columns(5, conditions)) == ["__c5"]
+
+
+def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one_bit() -> None:
+    numbers = BitNumbers({}, 3)
+    falls = NearbyCondition(Constant(1, Kind.INTEGER), None, late(1)[0], "A")
+    assert numbers.number_nearby(falls, ()) == 3
+    assert numbers.number_nearby(replace(falls, variable="B"), ()) == 3
+    assert numbers.number_nearby(falls, (1,)) == 4
+    assert numbers.number_nearby(replace(falls, row_condition=0), ()) == 5
+    assert numbers.end == 6
 
 
 def test_words_are_the_columns_bit_for_bit() -> None:
     values = [[1, 2, 3], [1 << 61, 0, 5]]
     table = pa.table({"__c0": pa.array(values[0], pa.int8()), "__bits0": pa.array(values[1])})
-    assert words_of(table, ("__c0", "__bits0")).tolist() == [[1, 1 << 61], [2, 0], [3, 5]]
+    words = words_of(table, ("__c0", "__bits0"), 129)
+    assert words.tolist() == [[1, 1 << 61, 0], [2, 0, 0], [3, 5, 0]]
 
 
 @pytest.mark.parametrize(
