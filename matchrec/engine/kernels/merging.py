@@ -14,7 +14,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import RunArray
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.evaluate.kernels.arithmetic import wrapped_product
+from matchrec.evaluate.kernels.wrapping import wrapped_product
 from matchrec.jit.decorators import inlined, spliced
 
 Rules = layout.Rules | own.Rules

@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.evaluate import instructions as op
-from matchrec.evaluate.kernels.arithmetic import (
-    order_of_floats,
-    wrapped_sum,
-)
+from matchrec.evaluate.kernels.comparison import order_of_floats
 from matchrec.evaluate.kernels.conditions import Input
+from matchrec.evaluate.kernels.wrapping import wrapped_sum
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.decorators import inlined
 
