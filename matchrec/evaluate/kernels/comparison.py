@@ -3,10 +3,10 @@
 import math
 
 from matchrec.evaluate import instructions as op
-from matchrec.jit.decorators import inlined
+from matchrec.jit.decorators import inlined, spliced
 
 
-@inlined
+@spliced
 def order_of_integers(left: int, right: int) -> int:
     """-1, 0 or 1: whether left is less, equal or greater."""
     return int(left > right) - int(left < right)
@@ -22,7 +22,7 @@ def order_of_floats(left: float, right: float) -> int:
     return int(not math.isnan(right))
 
 
-@inlined
+@spliced
 def compare(comparison: int, order: int) -> bool:
     """What a comparison says of two values in that order; NULL_SAFE_EQUAL compares like EQUAL."""
     if comparison == op.NOT_EQUAL:

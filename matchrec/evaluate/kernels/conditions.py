@@ -57,7 +57,7 @@ def holds(
     """
     if at == end:
         return op.HOLDS
-    top = -1
+    top = np.int64(-1)
     while at < end:
         operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
         if operation == op.READ:
@@ -159,7 +159,7 @@ def apply(function: int, arguments: int, top: int, mathematics: Any, stack: IntA
         elif value == NO_RESULT:
             answer = mathematics(function + op.WHY, left, right)
     stack[1, top] = answer == VALUE
-    return max(answer, VALUE)
+    return int(max(answer, VALUE))
 
 
 @spliced
@@ -183,7 +183,7 @@ def combine(function: int, left: int, right: int) -> int:
     return value if (value << unused) >> unused == value else NO_RESULT
 
 
-@inner
+@spliced
 def round_value(places: int, top: int, mathematics: Any, stack: IntArray) -> bool:
     """Round the float on top, unless that is uncertain; whether it has been."""
     if not stack[1, top]:
@@ -195,7 +195,7 @@ def round_value(places: int, top: int, mathematics: Any, stack: IntArray) -> boo
     return True
 
 
-@inlined
+@spliced
 def compare_values(operation: int, comparison: int, top: int, stack: IntArray) -> None:
     """Replace the values at top and above by how they compare."""
     left, right = stack[0, top], stack[0, top + 1]

@@ -2,22 +2,22 @@
 
 import numpy as np
 
-from matchrec.jit.decorators import inlined
+from matchrec.jit.decorators import spliced
 
 
-@inlined
+@spliced
 def wrapped_sum(left: int, right: int) -> int:
     """The sum in 64 bits; of signed integers the compiler would assume that they never overflow."""
     return int(np.int64(np.uint64(left) + np.uint64(right)))
 
 
-@inlined
+@spliced
 def wrapped_difference(left: int, right: int) -> int:
     """The difference in 64 bits."""
     return int(np.int64(np.uint64(left) - np.uint64(right)))
 
 
-@inlined
+@spliced
 def wrapped_product(left: int, right: int) -> int:
     """The product in 64 bits."""
     return int(np.int64(np.uint64(left) * np.uint64(right)))
