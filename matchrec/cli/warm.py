@@ -32,7 +32,7 @@ CLAUSE = """
 PARTS = {"order": "t", "rows": "", "selected": "", "within": "", "on_run": ""}
 EXACT = "sum(n) AS sum_n, sum(m) AS sum_m, max(x) AS max_x, min(n) AS min_n, LAST(B.n) AS last_n"
 PARTS["measures"] = f"sum(x) AS sum_x, {EXACT}"
-ON_RUN = "AND x >= FIRST(x)"
+ON_RUN = "AND x - FIRST(x) >= 0"
 NEXT_ROW = "ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW"
 ALL = "SKIP TILL NEXT MATCH ALL MATCHES"
 BACKTRACKING, BREADTH_FIRST = "backtracking", "breadth_first"

@@ -56,7 +56,6 @@ _COMPARISONS = tuple(Comparison)
 _OPERATORS = tuple(ArithmeticOperator)
 _MATH_FUNCTIONS = tuple(MathFunction)
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
-_COMPUTE = {Kind.INTEGER: op.ARITHMETIC_INTEGER, Kind.FLOATING: op.ARITHMETIC_FLOAT}
 _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
 
 
@@ -113,9 +112,8 @@ class Coder:
             case Compare(comparison, left, right):
                 operation = _COMPARE[self._two(left, right)]
                 self._emit(operation, _COMPARISONS.index(comparison))
-            case Arithmetic(operator, left, right, _, bits, ansi):
-                operation = _COMPUTE[self._two(left, right)]
-                self._emit(operation, _OPERATORS.index(operator), bits, int(ansi))
+            case Arithmetic():
+                self._arithmetic(expression)
             case Widen(value):
                 self._one(value, op.WIDEN)
             case Narrow(value):
@@ -186,6 +184,13 @@ class Coder:
         self.code[unless] = (op.JUMP_UNLESS, len(self.code), 0, 0)
         self.add(expression.otherwise)
         self.code[jump] = (op.JUMP, len(self.code), 0, 0)
+
+    def _arithmetic(self, expression: Arithmetic) -> None:
+        kind = self._two(expression.left, expression.right)
+        function = op.ARITHMETIC + _OPERATORS.index(expression.operator)
+        function += op.ANSI * expression.ansi
+        function += op.BITS * (expression.bits if kind is Kind.INTEGER else 0)
+        self._emit(op.MATHEMATICS, function, 2)
 
     def _mathematics(self, expression: Mathematics) -> None:
         """Of ROUND, the code of what is uncertain follows; it has the value on the stack."""

@@ -32,25 +32,33 @@ REDUCED = 5  # push r[a + 1], NULL when r[a] is 0, overflow when negative
 AVERAGE = 6  # push r[b + 1] / r[a], NULL when r[a] is 0
 COMPARE_INTEGER = 7  # a: place in the enum Comparison
 COMPARE_FLOAT = 8
-ARITHMETIC_INTEGER = 9  # a: place in the enum ArithmeticOperator, b: bits, c: ansi
-ARITHMETIC_FLOAT = 10
-WIDEN = 11
-AND = 12
-OR = 13
-NOT = 14
-IS_NULL = 15
-JUMP_IF_FALSE = 16  # to a, if the value, which stays, is false
-JUMP_IF_TRUE = 17
-JUMP_UNLESS = 18  # pop a value; to a, unless it is true
-JUMP = 19  # to a
-MATHEMATICS = 20  # pop b values; push function a of them, an enum's place
-ROUND = 21  # round the value to b decimal places and go to a, or go on if that is not certain
-CALL = 22  # pop b values; push what Python computes of them by formula a
-MATCH_NUMBER = 23  # push the number of the match that is tried
+WIDEN = 9
+AND = 10
+OR = 11
+NOT = 12
+IS_NULL = 13
+JUMP_IF_FALSE = 14  # to a, if the value, which stays, is false
+JUMP_IF_TRUE = 15
+JUMP_UNLESS = 16  # pop a value; to a, unless it is true
+JUMP = 17  # to a
+MATHEMATICS = 18  # pop b values; push function a of them
+ROUND = 19  # round the value to b decimal places and go to a, or go on if that is not certain
+CALL = 20  # pop b values; push what Python computes of them by formula a
+MATCH_NUMBER = 21  # push the number of the match that is tried
 
-# Functions of MATHEMATICS beside those of the enum MathFunction.
+# Functions of MATHEMATICS: places in the enum MathFunction, and these.
 NARROW = -1  # a float64, rounded to 32 bits
 NARROW_INTEGER = -2  # an int64, likewise
+ARITHMETIC = 1 << 12  # + the operator's place + ANSI, or not + BITS * the width of integers
+ANSI = 8
+BITS = 16
+WHY = 1 << 13  # + a function of arithmetic: the answer that goes with what that gives
+
+# What a function gives that has no value, or none that is certain. It is the bits of no other
+# result; but one of arithmetic may be just this, so that is asked WHY.
+NO_RESULT = 0x7FF8_0000_0000_DEAD
+NULL = 0
+VALUE = 1  # otherwise OVERFLOW or DIVISION_BY_ZERO
 
 # What code answers: HOLDS, HOLDS_NOT (false or NULL), or an error.
 HOLDS_NOT = 0

@@ -60,6 +60,12 @@ class LinkedConditions:
         """Those that the code has; searches ask for them batch after batch."""
         return frozenset(self.all_code[:, 0].tolist())
 
+    @cached_property
+    def functions(self) -> frozenset[int]:
+        """Those that MATHEMATICS calls."""
+        code = self.all_code
+        return frozenset(code[code[:, 0] == op.MATHEMATICS, 1].tolist())
+
 
 @dataclass(frozen=True, slots=True)
 class Ways:

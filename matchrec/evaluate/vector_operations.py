@@ -1,4 +1,7 @@
-"""Comparison and arithmetic of many values at once; `kernels.arithmetic` is the same of two."""
+"""Comparison and arithmetic of many values at once.
+
+Of two values, `kernels.comparison` and `mathematics.arithmetic` are the same.
+"""
 
 from __future__ import annotations
 

@@ -71,9 +71,13 @@ def with_own_globals(function: FunctionType) -> FunctionType:
 def put_parts_in(function: FunctionType) -> None:
     """Put what numba makes of parts in their place among the globals of a function.
 
-    The names in its code are also those of attributes: in `exp`, that of `math.exp` is its own.
+    The names in its code are also those of attributes: in `exp`, that of `math.exp` is its own. A
+    number is made an `int` by a cast, in place of a function that numba compiles for each type.
     """
+    import numba
+
     names = function.__globals__
+    names["int"] = numba.int64
     for name in function.__code__.co_names:
         if isinstance(part := names.get(name), Part):
             names[name] = part.dispatcher

@@ -150,6 +150,7 @@ def search_rows(
     if call.stop > start:
         search = resume(task, arrays, live, (start, call.stop))
         found += search.find_matches()
+        search.prune()
         live, last_live = search.live_runs(), search.work.last_live
     ended = call.ended[live.starts] & (arrays.rows.window_end[live.starts] <= call.stop)
     if call.near is not None:
@@ -182,8 +183,7 @@ def windows_between(compiled: CompiledTask, live: LiveRuns) -> tuple[IntArray, I
 def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: Call) -> LiveRuns:
     """The same runs without the nodes to which none of them leads."""
     search = resume(task, arrays, live, (call.stop, call.stop))
-    for _ in search.find_matches():
-        pass  # nothing is searched
+    search.prune()
     return search.live_runs()
 
 
@@ -196,7 +196,7 @@ def resume(
     while search.work.runs.shape[1] < 2 * count:
         search.grow(layout.RUNS_FULL)
     while len(search.work.nodes) < 4 * nodes:
-        search.grow(layout.NODES_FULL)
+        search.enlarge_nodes(2 * len(search.work.nodes))
     search.work.nodes[:nodes] = live.nodes
     search.work.progress[layout.NODES] = nodes
     search.restore(live)

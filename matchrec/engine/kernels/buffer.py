@@ -7,24 +7,37 @@ Source: SASE+, "The shared versioned match buffer"; one predecessor for each nod
 preferred way to a computation state.
 """
 
+import numpy as np
+
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.layout import ChoiceArray, RunsWork
+from matchrec.engine.kernels.layout import ChoiceArray
+from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inner
 
 _DEAD = -1
 
 
 @inner
-def compact(bank: int, count: int, work: RunsWork) -> None:
+def compact(
+    bank: int,
+    count: int,
+    nodes: ChoiceArray,
+    moved: ChoiceArray,
+    runs: IntArray,
+    progress: IntArray,
+) -> None:
     """Keep the nodes that the first runs in `bank` and the best match reach."""
-    nodes, moved, runs, progress = work.nodes, work.moved, work.runs, work.progress
     for node in range(progress[layout.NODES]):
         moved[node] = _DEAD
-    for run in range(count):
-        if runs[bank, run, layout.RUN_STATE] >= 0:
-            mark(nodes, moved, runs[bank, run, layout.RUN_NODE])
-    if progress[layout.BEST_START] >= 0:
-        mark(nodes, moved, progress[layout.BEST_NODE])
+    for run in range(count + 1):
+        node = np.int64(-1)
+        if run < count and runs[bank, run, layout.RUN_STATE] >= 0:
+            node = runs[bank, run, layout.RUN_NODE]
+        elif run == count and progress[layout.BEST_START] >= 0:
+            node = progress[layout.BEST_NODE]
+        while node >= 0 and moved[node] == _DEAD:  # what is before a marked one is marked
+            moved[node] = 0
+            node = np.int64(nodes[node, layout.NODE_PREDECESSOR])
     kept = 0
     for node in range(progress[layout.NODES]):
         if moved[node] != _DEAD:
@@ -40,14 +53,6 @@ def compact(bank: int, count: int, work: RunsWork) -> None:
             runs[bank, run, layout.RUN_NODE] = moved[node]
     if progress[layout.BEST_START] >= 0 and progress[layout.BEST_NODE] >= 0:
         progress[layout.BEST_NODE] = moved[progress[layout.BEST_NODE]]
-
-
-@inner
-def mark(nodes: ChoiceArray, moved: ChoiceArray, node: int) -> None:
-    """Mark a node and those before it as living, up to one that is marked."""
-    while node >= 0 and moved[node] == _DEAD:
-        moved[node] = 0
-        node = nodes[node, layout.NODE_PREDECESSOR]
 
 
 @inner

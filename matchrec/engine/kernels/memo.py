@@ -10,10 +10,10 @@ bits: uint8[r, b], r a power of two; row position p stands at bits[p & (r - 1)].
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray
 from matchrec.engine.partitions import IntArray
-from matchrec.jit.decorators import inlined, spliced
+from matchrec.jit.decorators import spliced
 
 
-@inlined
+@spliced
 def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     """Whether the state with memo number `bit` is known to fail at `row`."""
     if row >= progress[layout.MEMO_TO] or row < progress[layout.MEMO_FROM]:
@@ -21,7 +21,7 @@ def has_failed(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     return bool((bits[row & (bits.shape[0] - 1), bit >> 3] >> (bit & 7)) & 1)
 
 
-@inlined
+@spliced
 def remember_failure(bits: ByteArray, progress: IntArray, bit: int, row: int) -> bool:
     """Note a failure; false when the ring is too small for the rows from the starting row on."""
     size, width = bits.shape

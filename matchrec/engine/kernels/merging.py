@@ -14,8 +14,8 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import RunArray
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.evaluate.kernels.arithmetic import wrapped_product
-from matchrec.jit.decorators import inlined, spliced
+from matchrec.evaluate.kernels.wrapping import wrapped_product
+from matchrec.jit.decorators import spliced
 
 Rules = layout.Rules | own.Rules
 Work = layout.RunsWork | own.Work
@@ -44,7 +44,7 @@ def merging_of(rules: Rules, work: Work) -> Merging:
     return Merging(work.runs, work.registers, work.table, rules.live_first, rules.live)
 
 
-@inlined
+@spliced
 def find_twin(bank: int, run: int, merging: Merging, stamp: int, window_end: RunArray) -> int:
     """The run before `run` in the bank that is its equal, or NONE; then `run` is noted.
 

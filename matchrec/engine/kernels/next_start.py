@@ -20,12 +20,12 @@ from typing import Any
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import SkipRule
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.jit.decorators import inlined, inner, kernel
+from matchrec.jit.decorators import inlined, kernel, spliced
 
 NO_ROW = -1  # where the search goes on if the match has no target
 
 
-@inner
+@spliced
 def next_start(
     skip: SkipRule, is_target: Any, mapped: Any, start: int, rows: IntArray | None
 ) -> int:
@@ -59,7 +59,7 @@ def distance_to_next_start(skip: SkipRule, is_target: bool, rest: int) -> int:
     return rest if rest == NO_ROW else rest + 1
 
 
-@inner
+@spliced
 def go_on_from(row: int, start: int, progress: IntArray) -> int:
     """Set the next starting row after the match that starts at `start`: DONE or a failure."""
     if row > start:

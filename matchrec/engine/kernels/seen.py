@@ -15,7 +15,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import RunArray
 from matchrec.engine.kernels.mapping import Rules
 from matchrec.engine.partitions import IntArray
-from matchrec.evaluate.kernels.arithmetic import wrapped_product
+from matchrec.evaluate.kernels.wrapping import wrapped_product
 from matchrec.jit.decorators import inlined
 
 # Columns of `seen`; the last ones are the live registers.

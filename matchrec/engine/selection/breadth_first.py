@@ -15,6 +15,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.graph import versioned
 from matchrec.engine.selection.kernels import breadth_first, preferred
 from matchrec.engine.selection.kernels import layout as own
+from matchrec.engine.selection.kernels.buffer import compact_apart
 from matchrec.engine.selection.live_runs import LiveRuns
 from matchrec.engine.selection.records import (
     SearchInput,
@@ -29,6 +30,7 @@ from matchrec.engine.selection.skip import concatenate, filter_matches, keep_mat
 from matchrec.engine.selection.skip_release import NO_BOUNDS, SearchPosition, release_matches
 
 _NODES_OF_A_RUN = 16
+_MANY_NODES = 1 << 13
 ROOM = Room(rows=1 << 16, matches=1 << 12)  # after which it is decided what is released
 LARGE_ROOM = Room(rows=1 << 19, matches=1 << 15)  # where no run waits, and many are released
 MANY = 1 / 8
@@ -78,10 +80,10 @@ class Search:
 
     def prune(self) -> None:
         """Drop the nodes to which no run leads; called between two rows."""
-        progress = self.work.progress
-        progress[own.STOP] = progress[layout.START]
-        self.advance(new_output(1, 1))
-        progress[own.STOP] = -1
+        work, window_end = self.work, self.arrays.rows.window_end
+        bank, row = work.progress[[own.BANK, layout.START]].tolist()
+        arrays = work.runs, work.nodes, work.moved, work.progress, work.counters
+        compact_apart(bank, row - 1, window_end, *arrays)
 
     def live_runs(self) -> LiveRuns:
         """A copy of the live runs, and of the nodes in the buffer."""
@@ -107,6 +109,7 @@ class Search:
         """The pointers of all matches, each one as a match of one row. Raises RunFailure."""
         for _ in self.find_matches():
             pass  # no match is written out
+        self.prune()
         nodes = self.work.nodes[: self.work.progress[layout.NODES]]
         row, choice = nodes[:, own.NODE_ROW].copy(), nodes[:, own.NODE_CHOICE]
         partition = np.searchsorted(self.arrays.rows.starts, row, side="right") - 1
@@ -126,12 +129,25 @@ class Search:
         if status == layout.RUNS_FULL:
             self.enlarge_runs(2 * self.work.runs.shape[1])
         elif status == layout.NODES_FULL:
-            self.enlarge_nodes(2 * len(self.work.nodes))
+            self.make_room_for_nodes()
         else:
             assert status == layout.PATH_FULL, status
             size = 2 * self.work.path.shape[1]
             path, ways = np.empty((own.PATH_SIZE, size), np.int64), np.empty((size, 2), np.int64)
             self.work = self.work._replace(path=path, ways=ways)
+
+    def make_room_for_nodes(self) -> None:
+        """Drop nodes, or double the room where that leaves many, or where one row needs more.
+
+        A small room is doubled at once, so that few searches have to compile what drops nodes.
+        """
+        size, progress = len(self.work.nodes), self.work.progress
+        one_row = 2 * progress[layout.NODES] <= size
+        if size >= _MANY_NODES and not one_row:
+            self.prune()
+            if 4 * progress[layout.NODES] <= size:
+                return
+        self.enlarge_nodes(2 * size)
 
     def enlarge_nodes(self, size: int) -> None:
         """Make room for so many nodes."""
@@ -160,6 +176,10 @@ class PreferredSearch(Search):
     def advance(self, output: own.Found) -> int:
         """Call the kernel, which knows no negation, on an output; return its status."""
         return int(preferred.search(self.arrays.rules, self.arrays.rows, self.work, output))
+
+    def make_room_for_nodes(self) -> None:
+        """Double it: the kernel drops nodes itself."""
+        self.enlarge_nodes(2 * len(self.work.nodes))
 
 
 @dataclass(slots=True)

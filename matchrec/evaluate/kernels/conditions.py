@@ -12,17 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.evaluate import instructions as op
-from matchrec.evaluate.kernels.arithmetic import (
-    VALUE,
-    combine_floats,
-    combine_integers,
-    compare,
-    order_of_floats,
-    order_of_integers,
-)
-from matchrec.evaluate.mathematics.functions import NO_RESULT, ROUNDING
+from matchrec.evaluate.instructions import NO_RESULT, NULL, VALUE
+from matchrec.evaluate.kernels.comparison import compare, order_of_floats, order_of_integers
+from matchrec.evaluate.mathematics.functions import ROUNDING
 from matchrec.jit.bits import bits_of, float_of
-from matchrec.jit.decorators import inlined, inner, kernel
+from matchrec.jit.decorators import inlined, inner, kernel, spliced
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -63,7 +57,7 @@ def holds(
     """
     if at == end:
         return op.HOLDS
-    top = -1
+    top = np.int64(-1)
     while at < end:
         operation, a, b = instructions[at, 0], instructions[at, 1], instructions[at, 2]
         if operation == op.READ:
@@ -116,21 +110,21 @@ def holds(
         elif operation <= op.COMPARE_FLOAT:
             top -= 1
             compare_values(operation, a, top, stack)
+        elif operation <= op.OR:
+            top -= 1
+            connect(operation - op.AND, top, stack)
         elif operation == op.MATHEMATICS:
             top -= b - 1
-            apply(a, b, top, given.mathematics, stack)
+            status = apply(a, b, top, given.mathematics, stack)
+            if status != VALUE:
+                return status
         elif operation == op.ROUND:
             if round_value(b, top, given.mathematics, stack):
                 at = a
                 continue
-        elif operation == op.CALL:
+        else:
             top -= b - 1
             status = int(given.python(a, top, 0))
-            if status != VALUE:
-                return status
-        else:
-            top -= 1
-            status = combine(operation, a, b, instructions[at, 3], top, stack)
             if status != VALUE:
                 return status
         at += 1
@@ -149,17 +143,47 @@ def push_values(
 
 
 @inner
-def apply(function: int, arguments: int, top: int, mathematics: Any, stack: IntArray) -> None:
-    """Replace one value or two, from top on, by a function of them."""
-    both = stack[1, top] & stack[1, top + arguments - 1]
-    if both:
-        value = mathematics(function, stack[0, top], stack[0, top + arguments - 1])
-        both = np.int64(value != NO_RESULT)
+def apply(function: int, arguments: int, top: int, mathematics: Any, stack: IntArray) -> int:
+    """Replace one value or two, from top on, by a function of them; VALUE or an error."""
+    left, right = stack[0, top], stack[0, top + arguments - 1]
+    answer = stack[1, top] & stack[1, top + arguments - 1]
+    if answer == VALUE:
+        value = np.int64(NO_RESULT)
+        if function >= op.ARITHMETIC:
+            value = combine(function, left, right)
+        if value == NO_RESULT:
+            value = mathematics(function, left, right)
         stack[0, top] = value
-    stack[1, top] = both
+        if value == NO_RESULT and function < op.ARITHMETIC:
+            answer = np.int64(NULL)
+        elif value == NO_RESULT:
+            answer = mathematics(function + op.WHY, left, right)
+    stack[1, top] = answer == VALUE
+    return int(max(answer, VALUE))
 
 
-@inner
+@spliced
+def combine(function: int, left: int, right: int) -> int:
+    """What arithmetic on the run mostly is, which a call would slow down; otherwise NO_RESULT.
+
+    Sums, differences and products of floats, sums and differences of integers that fit.
+    """
+    operator, bits = function & (op.ANSI - 1), (function & (op.ARITHMETIC - 1)) // op.BITS
+    if bits == 0:
+        x, y = float_of(left), float_of(right)
+        if operator == op.PLUS:
+            return bits_of(x + y)
+        if operator == op.MINUS:
+            return bits_of(x - y)
+        return bits_of(x * y) if operator == op.TIMES else NO_RESULT
+    if operator > op.MINUS or (left << 1) >> 1 != left or (right << 1) >> 1 != right:
+        return NO_RESULT
+    value = left + right if operator == op.PLUS else left - right
+    unused = 64 - bits
+    return value if (value << unused) >> unused == value else NO_RESULT
+
+
+@spliced
 def round_value(places: int, top: int, mathematics: Any, stack: IntArray) -> bool:
     """Round the float on top, unless that is uncertain; whether it has been."""
     if not stack[1, top]:
@@ -171,7 +195,7 @@ def round_value(places: int, top: int, mathematics: Any, stack: IntArray) -> boo
     return True
 
 
-@inlined
+@spliced
 def compare_values(operation: int, comparison: int, top: int, stack: IntArray) -> None:
     """Replace the values at top and above by how they compare."""
     left, right = stack[0, top], stack[0, top + 1]
@@ -188,27 +212,15 @@ def compare_values(operation: int, comparison: int, top: int, stack: IntArray) -
     stack[1, top] = both
 
 
-@inner
-def combine(operation: int, a: int, b: int, c: int, top: int, stack: IntArray) -> int:
-    """Replace the values at top and above by what an operation makes of them; VALUE or an error.
+@spliced
+def connect(decisive: int, top: int, stack: IntArray) -> None:
+    """Replace the truth values at top and above by their AND, or OR, which `decisive` decides.
 
-    Rarer than comparing, and large: were it inlined, each kernel would cost a second to compile.
+    The one at top does not decide: otherwise code jumps.
     """
-    left, right = stack[0, top], stack[0, top + 1]
-    both = stack[1, top] & stack[1, top + 1]
-    if operation == op.AND or operation == op.OR:
-        decisive = operation == op.OR
-        decided = stack[1, top + 1] and right == decisive
-        stack[0, top] = decisive if decided else 1 - decisive
-        stack[1, top] = 1 if decided else both
-        return VALUE
-    stack[1, top] = both
-    if not both:
-        return VALUE
-    if operation == op.ARITHMETIC_INTEGER:
-        stack[0, top], status = combine_integers(a, left, right, b, c)
+    if stack[1, top + 1] and stack[0, top + 1] == decisive:
+        stack[0, top] = decisive
+        stack[1, top] = 1
     else:
-        value, status = combine_floats(a, float_of(left), float_of(right), c)
-        stack[0, top] = bits_of(value)
-    stack[1, top] = status == VALUE
-    return max(status, VALUE)
+        stack[0, top] = 1 - decisive
+        stack[1, top] &= stack[1, top + 1]

@@ -9,13 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.evaluate import instructions as op
-from matchrec.evaluate.kernels.arithmetic import (
-    order_of_floats,
-    wrapped_sum,
-)
+from matchrec.evaluate.kernels.comparison import order_of_floats
 from matchrec.evaluate.kernels.conditions import Input
+from matchrec.evaluate.kernels.wrapping import wrapped_sum
 from matchrec.jit.bits import bits_of, float_of
-from matchrec.jit.decorators import inlined
+from matchrec.jit.decorators import inlined, spliced
 
 IntArray = npt.NDArray[np.int64]
 
@@ -65,7 +63,7 @@ def update_registers(
         at += 1
 
 
-@inlined
+@spliced
 def reduce(operation: int, registers: IntArray, place: int, a: int, value: int) -> None:
     """Add a value to the flag at register a and the sum or extreme after it."""
     flag = registers[place, a]

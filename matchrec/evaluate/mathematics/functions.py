@@ -13,16 +13,15 @@ import numpy as np
 
 from matchrec.conditions.operations import MathFunction
 from matchrec.evaluate import instructions as op
+from matchrec.evaluate.instructions import NO_RESULT
 from matchrec.evaluate.link import LinkedConditions
+from matchrec.evaluate.mathematics.arithmetic import calculate
 from matchrec.evaluate.mathematics.rounding import round_half_up
 from matchrec.evaluate.mathematics.strict_geometry import atan, atan2, cbrt, hypot
 from matchrec.evaluate.mathematics.strict_math import exp, ln, log10, power
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.callbacks import NO_CALLBACK, pointer_to
 from matchrec.jit.decorators import inner
-
-NO_RESULT = 0x7FF8_0000_0000_DEAD
-"""What is answered where Spark has NULL, or rounding is uncertain; the bits of no other result."""
 
 # The places of the functions in the enum.
 (
@@ -33,9 +32,16 @@ NO_RESULT = 0x7FF8_0000_0000_DEAD
 
 
 def mathematics_of(linked: LinkedConditions) -> Any:
-    """The pointer to the functions, which are compiled only if conditions use them."""
-    used = linked.operations & {op.MATHEMATICS, op.ROUND}
-    return pointer_to(compute) if used else NO_CALLBACK
+    """The pointer to the functions that conditions use; those of arithmetic compile fast."""
+    arithmetic = {one for one in linked.functions if one >= op.ARITHMETIC}
+    if op.ROUND in linked.operations or linked.functions - arithmetic:
+        return pointer_to(compute)
+    return pointer_to(compute_arithmetic) if arithmetic else NO_CALLBACK
+
+
+def compute_arithmetic(function: int, left: int, right: int) -> int:
+    """As `compute`, of arithmetic alone."""
+    return calculate(function, left, right)
 
 
 def compute(function: int, left: int, right: int) -> int:
@@ -44,6 +50,8 @@ def compute(function: int, left: int, right: int) -> int:
     Functions of one look at the left one only. The right one of ROUND is how many places are left.
     FLOOR and CEILING answer the integer, and NARROW_INTEGER is of one.
     """
+    if function >= op.ARITHMETIC:
+        return calculate(function, left, right)
     if function == op.NARROW_INTEGER:  # at once: by way of a float it would be rounded twice
         return bits_of(np.float64(np.float32(left)))
     x, y = float_of(left), float_of(right)

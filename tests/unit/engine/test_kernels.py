@@ -42,27 +42,24 @@ def test_anchors() -> None:
 
 
 def test_a_finished_match_sets_the_next_starting_row() -> None:
-    program = np.zeros((3, layout.CHOICE_SIZE), np.int64)
     taken = np.array([0, 1, 1, 2], np.int32)
-    first = np.zeros(2, np.int64)
 
-    def finish(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
-        targets = find_targets(variable, {"B": frozenset([1])}, np.arange(3))
-        program[:, layout.IS_TARGET] = targets
-        rules = layout.Rules(first, program, skip_rule(to), True, False, False, None, None, None)
-        output = layout.Found(np.zeros((4, 2), np.int64), taken)
+    def finished(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
+        targets = find_targets(variable, {"B": frozenset([1])}, np.arange(3)).astype(np.int64)
+        found = np.zeros((4, 2), np.int64)
         progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
-        status = callable_kernel(finish_match)(rules, output, progress, 10, length)
-        assert output.found[:, 0].tolist()[:3] == [0, 1, 10]
-        assert output.found[layout.FOUND_OFFSET, 1] == length
+        finish = callable_kernel(finish_match)
+        status = finish(skip_rule(to), targets, False, found, taken, progress, 10, length)
+        assert found[:, 0].tolist()[:3] == [0, 1, 10]
+        assert found[layout.FOUND_OFFSET, 1] == length
         return status, int(progress[layout.START])
 
-    assert finish(SkipTo.NEXT_ROW) == (layout.DONE, 11)
-    assert finish(SkipTo.PAST_LAST_ROW) == (layout.DONE, 14)
-    assert finish(SkipTo.FIRST, variable="B") == (layout.DONE, 11)
-    assert finish(SkipTo.LAST, variable="B") == (layout.DONE, 12)
-    assert finish(SkipTo.LAST, 0, "B") == (layout.DONE, 11)
-    assert finish(SkipTo.LAST, 1, "B")[0] == layout.SKIP_TO_NO_ROW
+    assert finished(SkipTo.NEXT_ROW) == (layout.DONE, 11)
+    assert finished(SkipTo.PAST_LAST_ROW) == (layout.DONE, 14)
+    assert finished(SkipTo.FIRST, variable="B") == (layout.DONE, 11)
+    assert finished(SkipTo.LAST, variable="B") == (layout.DONE, 12)
+    assert finished(SkipTo.LAST, 0, "B") == (layout.DONE, 11)
+    assert finished(SkipTo.LAST, 1, "B")[0] == layout.SKIP_TO_NO_ROW
 
 
 def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
@@ -73,10 +70,7 @@ def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
     progress = np.zeros(layout.PROGRESS_SIZE, np.int64)
     progress[layout.NODES] = 5
     progress[layout.BEST_NODE] = 2
-    none, memo = np.empty((0, 2), np.int64), np.empty((0, 0), np.uint8)
-    moved = np.empty(5, np.int32)
-    work = layout.RunsWork(progress, runs, nodes, moved, none, memo, None, None, None)
-    callable_kernel(compact)(0, 2, work)
+    callable_kernel(compact)(0, 2, nodes, np.empty(5, np.int32), runs, progress)
     assert progress[layout.NODES] == 3
     assert nodes[:3].tolist() == [[7, -1], [9, 0], [6, 1]]
     assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]

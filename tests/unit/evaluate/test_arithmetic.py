@@ -8,6 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.evaluate.instructions import (
+    ANSI,
+    ARITHMETIC,
+    BITS,
     DIVIDE,
     DIVISION_BY_ZERO,
     EQUAL,
@@ -16,38 +19,48 @@ from matchrec.evaluate.instructions import (
     LESS,
     LESS_OR_EQUAL,
     MINUS,
+    NO_RESULT,
     NOT_EQUAL,
+    NULL,
     NULL_SAFE_EQUAL,
     OVERFLOW,
     PLUS,
     REMAINDER,
     TIMES,
-)
-from matchrec.evaluate.kernels.arithmetic import (
-    NULL,
     VALUE,
-    combine_floats,
-    combine_integers,
-    compare,
-    order_of_floats,
-    order_of_integers,
+    WHY,
 )
+from matchrec.evaluate.kernels.comparison import compare, order_of_floats, order_of_integers
+from matchrec.evaluate.mathematics.functions import compute_arithmetic
+from matchrec.jit.callbacks import pointer_to
 from matchrec.jit.decorators import kernel
 
+Answered = tuple[int, int]
 LEAST, MOST = -(2**63), 2**63 - 1
 NAN, INFINITY = math.nan, math.inf
 EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, 2, 2**31, 2**62, MOST])
-INTEGERS = st.one_of(EDGES, st.integers(LEAST, MOST), st.integers(-200, 200))
+INTEGERS = st.one_of(EDGES, st.just(NO_RESULT), st.integers(LEAST, MOST), st.integers(-200, 200))
 
 
-@kernel
-def integer_operation(operator, left, right, bits, ansi):
-    return combine_integers(operator, left, right, bits, ansi)
+def integer_operation(operator: int, left: int, right: int, bits: int, ansi: int) -> Answered:
+    """Value and answer; without a value, 0."""
+    function = ARITHMETIC + operator + ANSI * ansi + BITS * bits
+    return answered(function, left, right)
 
 
-@kernel
-def float_operation(operator, left, right, ansi):
-    return combine_floats(operator, left, right, ansi)
+def float_operation(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
+    function = ARITHMETIC + operator + ANSI * ansi
+    bits = (int(np.float64(one).view(np.int64)) for one in (left, right))
+    value, answer = answered(function, *bits)
+    return float(np.int64(value).view(np.float64)), answer
+
+
+def answered(function: int, left: int, right: int) -> Answered:
+    arithmetic = pointer_to(compute_arithmetic).ctypes
+    answer = arithmetic(function + WHY, left, right)
+    value = arithmetic(function, left, right)
+    assert answer == VALUE or value == NO_RESULT
+    return (value if answer == VALUE else 0), answer
 
 
 @kernel

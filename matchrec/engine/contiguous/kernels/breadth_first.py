@@ -26,6 +26,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.buffer import compact, unwind
 from matchrec.engine.kernels.layout import Found, Partition, Rows, Rules, RunArray, RunsWork
 from matchrec.engine.kernels.mapping import on_run_of
+from matchrec.engine.partitions import IntArray
 from matchrec.jit.decorators import inner, kernel, spliced
 
 
@@ -51,7 +52,7 @@ def search_start(
     return write_best(rules, work, output)
 
 
-@inner
+@spliced
 def write_best(rules: Rules, work: RunsWork, output: Found) -> int:
     """Write out the best match, as `finish_match`: DONE, OUTPUT_FULL or a failure."""
     progress = work.progress
@@ -64,7 +65,9 @@ def write_best(rules: Rules, work: RunsWork, output: Found) -> int:
         return layout.OUTPUT_FULL
     node, mapped = progress[layout.BEST_NODE], progress[layout.MAPPED]
     unwind(work.nodes, node, taken, mapped, length)
-    return finish_match(rules, output, progress, start, length)
+    is_target = rules.program[:, layout.IS_TARGET]
+    skip, forgets = rules.skip, rules.forgets
+    return finish_match(skip, is_target, forgets, found, taken, progress, start, length)
 
 
 @spliced
@@ -85,7 +88,7 @@ def find_match(
     while True:
         status = make_room(row, partition.edge, bank, count, work)
         if status != layout.DONE:
-            return forget(bank, count, row, status, work)
+            return forget(bank, count, row, status, runs, progress)
         if row >= partition.until and count == 0 and progress[layout.BEST_START] < 0:
             progress[layout.START] = row
             return layout.DONE
@@ -108,7 +111,7 @@ def find_match(
             if answer != GOES_ON:
                 break
         if answer > GOES_ON:
-            return forget(bank, count, row, answer, work)
+            return forget(bank, count, row, answer, runs, progress)
         bank = 1 - bank
         count = progress[layout.RUNS]
         if count == 0 and progress[layout.BEST_START] >= 0:
@@ -125,21 +128,20 @@ def make_room(row: int, edge: int, bank: int, count: int, work: RunsWork) -> int
     if count == 0 and progress[layout.BEST_START] < 0:
         progress[layout.NODES] = 0
     elif 2 * progress[layout.NODES] > work.nodes.shape[0]:
-        compact(bank, count, work)
+        compact(bank, count, work.nodes, work.moved, work.runs, progress)
         if 4 * progress[layout.NODES] > work.nodes.shape[0]:
             return layout.NODES_FULL
     return layout.DONE
 
 
 @inner
-def forget(bank: int, count: int, row: int, status: int, work: RunsWork) -> int:
+def forget(bank: int, count: int, row: int, status: int, runs: IntArray, progress: IntArray) -> int:
     """The status of a search that must begin again, from the first starting row that lives.
 
     What it has remembered of runs that still live is no failure yet.
     """
-    progress = work.progress
     if count > 0:
-        row = work.runs[bank, 0, layout.RUN_START]
+        row = runs[bank, 0, layout.RUN_START]
     elif progress[layout.BEST_START] >= 0:
         row = progress[layout.BEST_START]
     progress[layout.START] = row

@@ -16,6 +16,7 @@ from matchrec.engine.kernels.layout import (
     Rows,
     Rules,
     RunArray,
+    SkipRule,
 )
 from matchrec.engine.kernels.next_start import go_on_from, next_start
 from matchrec.engine.partitions import NO_EDGE, IntArray
@@ -47,7 +48,7 @@ def search_partitions(
     progress = work.progress
     partitions = rows.starts.shape[0] - 1
     if progress[layout.PARTITION] < 0:
-        begin_next_partition(rows.frontier, progress)
+        go_to_next_partition(rows.frontier, progress)
     while progress[layout.PARTITION] < partitions:
         partition = partition_at(rows, progress)
         status = np.int64(layout.DONE)
@@ -55,8 +56,7 @@ def search_partitions(
             status = np.int64(search_start(partition, rules, rows, work, output, registers))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
-        end_partition(rows.frontier, progress)
-        begin_next_partition(rows.frontier, progress)
+        go_to_next_partition(rows.frontier, progress)
     return layout.DONE
 
 
@@ -78,22 +78,18 @@ def whole_partition(starts: IntArray, progress: IntArray) -> Partition:
 
 
 @inner
-def end_partition(frontier: IntArray, progress: IntArray) -> None:
-    """Note how far the search of the partition has come.
+def go_to_next_partition(frontier: IntArray, progress: IntArray) -> None:
+    """Note how far the search of a partition has come, and go on to the next one, if any.
 
     A search that follows all runs at once counts the rows that it has looked at.
     """
     number = progress[layout.PARTITION]
-    until = frontier[layout.FRONTIER_UNTIL, number]
-    frontier[layout.FRONTIER_START, number] = min(progress[layout.START], until)
-    frontier[layout.FRONTIER_NUMBER, number] = progress[layout.NUMBER]
-    frontier[layout.FRONTIER_STEPS, number] = progress[layout.STEP_COUNT]
-
-
-@inner
-def begin_next_partition(frontier: IntArray, progress: IntArray) -> None:
-    """Go on to the row of the next partition, if any, from which matches begin."""
-    number = progress[layout.PARTITION] + 1
+    if number >= 0:
+        until = frontier[layout.FRONTIER_UNTIL, number]
+        frontier[layout.FRONTIER_START, number] = min(progress[layout.START], until)
+        frontier[layout.FRONTIER_NUMBER, number] = progress[layout.NUMBER]
+        frontier[layout.FRONTIER_STEPS, number] = progress[layout.STEP_COUNT]
+    number += 1
     progress[layout.PARTITION] = number
     if number == frontier.shape[1]:
         return
@@ -131,10 +127,12 @@ def write_path(
     mapped = progress[layout.MAPPED]
     for index in range(length):
         taken[mapped + index] = path[index]
-    return finish_match(rules, output, progress, start, length)
+    is_target = rules.program[:, layout.IS_TARGET]
+    skip, forgets, found = rules.skip, rules.forgets, output.found
+    return finish_match(skip, is_target, forgets, found, taken, progress, start, length)
 
 
-@inner
+@spliced
 def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: int) -> bool:
     """Whether one more match of `length` rows fits into the output."""
     return bool(
@@ -143,21 +141,29 @@ def has_room(found: IntArray, taken: ChoiceArray, progress: IntArray, length: in
     )
 
 
-@spliced
-def finish_match(rules: Rules, output: Found, progress: IntArray, start: int, length: int) -> int:
+@inner
+def finish_match(
+    skip: SkipRule,
+    is_target: IntArray,
+    forgets: bool,
+    found: IntArray,
+    taken: ChoiceArray,
+    progress: IntArray,
+    start: int,
+    length: int,
+) -> int:
     """Count the match whose choices are at the end of the output; set the next starting row."""
     begin = progress[layout.MAPPED]
     progress[layout.MAPPED] = begin + length
-    is_target = rules.program[:, layout.IS_TARGET]
-    mapped = output.taken[begin : begin + length]
-    row = next_start(rules.skip, is_target, mapped, start, None)
-    if rules.forgets:
+    mapped = taken[begin : begin + length]
+    row = next_start(skip, is_target, mapped, start, None)
+    if forgets:
         progress[layout.MEMO_FROM] = row
         progress[layout.MEMO_TO] = row
-    return count_match(output.found, progress, start, length, row)
+    return count_match(found, progress, start, length, row)
 
 
-@inner
+@spliced
 def count_match(found: IntArray, progress: IntArray, start: int, length: int, row: int) -> int:
     """Count a match of `length` rows; go on from `row`: DONE or a failure."""
     match = progress[layout.MATCHES]

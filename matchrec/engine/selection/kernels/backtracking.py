@@ -22,15 +22,14 @@ from matchrec.engine.selection.kernels.choosing import may_map, note_failure
 from matchrec.engine.selection.kernels.layout import Found, Negation, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import (
     closes,
-    comes_before,
     copy,
-    keep,
+    keep_better,
     lacks_absent,
     write_best,
     write_path,
 )
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inner, kernel, spliced
+from matchrec.jit.decorators import kernel, spliced
 from matchrec.nfa.places import A_MATCH
 
 BLOCKED = 1  # the run may not skip the row
@@ -241,7 +240,7 @@ def react(
     return STOPPED if target == own.STOPS else max(blocked, BLOCKED)
 
 
-@inner
+@spliced
 def complete(
     kind: int, row: int, depth: int, path: IntArray, progress: IntArray, output: Found
 ) -> int:
@@ -294,7 +293,9 @@ def accept(
         return ACCEPTED if status == layout.DONE else status
     if asked == own.PREFERRED:
         progress[own.BEST_LENGTH] = depth
-    elif not tie or comes_before(path, 0, depth, progress[own.BEST_LENGTH]):
-        keep(0, depth, path, progress)
+    else:
+        if not tie:
+            progress[layout.BEST_START] = -1
+        keep_better(0, depth, path, progress)
         progress[layout.BEST_END] = row - 1
     return ACCEPTED

@@ -20,7 +20,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.mapping import OnRun, Places, copy_registers, on_run_of
 from matchrec.engine.kernels.merging import NONE, Merging, find_twin, merging_of
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.engine.selection.kernels.buffer import add_node, compact
+from matchrec.engine.selection.kernels.buffer import add_node
 from matchrec.engine.selection.kernels.choosing import may_map, note_failure
 from matchrec.engine.selection.kernels.layout import Found, Negation, Rows, Rules, Work
 from matchrec.engine.selection.kernels.matches import closes, copy, write_best
@@ -37,8 +37,7 @@ ROWS_APART = 8  # how many rows apart runs are told apart
 @kernel
 def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negation | None) -> int:
     """Search from `progress` on until all is done or something is full; return the status."""
-    progress, counters, window_end = work.progress, work.counters, rows.window_end
-    runs, nodes, moved, path = work.runs, work.nodes, work.moved, work.path
+    progress, counters, nodes, path = work.progress, work.counters, work.nodes, work.path
     flushes, asked = int(rules.flushes), rules.output
     while progress[layout.PARTITION] < rows.starts.shape[0] - 1:
         partition = whole_partition(rows.starts, progress)
@@ -51,18 +50,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
                 counters[0, own.NODES_PRUNED] += progress[layout.NODES]
                 progress[layout.NODES] = 0
             elif 2 * progress[layout.NODES] > nodes.shape[0]:
-                compact(
-                    progress[own.BANK],
-                    row - flushes,
-                    window_end,
-                    runs,
-                    nodes,
-                    moved,
-                    progress,
-                    counters,
-                )
-                if 4 * progress[layout.NODES] > nodes.shape[0]:
-                    return layout.NODES_FULL
+                return layout.NODES_FULL
             noted = progress[layout.NODES]
             matches, mapped = progress[layout.MATCHES], progress[layout.MAPPED]
             copy(counters[0], counters[1])
@@ -85,15 +73,11 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
             counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
             counters[0, own.MOST_LIVE] = max(counters[0, own.MOST_LIVE], progress[own.COUNT])
         if progress[own.STOP] >= 0:
-            compact(progress[own.BANK], end - 1, window_end, runs, nodes, moved, progress, counters)
             return layout.DONE
         progress[layout.PARTITION] += 1
         progress[layout.NUMBER] = 0
         progress[layout.START] = partition.upper
         progress[own.COUNT] = 0
-    if asked == own.GRAPH:
-        last = rows.starts[rows.starts.shape[0] - 1]
-        compact(progress[own.BANK], last, window_end, runs, nodes, moved, progress, counters)
     return layout.DONE
 
 
@@ -125,63 +109,61 @@ def step(
             start, place = runs[bank, run, layout.RUN_START], bank * runs.shape[1] + run
             if last_live.shape[0] > 0:
                 last_live[start] = row
-        if run_end[start] <= row:
-            if run < count and ends[state] != 0:
-                progress[own.MATCH_KIND] = ends[state]
-                status = unwind_matches(
-                    node, row - 1, place, rows.window_end, rules, work, output, negation, on_run
-                )
-                if status != layout.DONE:
-                    return status
+        ended = run_end[start] <= row
+        if ended and (run >= count or ends[state] == 0):
             continue
-        counters[0, own.READS] += 1
+        counters[0, own.READS] += not ended
         ways, blocked, stopped = 0, False, False
-        for choice in range(states[state], states[state + 1]):
-            target = program[choice, layout.TARGET]
-            if target == layout.ACCEPT or (stopped and target >= 0 and goes_on[target]):
-                continue
+        last = states[state + 1]
+        choice = (last if ended else states[state]) - 1
+        while choice < last:  # the place after the choices is that of a run without the row
+            choice += 1
             if progress[layout.RUNS] == runs.shape[1]:
                 return layout.RUNS_FULL
             after = (1 - bank) * runs.shape[1] + progress[layout.RUNS]
-            answer = may_map(choice, Places(place, after), row, rules, satisfied, on_run)
-            if answer == HOLDS_NOT:
-                continue
-            if answer != HOLDS:
-                return note_failure(answer, choice, row, progress)
-            progress[own.MATCH_KIND] = A_MATCH
-            if target >= 0:
-                ways += 1
-                blocked = blocked or program[choice, layout.BLOCKS] != 0
-                chosen = add_node(choice, row, node, -1, start, nodes, progress, counters)
-                if chosen < 0:
-                    return layout.NODES_FULL
-                guard = rules.accepts[target]
-                is_match = guard == 0 or (guard == GUARD_END and row + 1 == on_run.given.upper)
-            elif target == own.CUTS:
-                break
-            else:
-                blocked, stopped, chosen = True, stopped or target == own.STOPS, node
-                if target == own.TIMES_OUT:
-                    progress[own.MATCH_KIND] = ends[state]
-                is_match = completes(target, ends[state])
+            chosen, onward, is_match = node, -1, ended
+            progress[own.MATCH_KIND] = ends[state] if ended else A_MATCH
+            if choice == last and not ended and not blocked and run < count:
+                onward = waits[state]
+                copy_registers(place, after, on_run.registers)
+            elif choice < last:
+                onward = program[choice, layout.TARGET]
+                if onward == layout.ACCEPT or (stopped and onward >= 0 and goes_on[onward]):
+                    continue
+                answer = may_map(choice, Places(place, after), row, rules, satisfied, on_run)
+                if answer == HOLDS_NOT:
+                    continue
+                if answer != HOLDS:
+                    return note_failure(answer, choice, row, progress)
+                if onward == own.CUTS:
+                    choice = last - 1
+                    continue
+                if onward >= 0:
+                    blocked = blocked or program[choice, layout.BLOCKS] != 0
+                    chosen = add_node(choice, row, node, -1, start, nodes, progress, counters)
+                    if chosen < 0:
+                        return layout.NODES_FULL
+                    guard = rules.accepts[onward]
+                    is_match = guard == 0 or (guard == GUARD_END and row + 1 == on_run.given.upper)
+                else:
+                    blocked, stopped = True, stopped or onward == own.STOPS
+                    if onward == own.TIMES_OUT:
+                        progress[own.MATCH_KIND] = ends[state]
+                    is_match = completes(onward, ends[state])
+            ways += onward >= 0
             if is_match:
-                status = accept(chosen, after, row, rules, rows, work, output, negation, on_run)
+                arrived = place if ended else after
+                status = accept(
+                    chosen, arrived, row - ended, rules, rows, work, output, negation, on_run
+                )
                 if status < layout.DONE:
                     return note_failure(-status, choice, row, progress)
                 if status != layout.DONE:
                     return status
-            if target == own.ENDS or target == own.TIMES_OUT:
+            if onward == own.ENDS or onward == own.TIMES_OUT:
                 break
-            lives_on = target >= 0 and goes_on[target]
-            if lives_on and not add_run(target, chosen, start, merges, 1 - bank, merging, work):
-                return layout.NODES_FULL
-        if run < count and not blocked and waits[state] >= 0:
-            ways += 1
-            if progress[layout.RUNS] == runs.shape[1]:
-                return layout.RUNS_FULL
-            after = (1 - bank) * runs.shape[1] + progress[layout.RUNS]
-            copy_registers(place, after, on_run.registers)
-            if not add_run(waits[state], node, start, merges, 1 - bank, merging, work):
+            lives_on = onward >= 0 and (choice == last or goes_on[onward])
+            if lives_on and not add_run(onward, chosen, start, merges, 1 - bank, merging, work):
                 return layout.NODES_FULL
         counters[0, own.FORKS] += max(0, ways - 1)
         counters[0, own.RUNS_CREATED] += ways if run == count else max(0, ways - 1)

@@ -11,7 +11,7 @@ Source: SASE+, "The shared versioned match buffer", "Merging equivalent runs", "
 from matchrec.engine.kernels import layout
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection.kernels import layout as own
-from matchrec.jit.decorators import inlined, inner, spliced
+from matchrec.jit.decorators import inner, kernel, spliced
 
 DEAD = -1
 IN_A_MATCH = 1
@@ -97,7 +97,11 @@ def compact(
             runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
 
 
-@inlined
+# For a search that is called again afterwards: few need it.
+compact_apart = kernel(compact.py_func)  # type: ignore[attr-defined]
+
+
+@spliced
 def is_expired(nodes: IntArray, node: int, row: int, window_end: IntArray) -> bool:
     """Whether the window of all that ends at a node has ended before `row`."""
     return bool(window_end[nodes[node, own.NODE_START]] <= row)

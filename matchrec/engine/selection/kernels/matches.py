@@ -131,22 +131,17 @@ def first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> i
 
 @inner
 def keep_better(first: int, length: int, path: IntArray, progress: IntArray) -> None:
-    """Make the match in `path` the best one if it starts earlier, or its rows come earlier."""
+    """Make the match in `path` the best one, unless one is there whose rows come before its own."""
     best_length = progress[own.BEST_LENGTH]
-    if progress[layout.BEST_START] < 0 or comes_before(path, first, length, best_length):
-        keep(first, length, path, progress)
-
-
-@inner
-def keep(first: int, length: int, path: IntArray, progress: IntArray) -> None:
-    """Make the match in `path` the best one."""
+    if progress[layout.BEST_START] >= 0 and not comes_before(path, first, length, best_length):
+        return
     progress[layout.BEST_START] = path[own.ROWS, first]
     progress[own.BEST_LENGTH] = length
     copy(path[own.ROWS, first : first + length], path[own.BEST_ROWS, :length])
     copy(path[own.CHOICES, first : first + length], path[own.BEST_CHOICES, :length])
 
 
-@inner
+@spliced
 def comes_before(path: IntArray, first: int, length: int, best_length: int) -> bool:
     """Whether a match is lexicographically less than the best one by its row positions."""
     index = 0

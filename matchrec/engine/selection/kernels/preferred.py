@@ -121,36 +121,37 @@ def expand(one: Run, row: int, rules: Rules, rows: Rows, work: Work, on_run: OnR
     bank = 1 - progress[own.BANK]
     is_open = row < upper and row < rows.window_end[start]
     blocked = False
-    for choice in range(states[state], states[state + 1]):
-        if program[choice, layout.TARGET] == layout.ACCEPT:
+    last = states[state + 1]
+    for choice in range(states[state], last + 1):  # the place after the choices is that of waiting
+        if choice < last and program[choice, layout.TARGET] == layout.ACCEPT:
             arrived = node < 0 or nodes[node, own.NODE_ROW] == row - 1
             guard = program[choice, layout.GUARD]
             if arrived and (guard == 0 or is_anchored(guard, row, lower, upper)):
                 keep_best(start, node, work)
                 return CUTS_OFF
             continue
-        if not is_open:
+        if not is_open or (choice == last and (node < 0 or blocked or waits[state] < 0)):
             continue
-        run = progress[layout.RUNS]
-        if run == runs.shape[1]:
-            return layout.RUNS_FULL
-        after = bank * runs.shape[1] + run
-        answer = may_map(choice, Places(place, after), row, rules, satisfied, on_run)
-        if answer == HOLDS_NOT:
-            continue
-        if answer != HOLDS:
-            progress[layout.ROW] = row
-            return wait(-(layout.CONDITION_FAILED + answer), choice, start, bank, runs, progress)
-        blocked = blocked or program[choice, layout.BLOCKS] != 0
-        chosen = add_node(choice, row, node, -1, start, nodes, progress, counters)
-        if chosen < 0:
-            return layout.NODES_FULL
-        add_run(program[choice, layout.TARGET], chosen, start, bank, rules, rows, work)
-    if node >= 0 and is_open and not blocked and waits[state] >= 0:
         if progress[layout.RUNS] == runs.shape[1]:
             return layout.RUNS_FULL
-        copy_registers(place, bank * runs.shape[1] + progress[layout.RUNS], on_run.registers)
-        add_run(state, node, start, bank, rules, rows, work)
+        after = bank * runs.shape[1] + progress[layout.RUNS]
+        onward, chosen = state, node
+        if choice == last:
+            copy_registers(place, after, on_run.registers)
+        else:
+            answer = may_map(choice, Places(place, after), row, rules, satisfied, on_run)
+            if answer == HOLDS_NOT:
+                continue
+            if answer != HOLDS:
+                progress[layout.ROW] = row
+                failed = -(layout.CONDITION_FAILED + answer)
+                return wait(failed, choice, start, bank, runs, progress)
+            onward = program[choice, layout.TARGET]
+            blocked = blocked or program[choice, layout.BLOCKS] != 0
+            chosen = add_node(choice, row, node, -1, start, nodes, progress, counters)
+            if chosen < 0:
+                return layout.NODES_FULL
+        add_run(onward, chosen, start, bank, rules, rows, work)
     return layout.DONE
 
 

@@ -77,7 +77,8 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Fou
     matches: how many there were before the last row. end: of the rows.
     """
     progress, start = work.progress, work.progress[own.ALONE_FROM]
-    onward = least_next_start(matches, rules, progress, output)
+    is_target = rules.program[:, layout.IS_TARGET]
+    onward = least_next_start(matches, rules.skip, is_target, progress, output)
     if onward <= start:
         if progress[own.COUNT] > 0 and progress[layout.START] < end:
             return
@@ -89,13 +90,14 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: Work, output: Fou
 
 
 @inner
-def least_next_start(matches: int, rules: Rules, progress: IntArray, output: Found) -> int:
+def least_next_start(
+    matches: int, skip: layout.SkipRule, is_target: IntArray, progress: IntArray, output: Found
+) -> int:
     """The least next start of the matches from number `matches` on, NO_ROW without any."""
     least = NO_ROW
-    is_target = rules.program[:, layout.IS_TARGET]
     for match in range(matches, progress[layout.MATCHES]):
         begin, end = output.found[layout.FOUND_OFFSET, match : match + 2]
         mapped, rows = output.taken[begin:end], output.rows[begin:end]
-        row = next_start(rules.skip, is_target, mapped, rows[0], rows)
+        row = next_start(skip, is_target, mapped, rows[0], rows)
         least = row if match == matches else min(least, row)
     return least

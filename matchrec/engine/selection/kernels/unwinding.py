@@ -11,10 +11,10 @@ from matchrec.engine.selection.kernels.buffer import is_expired
 from matchrec.engine.selection.kernels.layout import Found, Negation, Rules, Work
 from matchrec.engine.selection.kernels.matches import keep_better, lacks_absent, write_match
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inner
+from matchrec.jit.decorators import spliced
 
 
-@inner
+@spliced
 def unwind_matches(
     node: int,
     row: int,
