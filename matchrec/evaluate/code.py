@@ -62,16 +62,14 @@ _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
 def kind_of(expression: RunExpression) -> Kind:
     """How the value of a node is held; truth values are integers."""
     match expression:
-        case Constant(kind=kind) | Read(kind=kind) | Arithmetic(kind=kind) | Call(kind=kind):
-            return kind
+        case Constant() | Read() | Arithmetic() | Mathematics() | Call():
+            return expression.kind
         case Reduce(function=function, kind=kind):
             return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
         case Widen() | Narrow():
             return Kind.FLOATING
         case Choose(then=then):
             return kind_of(then)
-        case Mathematics():
-            return expression.kind
         case ReadClassifier() | ReadMatchNumber() | Compare() | And() | Or() | Not() | IsNull():
             return Kind.INTEGER
         case _:

@@ -20,7 +20,7 @@ class Names:
 
     keys: names that PARTITION BY gives to columns of the result. call: of the function
     around the expression, up to there, or with which it is compared. example: the column that a
-    cure names.
+    cure names. over_window: whether the function is one over a row pattern window.
     """
 
     columns: tuple[str, ...]
@@ -29,6 +29,7 @@ class Names:
     keys: tuple[str, ...] = ()
     call: str = ""
     example: str = "x"
+    over_window: bool = False
 
 
 PRINTED_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
@@ -42,8 +43,7 @@ def unknown_column(
     if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
         return _variable_before_the_match(qualifier, column, clause, span)
     if qualifier and qualifier.upper() in known.variables:
-        in_match = clause in ("MEASURES", "DEFINE")
-        not_there = _variable_not_read if in_match else _variable_over_window
+        not_there = _variable_over_window if known.over_window else _variable_not_read
         return not_there(qualifier, span)
     if qualifier and column in known.columns:
         return _unknown_qualifier(qualifier, column, clause, known, span)

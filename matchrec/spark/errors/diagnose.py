@@ -25,7 +25,7 @@ from matchrec.errors.sql.analysis import (
     unknown_function,
     unknown_type_column,
 )
-from matchrec.plan.clauses import RowExpression
+from matchrec.plan.clauses import RowExpression, RowsPerMatch
 from matchrec.plan.expression import ColumnReference, references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
@@ -121,6 +121,12 @@ def first_refused(
     return found or first_refused(written[middle:], relation)
 
 
+def is_over_window(written: Written, plan: MatchPlan) -> bool:
+    """Whether an expression stands in a function over a row pattern window."""
+    in_function = written.clause == "MEASURES" and written.call != ""
+    return in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW
+
+
 def explain_refusal(
     refusal: PySparkException,
     written: Written,
@@ -141,8 +147,15 @@ def explain_refusal(
             measures = tuple(measure.name for measure in others)
             keys = tuple(key.name for key in plan.partition_by if key.name)
             variables = (*plan.variables, *(subset.name for subset in plan.subsets))
-            example = example_for(written, relation, columns)
-            names = Names(columns.names, variables, measures, keys, written.call, example)
+            names = Names(
+                columns.names,
+                variables,
+                measures,
+                keys,
+                written.call,
+                example_for(written, relation, columns),
+                is_over_window(written, plan),
+            )
             return unknown_column(name, written.clause, names, written.span)
         case "UNRESOLVED_ROUTINE":
             functions = [str(row[0]) for row in relation.runner.sql(("SHOW FUNCTIONS",)).collect()]

@@ -50,8 +50,10 @@ class SharedRows:
         return SharedRows(table, starts, self.words[order], outer[order[begins]])
 
     def view(self, rule: LinkedRule) -> pa.Table:
-        """The columns of a rule's crossing."""
+        """The columns of a rule's crossing; if none, a column of bits that says how many rows."""
         columns = [column(self.table, wire.column(place)) for place in rule.columns]
+        if not columns:
+            return pa.table({wire.FIRST_BITS: np.zeros(self.table.num_rows, np.int8)})
         return pa.Table.from_arrays(columns, list(map(wire.column, range(len(columns)))))
 
     def piece(self, view: pa.Table) -> Piece:

@@ -66,8 +66,7 @@ def search(rules: Rules, rows: Rows, work: Work, output: Found, negation: Negati
                     if status == layout.DONE:
                         status = skip(start, rules, work)
             if status != layout.DONE:
-                progress[layout.MATCHES] = matches
-                progress[layout.MAPPED] = mapped
+                progress[layout.MATCHES], progress[layout.MAPPED] = matches, mapped
                 copy(counters[1], counters[0])
                 return status
             counters[0, own.MATCHES_FOUND] += progress[layout.MATCHES] - matches
