@@ -18,9 +18,8 @@ import pandas as pd
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft, link
 from matchrec.conditions.types import BIGINT
-from matchrec.engine.contiguous.backtracking import Backtracking
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.contiguous.search import Room
+from matchrec.engine.algorithms import Room
+from matchrec.engine.engines import Backtracking, BreadthFirst
 from matchrec.engine.interface import Engine, Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from matchrec.compile.lookaround import find_lookaround
 from matchrec.conditions.types import Kind
-from matchrec.engine.contiguous.backtracking import Backtracking
-from matchrec.engine.contiguous.breadth_first import BreadthFirst
-from matchrec.engine.contiguous.search import Room
+from matchrec.engine.algorithms import Room
+from matchrec.engine.engines import Backtracking, BreadthFirst
 from matchrec.engine.incremental.open_row import OpenRows, ask_open_row, with_open_rows
 from matchrec.engine.interface import Engine
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo

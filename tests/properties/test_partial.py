@@ -10,11 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from matchrec.engine.algorithms import Room, WithPartial
 from matchrec.engine.choose import choose
-from matchrec.engine.contiguous.search import Room
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partial.search import WithPartial
 from matchrec.engine.partitions import Partitions
 from matchrec.nfa import places
 from matchrec.plan.clauses import (

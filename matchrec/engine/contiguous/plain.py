@@ -28,13 +28,6 @@ from matchrec.evaluate.values import Source
 from matchrec.plan.clauses import MatchOutput
 
 
-def refuse_negation(task: Task) -> str | None:
-    """Why no engine can search a task with negation for preferred matches, or None."""
-    if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
-        return "negation is tested on all matches, not on the preferred ones"
-    return None
-
-
 class PlainSearch:
     """The query and the rows as kernels read them, and an output of matches with rows of their own.
 

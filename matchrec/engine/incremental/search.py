@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matchrec.conditions.types import Kind
+from matchrec.engine.algorithms import Room
 from matchrec.engine.compiled import CompiledTask, compile_task, satisfied_of
-from matchrec.engine.contiguous.search import Room
 from matchrec.engine.incremental.state import SearchState
 from matchrec.engine.interface import Task
 from matchrec.engine.kernels import layout

@@ -24,8 +24,7 @@ from matchrec.compile.lookaround import Lookaround
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import arrow_of, column, numbers_of
-
-ROWS_A_CALL = 1 << 17
+from matchrec.spark.worker.matching import ROWS_A_CALL
 
 
 @dataclass(slots=True)
