@@ -9,23 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from matchrec.engine.interface import Algorithm, Room, Task
+
 if TYPE_CHECKING:
-    from matchrec.engine.interface import Algorithm, Task
     from matchrec.engine.matches import Matches
     from matchrec.engine.partitions import IntArray, Partitions
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """How much a search may hold.
-
-    rows, matches: mapped rows and matches in one `Matches`. memory: how many rows the memory of a
-    search is for at first, a power of two; it grows as needed.
-    """
-
-    rows: int = 1 << 20
-    matches: int = 1 << 18
-    memory: int = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)

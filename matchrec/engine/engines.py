@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from matchrec.engine.algorithms import (
     Chained,
     ContiguousAlgorithm,
-    Room,
     SelectionAlgorithm,
     WithPartial,
 )
-from matchrec.engine.interface import Algorithm, Engine, Task
+from matchrec.engine.interface import Algorithm, Engine, Room, Task
 from matchrec.plan.clauses import MatchOutput
 
 if TYPE_CHECKING:

@@ -194,6 +194,19 @@ class Task:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much a search may hold.
+
+    rows, matches: mapped rows and matches in one `Matches`. memory: how many rows the memory of a
+    search is for at first, a power of two; it grows as needed.
+    """
+
+    rows: int = 1 << 20
+    matches: int = 1 << 18
+    memory: int = 1 << 10
+
+
 class Algorithm(Protocol):
     """What finds the matches of a task. Immutable: all mutable state belongs to one search."""
 

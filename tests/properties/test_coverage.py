@@ -18,8 +18,8 @@ from matchrec.conditions.run_condition import (
     Reduce,
     Reduction,
 )
-from matchrec.engine.algorithms import Room
 from matchrec.engine.contiguous.coverage import Counts, Coverable, find_matches
+from matchrec.engine.interface import Room
 from matchrec.engine.matches import RunFailure
 from matchrec.nfa.facts import UNREACHABLE
 from matchrec.nfa.occurrences import compile_occurrences

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from matchrec.engine.algorithms import Room
 from matchrec.engine.engines import Backtracking, BreadthFirst
-from matchrec.engine.interface import Engine, Optimisations
+from matchrec.engine.interface import Engine, Optimisations, Room
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import show
 from tests.generators.selection import cases, general, sequences

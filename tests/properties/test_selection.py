@@ -20,9 +20,8 @@ from matchrec.conditions.run_condition import (
     Reduce,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.algorithms import Room
 from matchrec.engine.engines import Backtracking, BreadthFirst
-from matchrec.engine.interface import Engine
+from matchrec.engine.interface import Engine, Room
 from matchrec.plan.clauses import (
     Absence,
     AfterMatchSkip,

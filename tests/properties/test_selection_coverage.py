@@ -19,8 +19,8 @@ from matchrec.conditions.run_condition import (
     parts_of,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.algorithms import Room
 from matchrec.engine.contiguous.coverage import Counts, Coverable
+from matchrec.engine.interface import Room
 from matchrec.engine.selection.coverage import find_matches
 from matchrec.nfa.occurrences import compile_occurrences, occurrences_of_stages
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.engine.algorithms import Room
 from matchrec.engine.contiguous.kernels import chained as kernel
 from matchrec.engine.contiguous.plain import RingSearch
 from matchrec.engine.contiguous.search import matches_of, run
-from matchrec.engine.interface import Task
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Chains, Matches
 from matchrec.engine.partitions import Partitions

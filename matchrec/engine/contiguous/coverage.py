@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matchrec.engine.algorithms import Room
 from matchrec.engine.compiled import compile_task, word_and_mask
 from matchrec.engine.contiguous.kernels import coverage as kernel
 from matchrec.engine.contiguous.kernels import coverage_layout as own
 from matchrec.engine.contiguous.kernels.coverage_layout import CoverageWork
 from matchrec.engine.contiguous.plain import PlainSearch
 from matchrec.engine.contiguous.search import larger, run
-from matchrec.engine.interface import Condition, Task
+from matchrec.engine.interface import Condition, Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.seen import SEEN_REGISTERS
 from matchrec.engine.matches import Matches

@@ -13,8 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError
-from matchrec.engine.algorithms import Room
-from matchrec.engine.interface import Task
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.matches import FailureKind, Matches, RunFailure

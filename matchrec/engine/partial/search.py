@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.engine.algorithms import Room
 from matchrec.engine.contiguous.search import larger, raise_failure
-from matchrec.engine.interface import Algorithm, Task
+from matchrec.engine.interface import Algorithm, Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.seen import SEEN_REGISTERS
 from matchrec.engine.matches import Matches
@@ -20,7 +19,7 @@ from matchrec.engine.selection import backtracking
 from matchrec.engine.selection.kernels import layout as own
 from matchrec.engine.selection.records import matches_of, new_output, prepare_input
 from matchrec.nfa.facts import live_states
-from matchrec.nfa.places import A_MATCH
+from matchrec.nfa.outcomes import A_MATCH
 from matchrec.plan.clauses import MatchOutput
 
 

@@ -10,10 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.engine.algorithms import Room
 from matchrec.engine.contiguous.coverage import WORD, Counts, Coverable, parts_of, ways_of
 from matchrec.engine.contiguous.search import raise_failure
-from matchrec.engine.interface import Staged
+from matchrec.engine.interface import Room, Staged
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.seen import SEEN_REGISTERS
 from matchrec.engine.matches import Matches

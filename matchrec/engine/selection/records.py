@@ -31,7 +31,7 @@ from matchrec.evaluate.python_calls import PythonCalls
 from matchrec.evaluate.values import Source
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.nfa.closure import GUARD_END
-from matchrec.nfa.places import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.nfa.outcomes import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.nfa.tables import ProgramTables
 from matchrec.plan.clauses import MatchOutput
 

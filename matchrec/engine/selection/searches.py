@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from matchrec.engine.algorithms import Room
-from matchrec.engine.interface import Task
+from matchrec.engine.interface import Room, Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
 from matchrec.engine.selection import backtracking, breadth_first

@@ -24,7 +24,6 @@ from matchrec.compile.lookaround import Lookaround
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import arrow_of, column, numbers_of
-from matchrec.spark.worker.matching import ROWS_A_CALL
 
 
 @dataclass(slots=True)
@@ -60,12 +59,13 @@ def pieces(
     batches: Iterable[pa.RecordBatch],
     lookaround: Lookaround | None,
     keys: tuple[str, ...] = (),
-    rows_a_call: int = ROWS_A_CALL,
+    *,
+    rows_a_call: int,
 ) -> Iterator[Piece]:
     """The rows in pieces; the next piece begins where the search of the last one has ended.
 
     The first bit of the first bits marks partition starts. lookaround: None where partitions must
-    be whole. keys: columns whose values come with the first row of a partition; pieces have them in
+    be whole. rows_a_call: how many rows are worth a call of the engine. keys: columns whose values come with the first row of a partition; pieces have them in
     all of its rows.
     """
     waiting = Waiting(rows_a_call, keys)

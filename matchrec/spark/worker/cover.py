@@ -62,7 +62,7 @@ class CoverageWorker:
         figures, counts, nearest = Figures(), Counts.of(self.task.coverable), Nearest()
         if self.sorting is not None:
             batches = sorted_batches(batches, self.sorting)
-        for piece in pieces(batches, executable.lookaround, keys, self.rows_a_call):
+        for piece in pieces(batches, executable.lookaround, keys, rows_a_call=self.rows_a_call):
             figures = self.count_matches(piece, counts, count_rows(piece, figures))
             self.note_nearest(piece, counts, nearest)
             del piece  # a table less in memory while the next one grows

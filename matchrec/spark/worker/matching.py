@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from matchrec.compile.executable import Executable
 from matchrec.spark import wire
 from matchrec.spark.sorting.sorting import Sorting
+from matchrec.spark.wire import Struct
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,15 +17,6 @@ if TYPE_CHECKING:
     from matchrec.spark.worker.count import Tally
 
 ROWS_A_CALL = 1 << 17
-
-
-@dataclass(frozen=True, slots=True)
-class Struct:
-    """A column of structs, never NULL. parts: the columns of a table that its fields are."""
-
-    name: str
-    fields: tuple[str, ...]
-    parts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +43,5 @@ class Matching:
             from matchrec.spark.sorting.sort import sorted_batches
 
             batches = sorted_batches(batches, self.sorting)
-        found = pieces(batches, self.executable.lookaround, keys, self.rows_a_call)
+        found = pieces(batches, self.executable.lookaround, keys, rows_a_call=self.rows_a_call)
         return Worker(self.executable, self.tally).run(found, self.structs)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
+from matchrec.spark.wire import Struct
 from matchrec.spark.worker.arrays import column
-from matchrec.spark.worker.matching import Struct
 
 
 def with_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:

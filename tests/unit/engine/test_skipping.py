@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from matchrec.engine.algorithms import Room
 from matchrec.engine.engines import ENGINES, BreadthFirst
+from matchrec.engine.interface import Room
 from matchrec.engine.selection import breadth_first
 from matchrec.engine.selection.kernels import layout
 from matchrec.engine.selection.records import prepare_input
