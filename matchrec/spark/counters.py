@@ -76,7 +76,6 @@ COUNTED = (
 SECONDS = ("waiting", "encoding", "seconds", "gathering")
 SECONDS_OF_REPR = 0.5  # that a notebook waits for the end of an action
 
-
 SECONDS_WAITED = Kind(
     "a number of seconds, 0 or more",
     lambda given: is_number(given) and 0 <= given <= TIMEOUT_MAX,

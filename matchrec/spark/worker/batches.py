@@ -65,8 +65,8 @@ def pieces(
     """The rows in pieces; the next piece begins where the search of the last one has ended.
 
     The first bit of the first bits marks partition starts. lookaround: None where partitions must
-    be whole. rows_a_call: how many rows are worth a call of the engine. keys: columns whose values come with the first row of a partition; pieces have them in
-    all of its rows.
+    be whole. keys: columns whose values come with the first row of a partition; pieces have them in
+    all of its rows. rows_a_call: how many rows are worth a call of the engine.
     """
     waiting = Waiting(rows_a_call, keys)
     for batch in batches:
