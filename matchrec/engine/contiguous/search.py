@@ -8,7 +8,7 @@ when its own memory is full, that grows. Only a single match larger than a chunk
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.layout import ByteArray, ChoiceArray
 from matchrec.engine.matches import FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.evaluate.python_calls import PythonCalls
 from matchrec.nfa.tables import ProgramTables
+
+if TYPE_CHECKING:
+    from matchrec.evaluate.python_calls import PythonCalls
 
 _FAILURES = {
     layout.SKIP_TO_NO_ROW: FailureKind.SKIP_TO_NO_ROW,
