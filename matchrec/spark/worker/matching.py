@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable
 from matchrec.spark import wire
+from matchrec.spark.errors.failing import loading
 from matchrec.spark.sorting.sorting import Sorting
 from matchrec.spark.wire import Struct
 
@@ -35,13 +36,13 @@ class Matching:
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
-        from matchrec.spark.worker.batches import pieces
-        from matchrec.spark.worker.match import Worker
+        with loading():
+            from matchrec.spark.sorting.sort import sorted_batches
+            from matchrec.spark.worker.batches import pieces
+            from matchrec.spark.worker.match import Worker
 
         keys = tuple(map(wire.column, self.executable.crossing.once))
         if self.sorting is not None:
-            from matchrec.spark.sorting.sort import sorted_batches
-
             batches = sorted_batches(batches, self.sorting)
         found = pieces(batches, self.executable.lookaround, keys, rows_a_call=self.rows_a_call)
         return Worker(self.executable, self.tally).run(found, self.structs)
